@@ -1,0 +1,91 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "swift-http-recovery",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "HTTPRecovery", targets: ["HTTPRecovery"]),
+        .library(name: "CurlTransport", targets: ["CurlTransport"]),
+        .library(name: "AuthRecovery", targets: ["AuthRecovery"]),
+        .library(name: "ClerkAuth", targets: ["ClerkAuth"]),
+        .library(name: "HTTPRecoveryTesting", targets: ["HTTPRecoveryTesting"]),
+    ],
+    dependencies: [
+        // Without traits: the core does not need URL, and so not a line of Foundation.
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.6.0", traits: []),
+        .package(url: "https://github.com/apple/swift-http-structured-headers.git", from: "1.5.0"),
+    ],
+    targets: [
+        .target(
+            name: "HTTPRecovery",
+            dependencies: [
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
+            ]
+        ),
+        .systemLibrary(
+            name: "CCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
+        ),
+        .target(
+            name: "CurlTransport",
+            dependencies: ["HTTPRecovery", "CCurl", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
+        .target(
+            name: "AuthRecovery",
+            dependencies: ["HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
+        .target(
+            name: "ClerkAuth",
+            dependencies: [
+                "AuthRecovery", "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .target(
+            name: "HTTPRecoveryTesting",
+            dependencies: ["HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
+        .testTarget(
+            name: "HTTPRecoveryTests",
+            dependencies: [
+                "HTTPRecovery", "HTTPRecoveryTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "CurlTransportTests",
+            dependencies: [
+                "CurlTransport", "HTTPRecovery", "HTTPRecoveryTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "AuthRecoveryTests",
+            dependencies: [
+                "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "ClerkAuthTests",
+            dependencies: [
+                "ClerkAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+    ]
+)
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .swiftLanguageMode(.v6),
+            .treatAllWarnings(as: .error),
+            .strictMemorySafety(),
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        ]
+}

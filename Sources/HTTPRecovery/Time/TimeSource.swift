@@ -1,0 +1,99 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Where the library takes time from: a monotonic clock to wait on and a wall clock to tell the time.
+///
+/// Nothing else in the library reads a clock or sleeps, so a test that injects a manual clock controls every wait.
+/// The wall time is anchored when the source is made and then follows the monotonic clock: a stepped system clock
+/// neither shortens nor lengthens a wait.
+public struct TimeSource: Sendable {
+    /// A point on the monotonic clock, measured from the making of the source.
+    public struct Instant: Sendable, Hashable, Comparable {
+        /// The time since the source was made.
+        public var sinceStart: Duration
+
+        /// Creates an instant from the time since the source was made.
+        public init(sinceStart: Duration) {
+            self.sinceStart = sinceStart
+        }
+
+        /// The instant `duration` later, saturated.
+        public func advanced(by duration: Duration) -> Instant {
+            Instant(sinceStart: sinceStart.saturatingAdding(duration))
+        }
+
+        /// The time from this instant to `later`; negative when `later` is earlier.
+        public func duration(to later: Instant) -> Duration {
+            later.sinceStart.saturatingSubtracting(sinceStart)
+        }
+
+        /// Whether the first instant is earlier than the second.
+        public static func < (lhs: Instant, rhs: Instant) -> Bool {
+            lhs.sinceStart < rhs.sinceStart
+        }
+    }
+
+    private let elapsed: @Sendable () -> Duration
+    private let sleeper: @Sendable (Duration) async throws -> Void
+    private let startedAt: Timestamp
+
+    /// Creates a source from a clock and the wall time that belongs to the clock's present instant.
+    ///
+    /// - Parameters:
+    ///   - clock: The clock to read and to sleep on.
+    ///   - wallTime: The wall time now; by default the system's.
+    public init<C: Clock>(clock: C, wallTime: Timestamp = .system()) where C.Duration == Duration {
+        let start = clock.now
+        self.elapsed = { start.duration(to: clock.now) }
+        self.sleeper = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+        self.startedAt = wallTime
+    }
+
+    /// The system's clocks.
+    public static let system = TimeSource(clock: ContinuousClock())
+
+    /// The present instant of the monotonic clock.
+    public var now: Instant {
+        Instant(sinceStart: elapsed())
+    }
+
+    /// The present wall time.
+    public var wallTime: Timestamp {
+        startedAt.advanced(by: elapsed())
+    }
+
+    /// The wall time that belongs to an instant.
+    public func wallTime(at instant: Instant) -> Timestamp {
+        startedAt.advanced(by: instant.sinceStart)
+    }
+
+    /// Sleeps until the instant; returns at once when it has passed.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    public func sleep(until instant: Instant) async throws {
+        try Task.checkCancellation()
+        if instant <= now { return }
+        try await sleeper(instant.sinceStart)
+    }
+
+    /// Sleeps for the duration.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    public func sleep(for duration: Duration) async throws {
+        try await sleep(until: now.advanced(by: duration))
+    }
+}
+
+extension Timestamp {
+    /// The system's wall-clock time.
+    public static func system() -> Timestamp {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(sinceEpoch: .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec)))
+    }
+}

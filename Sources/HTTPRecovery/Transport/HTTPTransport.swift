@@ -1,0 +1,62 @@
+public import HTTPTypes
+
+/// Performs single attempts: one request goes out, one response (or an error) comes back.
+///
+/// A transport never sends a request twice, never follows a redirect and never answers a challenge: all of that is
+/// decided above it. Where it fails, its ``TransportError`` says how sure it is that the server has not seen the
+/// request; everything that may be repeated safely hangs on that.
+public protocol HTTPTransport: Sendable {
+    /// The name of the transport as it appears in events, such as `curl`.
+    var name: String { get }
+
+    /// Whether the transport itself ends an attempt, its response body included, when
+    /// ``AttemptOptions/timeout`` has passed.
+    ///
+    /// Where it does not (the default), the pipeline races each attempt against its clock.
+    var enforcesTimeouts: Bool { get }
+
+    /// Sends the request and returns when the head of the response has arrived; the body streams after it.
+    ///
+    /// Dropping the returned body unread ends the transfer.
+    ///
+    /// - Throws: ``TransportError`` for every failure, also from the body's stream; `CancellationError` as soon as
+    ///   the task is cancelled, which ends the transfer.
+    func send(_ request: HTTPRequest, body: HTTPBody?, options: AttemptOptions) async throws -> TransportResponse
+
+    /// Ends all transfers and frees what the transport holds; later attempts throw.
+    func shutdown() async
+}
+
+extension HTTPTransport {
+    /// By default the pipeline enforces timeouts.
+    public var enforcesTimeouts: Bool { false }
+
+    /// By default there is nothing to free.
+    public func shutdown() async {}
+}
+
+/// What an attempt's transport should know beside the message.
+public struct AttemptOptions: Sendable {
+    /// The time the whole transfer may take, from the call to the last byte of the response body; nil is no limit.
+    public var timeout: Duration?
+
+    /// Creates options.
+    public init(timeout: Duration? = nil) {
+        self.timeout = timeout
+    }
+}
+
+/// A response as a transport delivers it.
+public struct TransportResponse: Sendable {
+    /// Status and header fields.
+    public var head: HTTPResponse
+
+    /// The body, which may still be on its way.
+    public var body: HTTPBody
+
+    /// Creates a response.
+    public init(head: HTTPResponse, body: HTTPBody = .empty) {
+        self.head = head
+        self.body = body
+    }
+}
