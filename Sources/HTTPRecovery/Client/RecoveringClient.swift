@@ -1,0 +1,130 @@
+public import HTTPTypes
+import Synchronization
+
+/// An HTTP client that recovers: it waits out rate limits and lockouts, repeats what can be repeated safely, and says
+/// what would help where nothing can be done.
+///
+/// ```swift
+/// let client = RecoveringClient(transport: CurlTransport())
+/// let response = try await client.send(HTTPRequest(url: "https://api.example.com/items"))
+/// ```
+public struct RecoveringClient: Sendable {
+    /// Clock, randomness, shared state, events and the classifier of the client.
+    public let runtime: Runtime
+
+    private let pipeline: Next
+    private let transport: any HTTPTransport
+    private let counter = CallCounter()
+
+    /// Creates a client.
+    ///
+    /// - Parameters:
+    ///   - transport: What performs the attempts.
+    ///   - runtime: Clock, randomness, shared state, events and the classifier.
+    ///   - middlewares: The layers around the transport, the outermost first. Default: ``defaultMiddlewares``.
+    public init(
+        transport: any HTTPTransport,
+        runtime: Runtime = Runtime(),
+        @PipelineBuilder middlewares: () -> [any Middleware] = { RecoveringClient.defaultMiddlewares }
+    ) {
+        self.transport = transport
+        self.runtime = runtime
+        self.pipeline = middlewares().reversed().reduce(AttemptStage(transport: transport).next) { next, middleware in
+            next.preceded(by: middleware)
+        }
+    }
+
+    /// A deadline of 60 s, the default policies, and 30 s for an attempt.
+    public static var defaultMiddlewares: [any Middleware] {
+        [Deadline(.seconds(60)), Recovery(), AttemptTimeout(.seconds(30))]
+    }
+
+    /// Sends a request and returns the response that was accepted.
+    ///
+    /// - Parameters:
+    ///   - request: The request, with scheme, authority and path.
+    ///   - body: The request's body.
+    ///   - options: What this call wants to be treated differently.
+    /// - Returns: A response whose outcome is no failure.
+    /// - Throws: ``RecoveryError`` when the call failed, with the last response and all that was tried;
+    ///   `CancellationError` as soon as the task is cancelled.
+    public func send(
+        _ request: HTTPRequest,
+        body: HTTPBody? = nil,
+        options: RequestOptions = RequestOptions()
+    ) async throws -> Response {
+        let record = CallRecord(callID: options.callID ?? counter.next())
+        var context = CallContext(options: options, record: record, runtime: runtime)
+        let start = runtime.time.now
+        if let limit = options.deadline { context.deadline = start.advanced(by: max(limit, .zero)) }
+        do {
+            let response = try await run(request, body: body, context: context)
+            report(.ok, since: start, context: context)
+            return response
+        } catch let error as RecoveryError {
+            context.emit(
+                .givingUp(error.outcome, reason: error.reason, retryAfter: error.retryAfter, until: error.retryAt)
+            )
+            report(.failed, since: start, context: context)
+            throw error
+        } catch is CancellationError {
+            report(.cancelled, since: start, context: context)
+            throw CancellationError()
+        } catch {
+            report(.failed, since: start, context: context)
+            throw error
+        }
+    }
+
+    /// The events of all calls from now on.
+    public var events: AsyncStream<RecoveryEvent> {
+        runtime.events.stream()
+    }
+
+    /// Ends all transfers and frees what the transport holds; later calls fail.
+    public func shutdown() async {
+        await transport.shutdown()
+    }
+
+    /// Runs the pipeline, and turns what it leaves as a failure into an error.
+    private func run(_ request: HTTPRequest, body: HTTPBody?, context: CallContext) async throws -> Response {
+        let failure: (outcome: Outcome, response: Response?)
+        do {
+            var response = try await pipeline(request, body: body, context: context)
+            response.history = context.record.history
+            guard response.outcome.isFailure else { return response }
+            failure = (response.outcome, response)
+        } catch let error as TransportError {
+            failure = (context.outcome(of: error, for: request), nil)
+        }
+        throw RecoveryError(
+            outcome: failure.outcome,
+            reason: .notRecoverable,
+            retryAfter: failure.outcome.statedWait,
+            retryAt: failure.outcome.statedWait.map { runtime.time.wallTime.advanced(by: $0) },
+            response: failure.response,
+            history: context.record.history
+        )
+    }
+
+    private func report(_ end: RecoveryEvent.End, since start: TimeSource.Instant, context: CallContext) {
+        guard runtime.events.isObserved else { return }
+        context.emit(
+            .done(
+                end,
+                attempts: context.record.attempts,
+                waited: context.record.history.waited,
+                elapsed: start.duration(to: runtime.time.now)
+            )
+        )
+    }
+}
+
+/// Numbers the calls of a client.
+private final class CallCounter: Sendable {
+    private let count = Atomic(0)
+
+    func next() -> Int {
+        count.add(1, ordering: .relaxed).newValue
+    }
+}

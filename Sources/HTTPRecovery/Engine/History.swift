@@ -1,0 +1,61 @@
+/// What a call has done: each attempt, wait and repair, in order.
+public struct History: Sendable, Hashable {
+    /// One thing that the call has done.
+    public enum Step: Sendable, Hashable {
+        /// An attempt ended.
+        case attempt(Attempt)
+        /// A wait began.
+        case wait(Wait)
+        /// A repair ended, such as the renewal of a credential.
+        case repair(name: String, succeeded: Bool)
+    }
+
+    /// One attempt.
+    public struct Attempt: Sendable, Hashable {
+        /// The ordinal, counted from 1.
+        public var number: Int
+        /// What it came to.
+        public var kind: Outcome.Kind
+        /// The HTTP status, where a response came.
+        public var status: Int?
+        /// The provider's code, where there was one.
+        public var code: String?
+        /// Whether the server has processed the request.
+        public var processed: Outcome.Processed
+        /// The time from sending to judging.
+        public var elapsed: Duration
+    }
+
+    /// One wait.
+    public struct Wait: Sendable, Hashable {
+        /// Why.
+        public var reason: Outcome.Kind
+        /// How long.
+        public var duration: Duration
+    }
+
+    /// The steps in order.
+    public private(set) var steps: [Step] = []
+
+    /// Creates an empty history.
+    public init() {}
+
+    mutating func append(_ step: Step) {
+        steps.append(step)
+    }
+
+    /// The attempts in order.
+    public var attempts: [Attempt] {
+        steps.compactMap { if case .attempt(let attempt) = $0 { attempt } else { nil } }
+    }
+
+    /// The waits in order.
+    public var waits: [Wait] {
+        steps.compactMap { if case .wait(let wait) = $0 { wait } else { nil } }
+    }
+
+    /// The time spent waiting.
+    public var waited: Duration {
+        waits.reduce(.zero) { $0.saturatingAdding($1.duration) }
+    }
+}

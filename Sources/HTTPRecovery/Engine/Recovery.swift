@@ -1,0 +1,54 @@
+public import HTTPTypes
+
+/// Recovers from failures: asks its policies what to do and does it, within limits that hold for all of them.
+///
+/// This is the one place that waits and sends again. Before each attempt it looks whether a gate is closed for the
+/// request (a rate limit, a lockout), after each failure it asks the policies in order. Whatever they decide, a request
+/// is never resent against ``ResendRule``, past the caller's deadline, beyond the attempts, or on an empty budget.
+public struct Recovery: Middleware {
+    private let rules: RecoveryRules
+    private let budgets: RetryBudgets
+
+    /// Creates the engine.
+    ///
+    /// - Parameters:
+    ///   - maxAttempts: The most attempts of a call, the first included; at least 1. Default: 3. The one free replay
+    ///     after a repair counts as none.
+    ///   - maxWait: The longest single wait, whatever the policies say. Default: 2 minutes.
+    ///   - budget: How much resends may add to the load of an origin.
+    ///   - policies: What to do about failures, the first asked first. Default: ``defaultPolicies``.
+    public init(
+        maxAttempts: Int = 3,
+        maxWait: Duration = .seconds(120),
+        budget: RetryBudget.Configuration = RetryBudget.Configuration(),
+        @PolicyBuilder policies: () -> [any RecoveryPolicy] = { Recovery.defaultPolicies }
+    ) {
+        self.rules = RecoveryRules(policies: policies(), maxAttempts: max(1, maxAttempts), maxWait: max(.zero, maxWait))
+        self.budgets = RetryBudgets(budget)
+    }
+
+    /// Waiting for rate limits and lockouts, and repeating what failed for a passing reason.
+    public static var defaultPolicies: [any RecoveryPolicy] {
+        [RateLimitBackoff(), LockoutWait(), TransientRetry()]
+    }
+
+    /// Sends the request, and again where that is right.
+    public func intercept(
+        _ request: HTTPRequest,
+        body: HTTPBody?,
+        context: CallContext,
+        next: Next
+    ) async throws -> Response {
+        let origin = Origin(of: request)
+        var run = RecoveryRun(
+            rules: rules,
+            budget: budgets[origin],
+            gates: CallGates(origin: origin, request: request, context: context),
+            request: request,
+            body: body,
+            context: context,
+            next: next
+        )
+        return try await run.callAsFunction()
+    }
+}

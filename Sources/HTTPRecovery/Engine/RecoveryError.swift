@@ -1,0 +1,87 @@
+/// A call that failed: what happened, what would help and when, and what was tried.
+public struct RecoveryError: Error, Sendable, CustomStringConvertible {
+    /// What the call came to.
+    public var outcome: Outcome
+
+    /// Why it was not tried (again).
+    public var reason: StopReason
+
+    /// The wait that would have been needed before another attempt; nil where none is known.
+    public var retryAfter: Duration?
+
+    /// When it will be worth trying again; nil where that is not known.
+    public var retryAt: Timestamp?
+
+    /// The last response, where one came; its body is what was read of it.
+    public var response: Response?
+
+    /// Every attempt, wait and repair of the call.
+    public var history: History
+
+    /// The error that a repair ended with, where one did.
+    public var cause: (any Error)?
+
+    /// Creates an error.
+    public init(
+        outcome: Outcome,
+        reason: StopReason,
+        retryAfter: Duration? = nil,
+        retryAt: Timestamp? = nil,
+        response: Response? = nil,
+        history: History = History(),
+        cause: (any Error)? = nil
+    ) {
+        self.outcome = outcome
+        self.reason = reason
+        self.retryAfter = retryAfter
+        self.retryAt = retryAt
+        self.response = response
+        self.history = history
+        self.cause = cause
+    }
+
+    /// What happened.
+    public var kind: Outcome.Kind { outcome.kind }
+
+    /// What can be done about it, best first.
+    public var remedies: [Remedy] { outcome.remedies }
+
+    /// A sentence that can be shown to a person: the provider's own where it has one for the end user, else ours.
+    public var userMessage: String {
+        outcome.userMessage ?? outcome.kind.userMessage
+    }
+
+    /// A line for logs. It holds words, numbers and the provider's code; no message, header, body or URL.
+    public var description: String {
+        var parts = [outcome.kind.rawValue, "reason=\(reason)"]
+        if let status = outcome.status { parts.append("status=\(status)") }
+        if let code = outcome.code?.loggable { parts.append("code=\(code)") }
+        if let error = outcome.transportError {
+            parts.append("transport=\(error.code.rawValue) certainty=\(error.certainty.rawValue)")
+        }
+        if let retryAfter { parts.append("retry_after=\(retryAfter)") }
+        if let traceID = outcome.traceID?.loggable { parts.append("trace_id=\(traceID)") }
+        parts.append("attempts=\(history.attempts.count)")
+        return parts.joined(separator: " ")
+    }
+}
+
+extension String {
+    /// The text where it looks like an identifier, cut to 128 characters; nil where it could be anything else.
+    ///
+    /// Codes and trace ids come from the network; only the characters that identifiers are made of reach a log.
+    package var loggable: String? {
+        guard !isEmpty else { return nil }
+        let cut = prefix(128)
+        let isIdentifier = cut.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "#"):
+                true
+            default: false
+            }
+        }
+        return isIdentifier ? String(cut) : nil
+    }
+}

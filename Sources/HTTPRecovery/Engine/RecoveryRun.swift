@@ -1,0 +1,176 @@
+import HTTPTypes
+
+/// One call on its way through the engine.
+struct RecoveryRun {
+    let rules: RecoveryRules
+    let budget: RetryBudget
+    let gates: CallGates
+    let request: HTTPRequest
+    let body: HTTPBody?
+    let context: CallContext
+    let next: Next
+
+    /// The attempts that count: all but the free replay after a repair.
+    private var attempts = 0
+    private var previousDelay = Duration.zero
+    private var isRepaired = false
+    /// What the attempt before the coming one came to; nil before the first and for the free replay.
+    private var failureToRetry: Outcome.Kind?
+
+    init(
+        rules: RecoveryRules,
+        budget: RetryBudget,
+        gates: CallGates,
+        request: HTTPRequest,
+        body: HTTPBody?,
+        context: CallContext,
+        next: Next
+    ) {
+        self.rules = rules
+        self.budget = budget
+        self.gates = gates
+        self.request = request
+        self.body = body
+        self.context = context
+        self.next = next
+    }
+
+    mutating func callAsFunction() async throws -> Response {
+        budget.recordCall()
+        while true {
+            try Task.checkCancellation()
+            if let gate = await gates.closed() {
+                try await react(to: gates.outcome(of: gate), gate: gate.key, response: nil)
+                continue
+            }
+            let isPaid = failureToRetry != nil
+            try payForRetry()
+            attempts += 1
+            let (outcome, response) = try await attempt()
+            if let response, !outcome.isFailure {
+                if isPaid { budget.refund() }
+                return response
+            }
+            let gate = await gates.close(for: outcome)
+            lastFailure = (outcome, response)
+            failureToRetry = outcome.kind
+            try await react(to: outcome, gate: gate, response: response, wasSent: true)
+        }
+    }
+
+    private var lastFailure: (outcome: Outcome, response: Response?)?
+
+    /// Withdraws from the budget what the coming resend costs.
+    private func payForRetry() throws {
+        guard let reason = failureToRetry, let lastFailure else { return }
+        guard budget.withdraw() else {
+            throw error(lastFailure.outcome, .budgetExhausted, needed: nil, response: lastFailure.response)
+        }
+        context.emit(.retry(number: context.record.attempts + 1, reason: reason))
+    }
+
+    private func attempt() async throws -> (Outcome, Response?) {
+        do {
+            let response = try await next(request, body: body, context: context)
+            return (response.outcome, response)
+        } catch let error as TransportError {
+            return (context.outcome(of: error, for: request), nil)
+        }
+    }
+
+    /// Does what the rules say about a failure; returns when the request may be sent.
+    private mutating func react(
+        to outcome: Outcome,
+        gate: Gate.Key?,
+        response: Response?,
+        wasSent: Bool = false
+    ) async throws {
+        let situation = Situation(
+            outcome: outcome,
+            wasSent: wasSent,
+            attempts: attempts,
+            previousDelay: previousDelay,
+            method: request.method,
+            isRepaired: isRepaired,
+            remaining: context.remaining,
+            random: context.runtime.random.unit()
+        )
+        let obstacle =
+            wasSent
+            ? ResendRule.obstacle(outcome: outcome, request: request, body: body, permission: context.options.resend)
+            : nil
+        switch rules.next(situation, obstacle: obstacle, hasBudget: budget.hasBalance) {
+        case .giveUp(let reason, let needed): throw error(outcome, reason, needed: needed, response: response)
+        case .repair(let repair): try await perform(repair, outcome, response)
+        case .retry(let delay): try await wait(delay, for: outcome, gate: gate)
+        }
+    }
+
+    private mutating func wait(_ delay: Duration, for outcome: Outcome, gate: Gate.Key?) async throws {
+        previousDelay = delay
+        var delay = delay
+        if let gate, delay > .zero {
+            let queued = await context.runtime.store.joinQueue(at: gate)
+            let random = context.runtime.random.unit()
+            delay = delay.saturatingAdding(
+                RecoveryRules.spread(wait: delay, queued: queued, random: random, remaining: context.remaining)
+            )
+        }
+        guard delay > .zero else { return }
+        let time = context.runtime.time
+        let end = time.now.advanced(by: delay)
+        context.record.append(.wait(History.Wait(reason: outcome.kind, duration: delay)))
+        context.emit(.wait(reason: outcome.kind, duration: delay, until: time.wallTime(at: end)))
+        try await time.sleep(until: end)
+    }
+
+    private mutating func perform(_ repair: any Repair, _ outcome: Outcome, _ response: Response?) async throws {
+        isRepaired = true
+        let isDone: Bool
+        do {
+            if let deadline = context.deadline {
+                isDone = try await context.runtime.time.withTimeout(until: deadline) { [context] in
+                    try await repair.perform(outcome, context: context)
+                }
+            } else {
+                isDone = try await repair.perform(outcome, context: context)
+            }
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch is TimeoutExceeded {
+            throw error(outcome, .deadlinePassed, needed: nil, response: response)
+        } catch let cause {
+            context.record.append(.repair(name: repair.name, succeeded: false))
+            var failed = error(outcome, .repairFailed, needed: nil, response: response)
+            failed.cause = cause
+            throw failed
+        }
+        context.record.append(.repair(name: repair.name, succeeded: isDone))
+        guard isDone else {
+            var conclusion = outcome
+            conclusion.kind = .reauthenticationRequired
+            conclusion.remedies = [.reauthenticate]
+            throw error(conclusion, .repairFailed, needed: nil, response: response)
+        }
+        // The replay after a repair is free: it is bounded by one per call.
+        attempts -= 1
+        failureToRetry = nil
+    }
+
+    private func error(
+        _ outcome: Outcome,
+        _ reason: StopReason,
+        needed: Duration?,
+        response: Response?
+    ) -> RecoveryError {
+        let wait = needed ?? outcome.statedWait
+        return RecoveryError(
+            outcome: outcome,
+            reason: reason,
+            retryAfter: wait,
+            retryAt: wait.map { context.runtime.time.wallTime.advanced(by: $0) },
+            response: response,
+            history: context.record.history
+        )
+    }
+}

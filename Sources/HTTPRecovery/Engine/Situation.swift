@@ -1,0 +1,49 @@
+public import HTTPTypes
+
+/// All that a policy decides by, as plain values.
+public struct Situation: Sendable {
+    /// What the last attempt (or the closed gate before it) came to.
+    public var outcome: Outcome
+
+    /// Whether the outcome comes from the server; false when a closed gate kept the request at home.
+    public var wasSent: Bool
+
+    /// The attempts that were sent so far.
+    public var attempts: Int
+
+    /// The delay of our own backoff before the last attempt; zero before the first.
+    public var previousDelay: Duration
+
+    /// The request's method.
+    public var method: HTTPRequest.Method
+
+    /// Whether the call was repaired once already.
+    public var isRepaired: Bool
+
+    /// The time left until the deadline; nil without one.
+    public var remaining: Duration?
+
+    /// A random number in `0 ..< 1`, drawn for this decision.
+    public var random: Double
+
+    /// Creates a situation.
+    public init(
+        outcome: Outcome,
+        wasSent: Bool = true,
+        attempts: Int = 1,
+        previousDelay: Duration = .zero,
+        method: HTTPRequest.Method = .get,
+        isRepaired: Bool = false,
+        remaining: Duration? = nil,
+        random: Double = 0
+    ) {
+        self.outcome = outcome
+        self.wasSent = wasSent
+        self.attempts = attempts
+        self.previousDelay = previousDelay
+        self.method = method
+        self.isRepaired = isRepaired
+        self.remaining = remaining
+        self.random = random
+    }
+}

@@ -1,0 +1,42 @@
+/// Why a call was not tried (again): the same word in errors, events, metrics and the history.
+public struct StopReason: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    /// The word.
+    public let rawValue: String
+
+    /// Creates a reason from its word.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The word.
+    public var description: String { rawValue }
+
+    /// The method is not idempotent and nothing else makes resending safe.
+    public static let methodNotIdempotent = StopReason(rawValue: "method_not_idempotent")
+    /// The request spends something, and the server may have processed it.
+    public static let processedUnknown = StopReason(rawValue: "processed_unknown")
+    /// The body is a stream that has been read.
+    public static let bodyNotReplayable = StopReason(rawValue: "body_not_replayable")
+    /// The retry budget of the origin is used up.
+    public static let budgetExhausted = StopReason(rawValue: "budget_exhausted")
+    /// The wait, or the next attempt, would end past the deadline.
+    public static let deadlineWouldPass = StopReason(rawValue: "deadline_would_pass")
+    /// The deadline has passed.
+    public static let deadlinePassed = StopReason(rawValue: "deadline_passed")
+    /// The wait is longer than the caller allows.
+    public static let waitExceedsLimit = StopReason(rawValue: "wait_exceeds_limit")
+    /// All attempts are used up.
+    public static let attemptsExhausted = StopReason(rawValue: "attempts_exhausted")
+    /// The circuit breaker is open.
+    public static let breakerOpen = StopReason(rawValue: "breaker_open")
+    /// The account is locked, and nothing is set up to wait for it or its end is unknown.
+    public static let accountLocked = StopReason(rawValue: "account_locked")
+    /// The identity changed between two attempts.
+    public static let identityChanged = StopReason(rawValue: "identity_changed")
+    /// The repair (a renewal, a sign-in) failed.
+    public static let repairFailed = StopReason(rawValue: "repair_failed")
+    /// The call was repaired and replayed once already.
+    public static let alreadyRepaired = StopReason(rawValue: "already_repaired")
+    /// The failure is one that repeating cannot help, or no policy is set up for it.
+    public static let notRecoverable = StopReason(rawValue: "not_recoverable")
+}

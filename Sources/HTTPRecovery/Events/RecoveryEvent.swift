@@ -1,0 +1,68 @@
+/// Something that happened in a call, for people and programs that watch.
+///
+/// No event holds a secret: URLs come without userinfo and query, bodies and header values do not come at all.
+public struct RecoveryEvent: Sendable {
+    /// How a call ended.
+    public enum End: String, Sendable, Hashable {
+        /// With a response.
+        case ok
+        /// With an error.
+        case failed
+        /// By cancellation.
+        case cancelled
+    }
+
+    /// How the renewal of a credential ended for one caller.
+    public enum RefreshResult: String, Sendable, Hashable {
+        /// This caller renewed it.
+        case refreshed
+        /// Another caller's renewal was taken over.
+        case joined
+        /// The server refused to renew it.
+        case rejected
+        /// The renewal did not come through; the credential stays.
+        case failed
+    }
+
+    /// What happened.
+    public enum Kind: Sendable {
+        /// A request goes out.
+        case attempt(number: Int, method: String, url: String, transport: String)
+        /// The head of a response has arrived.
+        case response(number: Int, status: Int, elapsed: Duration)
+        /// An attempt failed.
+        case failure(number: Int, Outcome)
+        /// A wait begins.
+        case wait(reason: Outcome.Kind, duration: Duration, until: Timestamp)
+        /// The request will be sent again, as attempt `number`.
+        case retry(number: Int, reason: Outcome.Kind)
+        /// The renewal of a credential ended.
+        case refresh(RefreshResult)
+        /// A credential was removed because it was refused.
+        case clear(Outcome.CredentialKind)
+        /// A sign-in goes on with another factor than intended.
+        case fallback(from: String, to: String)
+        /// Somebody is asked for something; the destination is masked.
+        case challenge(kind: String, destination: String?)
+        /// The call ends with an error.
+        case givingUp(Outcome, reason: StopReason, retryAfter: Duration?, until: Timestamp?)
+        /// The call has ended.
+        case done(End, attempts: Int, waited: Duration, elapsed: Duration)
+    }
+
+    /// The number of the call within the client, counted from 1, or the caller's own.
+    public var call: Int
+
+    /// When it happened.
+    public var time: TimeSource.Instant
+
+    /// What happened.
+    public var kind: Kind
+
+    /// Creates an event.
+    public init(call: Int, time: TimeSource.Instant, kind: Kind) {
+        self.call = call
+        self.time = time
+        self.kind = kind
+    }
+}

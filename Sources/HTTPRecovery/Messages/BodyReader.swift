@@ -1,0 +1,97 @@
+/// Reads a body piece by piece on behalf of several readers in turn.
+///
+/// An iterator cannot leave the task that made it; this actor keeps it, so that the engine can read the beginning of a
+/// response and hand the rest on.
+actor BodyReader {
+    private let body: HTTPBody
+    private var iterator: HTTPBody.AsyncIterator?
+    private var hasStarted = false
+
+    init(_ body: HTTPBody) {
+        self.body = body
+    }
+
+    /// The next chunk, or nil at the end.
+    func next() async throws -> ArraySlice<UInt8>? {
+        if !hasStarted {
+            hasStarted = true
+            iterator = body.makeAsyncIterator()
+        }
+        guard var current = iterator else { return nil }
+        iterator = nil
+        let chunk = try await current.next(isolation: self)
+        if chunk != nil { iterator = current }
+        return chunk
+    }
+
+    /// Reads until the end or until more than `limit` bytes have come.
+    ///
+    /// - Returns: What was read, and whether it is the whole body.
+    func read(upTo limit: Int) async throws -> (bytes: [UInt8], isWhole: Bool) {
+        var bytes: [UInt8] = []
+        while bytes.count <= limit {
+            guard let chunk = try await next() else { return (bytes, true) }
+            bytes.append(contentsOf: chunk)
+        }
+        return (bytes, false)
+    }
+}
+
+extension HTTPBody {
+    /// A body of the bytes that were read already and the rest that a reader still has.
+    init(prefix: [UInt8], rest: BodyReader, length: Int?) {
+        self.init(once: ReaderChunks(prefix: prefix, reader: rest), length: length)
+    }
+
+    /// The same body, but reading it past the instant ends with a timeout.
+    func limited(until deadline: TimeSource.Instant, time: TimeSource) -> HTTPBody {
+        if bytesInMemory != nil { return self }
+        return HTTPBody(once: TimedChunks(reader: BodyReader(self), deadline: deadline, time: time), length: length)
+    }
+}
+
+private struct ReaderChunks: AsyncSequence, Sendable {
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var prefix: ArraySlice<UInt8>?
+        let reader: BodyReader
+
+        mutating func next() async throws -> ArraySlice<UInt8>? {
+            if let first = prefix {
+                prefix = nil
+                return first
+            }
+            return try await reader.next()
+        }
+    }
+
+    let prefix: [UInt8]
+    let reader: BodyReader
+
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(prefix: prefix.isEmpty ? nil : prefix[...], reader: reader)
+    }
+}
+
+private struct TimedChunks: AsyncSequence, Sendable {
+    struct AsyncIterator: AsyncIteratorProtocol {
+        let chunks: TimedChunks
+
+        mutating func next() async throws -> ArraySlice<UInt8>? {
+            do {
+                return try await chunks.time.withTimeout(until: chunks.deadline) { [reader = chunks.reader] in
+                    try await reader.next()
+                }
+            } catch is TimeoutExceeded {
+                throw TransportError(.timedOut, .answered, message: "the response body took too long")
+            }
+        }
+    }
+
+    let reader: BodyReader
+    let deadline: TimeSource.Instant
+    let time: TimeSource
+
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(chunks: self)
+    }
+}

@@ -1,0 +1,85 @@
+public import HTTPTypes
+
+/// Why a text is not the URL of a request.
+public struct InvalidURL: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong; the URL itself is left out, since it may hold secrets.
+    public let description: String
+}
+
+extension HTTPRequest {
+    /// Creates a request for an absolute `http` or `https` URL.
+    ///
+    /// Userinfo is refused rather than sent or silently dropped; a fragment is dropped.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - url: The absolute URL, percent-encoded.
+    ///   - headerFields: The header fields.
+    /// - Throws: ``InvalidURL`` when the text is no such URL.
+    public init(method: Method = .get, url: String, headerFields: HTTPFields = [:]) throws(InvalidURL) {
+        guard let separator = url.range(of: "://") else {
+            throw InvalidURL(description: "the URL has no scheme; write it with http:// or https:// in front")
+        }
+        let scheme = url[..<separator.lowerBound].lowercased()
+        guard scheme == "http" || scheme == "https" else {
+            throw InvalidURL(description: "the URL's scheme is neither http nor https")
+        }
+        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw InvalidURL(description: "the URL has a space, a control or a non-ASCII character; percent-encode it")
+        }
+        let rest = url[separator.upperBound...].prefix { $0 != "#" }
+        let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        let authority = rest[..<authorityEnd]
+        guard !authority.contains("@") else {
+            throw InvalidURL(description: "the URL holds a user name or password; send an Authorization field instead")
+        }
+        guard Self.isAuthority(authority) else {
+            throw InvalidURL(description: "the URL's host or port is missing or wrong")
+        }
+        let target = rest[authorityEnd...]
+        let path = target.isEmpty ? "/" : target.hasPrefix("?") ? "/\(target)" : String(target)
+        self.init(
+            method: method,
+            scheme: scheme,
+            authority: String(authority),
+            path: path,
+            headerFields: headerFields
+        )
+    }
+
+    private static func isAuthority(_ authority: Substring) -> Bool {
+        var host = authority
+        if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") {
+            host = authority[..<colon]
+            let port = authority[authority.index(after: colon)...]
+            guard let number = Int(port), (1...65535).contains(number), port.allSatisfy(\.isNumber) else {
+                return false
+            }
+        }
+        guard !host.isEmpty else { return false }
+        if host.hasPrefix("[") {
+            return host.hasSuffix("]")
+                && host.dropFirst().dropLast().allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
+        }
+        return host.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"),
+                UInt8(ascii: "%"):
+                true
+            default: false
+            }
+        }
+    }
+}
+
+extension String {
+    fileprivate func range(of text: String) -> Range<String.Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,50 @@
+public import HTTPTypes
+
+/// Scheme, host and port of a request (RFC 6454): what shares a budget, and what a credential belongs to.
+public struct Origin: Sendable, Hashable, CustomStringConvertible {
+    /// The scheme in lower case.
+    public let scheme: String
+
+    /// Host and, where it is not the scheme's default, port, in lower case and without userinfo.
+    public let authority: String
+
+    /// Creates the origin of a request; a missing scheme is `https`.
+    public init(of request: HTTPRequest) {
+        self.init(scheme: request.scheme ?? "https", authority: request.authority ?? "")
+    }
+
+    /// Creates an origin from scheme and authority.
+    public init(scheme: String, authority: String) {
+        let scheme = Self.lowercased(scheme)
+        self.scheme = scheme
+        var host = authority[...]
+        if let at = host.utf8.lastIndex(of: UInt8(ascii: "@")) { host = host[host.utf8.index(after: at)...] }
+        let defaultPort = scheme == "http" ? ":80" : ":443"
+        if host.hasSuffix(defaultPort) { host = host.dropLast(defaultPort.utf8.count) }
+        self.authority = Self.lowercased(String(host))
+    }
+
+    /// Most names arrive in lower case; they are kept as they are.
+    private static func lowercased(_ text: String) -> String {
+        text.utf8.contains { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") } ? text.lowercased() : text
+    }
+
+    /// The origin as the beginning of a URL.
+    public var description: String { "\(scheme)://\(authority)" }
+}
+
+extension HTTPRequest {
+    /// The URL for logs and events: without userinfo, query and fragment, which may hold secrets.
+    public var redactedURL: String {
+        "\(Origin(of: self))\(pathWithoutQuery)"
+    }
+
+    /// The path without the query; `/` where there is none.
+    public var pathWithoutQuery: String {
+        guard let path, !path.isEmpty else { return "/" }
+        guard let end = path.utf8.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {
+            return path
+        }
+        return String(path[..<end])
+    }
+}

@@ -1,0 +1,74 @@
+/// What one call wants to be treated differently.
+public struct RequestOptions: Sendable {
+    /// What makes it safe to send the request a second time when nobody knows whether the first was processed.
+    public struct ResendPermission: Sendable, Hashable {
+        enum Grant: Hashable { case byMethod, callerVouches, never }
+        let grant: Grant
+
+        /// Idempotent methods may be resent (RFC 9110 section 9.2.2), and requests with an `Idempotency-Key` field.
+        public static let byMethod = ResendPermission(grant: .byMethod)
+        /// The caller vouches that processing the request twice does no harm.
+        public static let replayable = ResendPermission(grant: .callerVouches)
+        /// The request spends something (a password attempt, a one-time code, a rotating refresh token): it is never
+        /// resent on doubt, whatever its method.
+        public static let spending = ResendPermission(grant: .never)
+    }
+
+    /// How much of a response is read before it is judged.
+    public struct Buffering: Sendable, Hashable {
+        let limit: Int
+
+        /// Reads up to `limit` bytes of the body before the response is judged and handed out; what is larger streams
+        /// on behind them. A transfer that breaks within the limit is still recovered from.
+        public static func upTo(_ limit: Int) -> Buffering { Buffering(limit: max(0, limit)) }
+        /// Hands a successful response out as soon as its head has arrived; error bodies are read all the same.
+        public static let streamed = Buffering(limit: -1)
+    }
+
+    /// Whether the request may be sent a second time on doubt. Default: ``ResendPermission/byMethod``.
+    public var resend: ResendPermission
+
+    /// How much of the response is read before it is judged. Default: 1 MiB.
+    public var buffering: Buffering
+
+    /// The time the whole call may take, its body included; it shortens a ``Deadline`` of the client, never lengthens it.
+    public var deadline: Duration?
+
+    /// Who tells what an exchange came to; nil takes the client's.
+    public var classifier: (any OutcomeClassifier)?
+
+    /// The account that the request tries to open, so that a lockout holds for it; any stable text, such as the
+    /// identifier in lower case.
+    public var account: String?
+
+    /// What tells the credential of the request from others where limits are counted per credential; nil takes the
+    /// `Authorization` field.
+    public var credentialID: String?
+
+    /// The sort of credential that the request presents; nil lets the authorization say it, or the field's presence.
+    public var presents: Outcome.CredentialKind?
+
+    /// The number under which the call appears in events; nil takes the client's next.
+    public var callID: Int?
+
+    /// Creates options.
+    public init(
+        resend: ResendPermission = .byMethod,
+        buffering: Buffering = .upTo(1 << 20),
+        deadline: Duration? = nil,
+        classifier: (any OutcomeClassifier)? = nil,
+        account: String? = nil,
+        credentialID: String? = nil,
+        presents: Outcome.CredentialKind? = nil,
+        callID: Int? = nil
+    ) {
+        self.resend = resend
+        self.buffering = buffering
+        self.deadline = deadline
+        self.classifier = classifier
+        self.account = account
+        self.credentialID = credentialID
+        self.presents = presents
+        self.callID = callID
+    }
+}

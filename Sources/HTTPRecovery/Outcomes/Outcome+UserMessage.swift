@@ -1,0 +1,41 @@
+extension Outcome.Kind {
+    /// A sentence about the kind that can be shown to a person.
+    public var userMessage: String {
+        switch self {
+        case .ok: "Done."
+        case .continue: "There is one more step."
+        case .rateLimited: "There were too many requests. Please wait a moment and try again."
+        case .quotaExhausted: "The limit for now is used up. Please try again later."
+        case .unavailable: "The service is not available at the moment. Please try again later."
+        case .transport: "The service could not be reached. Please check the connection and try again."
+        case .timedOut: "The service did not answer in time. Please try again."
+        case .credentialRejected, .reauthenticationRequired: "Your session has ended. Please sign in again."
+        case .invalidCredentials: "The name or the password is not right."
+        case .accountLocked: "The account is locked for a time after too many failed attempts."
+        case .accountBlocked: "The account cannot be used. Please contact the administrator."
+        case .passwordCompromised: "The password has appeared in a data breach. Please sign in another way."
+        case .passwordExpired: "The password has to be changed."
+        case .passwordRejected: "The new password is not accepted. Please choose another one."
+        case .challengeIncorrect: "The code is not right. Please check it and try again."
+        case .challengeExpired: "The code or link can no longer be used. Please ask for a new one."
+        case .challengePending: "The confirmation has not arrived yet."
+        case .challengeRequired: "Another check is needed before this can go on."
+        case .declined: "The request was declined."
+        case .factorUnavailable: "This way of signing in cannot be used now. Please choose another one."
+        case .flowExpired: "This took too long. Please start again."
+        case .stateConflict: "Something has changed meanwhile. Please try again."
+        case .stepUpRequired: "Please confirm that it is you to go on."
+        case .nonceRequired: "The request has to be signed anew. Please try again."
+        case .userActionRequired: "Something has to be done on the provider's website first."
+        case .permissionDenied: "You are not allowed to do this."
+        case .policyBlocked: "This was blocked by the provider. Please try again much later."
+        case .invalidRequest: "Something in the input is not accepted. Please check it."
+        case .misconfigured: "The app is not set up correctly. Please contact its maker."
+        case .conflict: "This exists already, or was changed at the same time."
+        case .alreadySignedIn: "You are signed in already."
+        case .notFound: "It was not found."
+        case .unreadable: "The service gave an answer that cannot be understood. Please try again later."
+        case .unknown: "Something went wrong. Please try again later."
+        }
+    }
+}

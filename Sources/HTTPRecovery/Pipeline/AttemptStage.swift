@@ -1,0 +1,120 @@
+import HTTPTypes
+
+/// The end of the pipeline: one attempt through the transport, judged.
+///
+/// It counts the attempt, tells it to those who watch, keeps the transport within the time that is left, reads as much
+/// of the body as the call wants judged, and classifies the result.
+struct AttemptStage: Sendable {
+    /// The most that is read of an error's body when the call wants its responses streamed.
+    private static let errorBodyLimit = 65_536
+
+    let transport: any HTTPTransport
+
+    var next: Next {
+        Next { request, body, context in
+            try await perform(request, body: body, context: context)
+        }
+    }
+
+    private func perform(_ request: HTTPRequest, body: HTTPBody?, context: CallContext) async throws -> Response {
+        let number = context.record.beginAttempt()
+        let start = context.runtime.time.now
+        context.emit(
+            .attempt(
+                number: number,
+                method: request.method.rawValue,
+                url: request.redactedURL,
+                transport: transport.name
+            )
+        )
+        do {
+            let received = try await send(request, body: body, context: context)
+            let elapsed = start.duration(to: context.runtime.time.now)
+            context.emit(.response(number: number, status: received.head.status.code, elapsed: elapsed))
+            let response = try await judge(received, for: request, context: context)
+            record(response.outcome, number: number, since: start, context: context)
+            return response
+        } catch let error as TransportError {
+            // A transport that is cancelled may report its own side of it; cancellation is never a failure.
+            try Task.checkCancellation()
+            record(context.outcome(of: error, for: request), number: number, since: start, context: context)
+            throw error
+        }
+    }
+
+    private func record(_ outcome: Outcome, number: Int, since start: TimeSource.Instant, context: CallContext) {
+        context.record.append(
+            .attempt(
+                History.Attempt(
+                    number: number,
+                    kind: outcome.kind,
+                    status: outcome.status,
+                    code: outcome.code,
+                    processed: outcome.processed,
+                    elapsed: start.duration(to: context.runtime.time.now)
+                )
+            )
+        )
+        if outcome.isFailure { context.emit(.failure(number: number, outcome)) }
+    }
+
+    /// Reads the beginning of the body and classifies the response.
+    private func judge(
+        _ received: TransportResponse,
+        for request: HTTPRequest,
+        context: CallContext
+    ) async throws -> Response {
+        var response = Response(head: received.head, body: received.body)
+        var bytes: [UInt8] = []
+        var isWhole = true
+        let isStreamed = context.options.buffering == .streamed
+        let limit = isStreamed ? Self.errorBodyLimit : context.options.buffering.limit
+        if let inMemory = received.body.bytesInMemory {
+            bytes = Array(inMemory)
+        } else if !(isStreamed && received.head.status.kind == .successful) {
+            let reader = BodyReader(received.body)
+            (bytes, isWhole) = try await reader.read(upTo: limit)
+            response.body =
+                isWhole
+                ? HTTPBody(bytes) : HTTPBody(prefix: bytes, rest: reader, length: received.body.length)
+        }
+        response.outcome = context.classify(.response(received.head, body: bytes), for: request)
+        response.outcome.status = received.head.status.code
+        // Nobody reads on in an error's body, which may be endless: what was read of it is kept.
+        if response.outcome.isFailure, !isWhole { response.body = HTTPBody(bytes.prefix(limit)) }
+        return response
+    }
+
+    /// Hands the request to the transport within the time that is left.
+    private func send(
+        _ request: HTTPRequest,
+        body: HTTPBody?,
+        context: CallContext
+    ) async throws -> TransportResponse {
+        let time = context.runtime.time
+        let limits = (context.attemptTimeout, context.remaining)
+        let timeout: Duration
+        switch limits {
+        case (nil, nil): return try await transport.send(request, body: body, options: AttemptOptions())
+        case (let limit?, nil), (nil, let limit?): timeout = limit
+        case (let first?, let second?): timeout = min(first, second)
+        }
+        guard timeout > .zero else {
+            throw TransportError(.timedOut, .neverSent, message: "the time was over before the request was sent")
+        }
+        let options = AttemptOptions(timeout: timeout)
+        if transport.enforcesTimeouts {
+            return try await transport.send(request, body: body, options: options)
+        }
+        let end = time.now.advanced(by: timeout)
+        do {
+            var response = try await time.withTimeout(until: end) { [transport] in
+                try await transport.send(request, body: body, options: options)
+            }
+            response.body = response.body.limited(until: end, time: time)
+            return response
+        } catch is TimeoutExceeded {
+            throw TransportError(.timedOut, .unknown, message: "no answer came in time")
+        }
+    }
+}

@@ -1,0 +1,29 @@
+public import HTTPTypes
+
+extension CallContext {
+    /// Tells what an attempt came to that ended without a complete response.
+    public func outcome(of error: TransportError, for request: HTTPRequest) -> Outcome {
+        var outcome = classify(.failure(error), for: request)
+        outcome.transportError = error
+        return outcome
+    }
+
+    /// Tells what an attempt came to, by the call's classifier.
+    func classify(_ result: Exchange.Result, for request: HTTPRequest) -> Outcome {
+        classifier.classify(
+            Exchange(
+                method: request.method,
+                path: request.pathWithoutQuery,
+                presented: record.presented?.kind ?? options.presents
+                    ?? (request.headerFields.contains(.authorization) ? .access : nil),
+                result: result,
+                now: runtime.time.wallTime
+            )
+        )
+    }
+
+    /// The call's classifier: its own, else the client's.
+    var classifier: any OutcomeClassifier {
+        options.classifier ?? runtime.classifier
+    }
+}

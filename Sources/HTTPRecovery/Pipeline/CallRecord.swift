@@ -1,0 +1,65 @@
+import Synchronization
+
+/// What one call has done so far; middlewares write into it, the engine reads it.
+public final class CallRecord: Sendable {
+    private struct State {
+        var history = History()
+        var presented: PresentedCredential?
+        var attempts = 0
+    }
+
+    /// The number of the call in events.
+    public let callID: Int
+
+    private let state = Mutex(State())
+
+    /// Creates the record of a call.
+    public init(callID: Int = 0) {
+        self.callID = callID
+    }
+
+    /// The attempts and waits so far.
+    public var history: History {
+        state.withLock { $0.history }
+    }
+
+    /// The credential that the last attempt presented, as the authorization reported it.
+    public var presented: PresentedCredential? {
+        get { state.withLock { $0.presented } }
+        set { state.withLock { $0.presented = newValue } }
+    }
+
+    /// The attempts that were begun so far.
+    public var attempts: Int {
+        state.withLock { $0.attempts }
+    }
+
+    /// Counts one more attempt and returns its ordinal.
+    func beginAttempt() -> Int {
+        state.withLock { state in
+            state.attempts += 1
+            return state.attempts
+        }
+    }
+
+    func append(_ step: History.Step) {
+        state.withLock { $0.history.append(step) }
+    }
+}
+
+/// Which credential an attempt presented, without the credential itself.
+public struct PresentedCredential: Sendable, Hashable {
+    /// The sort of the credential.
+    public var kind: Outcome.CredentialKind
+    /// The version in the store it came from: a late refusal of an older version never clears a newer one.
+    public var version: UInt64
+    /// Whose it is; a call is never repeated under another identity than that of its first attempt.
+    public var identity: String?
+
+    /// Creates the description of a presented credential.
+    public init(kind: Outcome.CredentialKind, version: UInt64, identity: String? = nil) {
+        self.kind = kind
+        self.version = version
+        self.identity = identity
+    }
+}

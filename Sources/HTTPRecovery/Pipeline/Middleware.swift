@@ -1,0 +1,55 @@
+public import HTTPTypes
+
+/// One layer around the transport.
+///
+/// A middleware changes the request, the response or the context and calls `next`: never (it rejects), once, or again.
+/// The shape is that of swift-openapi-runtime's `ClientMiddleware`, with a context in place of the base URL.
+public protocol Middleware: Sendable {
+    /// Handles one call on its way out and back.
+    func intercept(_ request: HTTPRequest, body: HTTPBody?, context: CallContext, next: Next) async throws -> Response
+}
+
+/// The rest of the pipeline, as a middleware sees it.
+public struct Next: Sendable {
+    private let handler: @Sendable (HTTPRequest, HTTPBody?, CallContext) async throws -> Response
+
+    /// Creates the rest of a pipeline from a function; useful for testing a middleware by itself.
+    public init(_ handler: @escaping @Sendable (HTTPRequest, HTTPBody?, CallContext) async throws -> Response) {
+        self.handler = handler
+    }
+
+    /// Runs the rest of the pipeline.
+    public func callAsFunction(
+        _ request: HTTPRequest,
+        body: HTTPBody?,
+        context: CallContext
+    ) async throws -> Response {
+        try await handler(request, body, context)
+    }
+
+    /// The pipeline that has the middleware in front of this one.
+    func preceded(by middleware: any Middleware) -> Next {
+        Next { request, body, context in
+            try await middleware.intercept(request, body: body, context: context, next: self)
+        }
+    }
+}
+
+/// Collects middlewares, the outermost first.
+@resultBuilder
+public enum PipelineBuilder {
+    /// A middleware.
+    public static func buildExpression(_ middleware: some Middleware) -> [any Middleware] { [middleware] }
+    /// A list of middlewares.
+    public static func buildExpression(_ middlewares: [any Middleware]) -> [any Middleware] { middlewares }
+    /// Several lines.
+    public static func buildBlock(_ parts: [any Middleware]...) -> [any Middleware] { parts.flatMap(\.self) }
+    /// `if` without `else`.
+    public static func buildOptional(_ part: [any Middleware]?) -> [any Middleware] { part ?? [] }
+    /// The first branch of an `if`.
+    public static func buildEither(first part: [any Middleware]) -> [any Middleware] { part }
+    /// The second branch of an `if`.
+    public static func buildEither(second part: [any Middleware]) -> [any Middleware] { part }
+    /// A loop.
+    public static func buildArray(_ parts: [[any Middleware]]) -> [any Middleware] { parts.flatMap(\.self) }
+}

@@ -1,0 +1,31 @@
+/// Waits out rate limits: for the time the server states, else with a backoff of its own.
+///
+/// The time holds for the scope of the limit. While it lasts the engine sends nothing of that scope, from any call;
+/// afterwards the waiting calls leave one after the other. Quotas of an hour and more are not waited for.
+public struct RateLimitBackoff: RecoveryPolicy {
+    /// The delay where the server states none.
+    public var backoff: Backoff
+
+    /// Creates the policy.
+    ///
+    /// - Parameter backoff: The delay where the server states none. Default: exponential from 1 s to 20 s, full jitter
+    ///   over at least half of it.
+    public init(backoff: Backoff = .exponential(base: .seconds(1), cap: .seconds(20), jitter: .equal)) {
+        self.backoff = backoff
+    }
+
+    /// Waits for rate limits and for stated outages.
+    public func decide(_ situation: Situation) -> Decision {
+        switch situation.outcome.kind {
+        case .rateLimited:
+            break
+        case .unavailable, .conflict:
+            // A stated delay, or a gate that one has closed.
+            guard situation.outcome.retryAfter != nil, situation.outcome.remedies.contains(.wait) else { return .pass }
+        default:
+            return .pass
+        }
+        if let stated = situation.outcome.retryAfter { return .retry(after: stated) }
+        return .retry(after: backoff.delay(retry: situation.attempts - 1, random: situation.random))
+    }
+}

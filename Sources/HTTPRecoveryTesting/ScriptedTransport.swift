@@ -1,0 +1,140 @@
+public import HTTPRecovery
+public import HTTPTypes
+import Synchronization
+
+/// A transport that answers from a script and remembers what it was sent.
+///
+/// ```swift
+/// let transport = ScriptedTransport([.status(429, ["retry-after": "2"]), .status(200)])
+/// ```
+public final class ScriptedTransport: HTTPTransport {
+    /// One thing the script does.
+    public struct Step: Sendable {
+        let answer: @Sendable (Received) async throws -> TransportResponse
+
+        /// Answers with what the function returns or throws.
+        public static func run(
+            _ answer: @escaping @Sendable (Received) async throws -> TransportResponse
+        ) -> Step {
+            Step(answer: answer)
+        }
+
+        /// Answers with a status, header fields and a body.
+        public static func status(_ code: Int, _ fields: [String: String] = [:], body: String = "") -> Step {
+            Step { _ in .scripted(code, fields, body: body) }
+        }
+
+        /// Fails.
+        public static func fail(_ code: TransportError.Code, _ certainty: TransportError.Certainty) -> Step {
+            Step { _ in throw TransportError(code, certainty) }
+        }
+
+        /// Never answers; only cancellation ends it.
+        public static let hang = Step { _ in
+            let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+            for await _ in stream {}
+            withExtendedLifetime(continuation) {}
+            throw CancellationError()
+        }
+    }
+
+    /// A request as it arrived.
+    public struct Received: Sendable {
+        /// The request.
+        public var request: HTTPRequest
+        /// The bytes of its body.
+        public var body: [UInt8]
+        /// Its ordinal at this transport, counted from 1.
+        public var number: Int
+        /// The timeout that the attempt was given.
+        public var timeout: Duration?
+
+        /// The body as text.
+        public var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    private struct State {
+        var steps: [Step]
+        var received: [Received] = []
+        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state: Mutex<State>
+    private let fallback: Step
+
+    /// Creates a transport.
+    ///
+    /// - Parameters:
+    ///   - steps: What to do, one step a request.
+    ///   - fallback: What to do when the steps are used up. Default: a 200 without a body.
+    public init(_ steps: [Step] = [], then fallback: Step = .status(200)) {
+        self.state = Mutex(State(steps: steps))
+        self.fallback = fallback
+    }
+
+    /// The name in events.
+    public var name: String { "scripted" }
+
+    /// All requests so far.
+    public var received: [Received] {
+        state.withLock { $0.received }
+    }
+
+    /// Adds steps to the script.
+    public func append(_ steps: [Step]) {
+        state.withLock { $0.steps.append(contentsOf: steps) }
+    }
+
+    /// Waits until at least `count` requests have arrived.
+    public func waitForRequests(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.received.count >= count { return true }
+                state.watchers.append((count, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    /// Takes the next step of the script.
+    public func send(
+        _ request: HTTPRequest,
+        body: HTTPBody?,
+        options: AttemptOptions
+    ) async throws -> TransportResponse {
+        let bytes = try await body?.collect(upTo: 1 << 24) ?? []
+        let (step, received, watchers) = state.withLock { state in
+            let received = Received(
+                request: request,
+                body: bytes,
+                number: state.received.count + 1,
+                timeout: options.timeout
+            )
+            state.received.append(received)
+            let count = state.received.count
+            let due = state.watchers.filter { $0.count <= count }.map(\.continuation)
+            state.watchers.removeAll { $0.count <= count }
+            return (state.steps.isEmpty ? fallback : state.steps.removeFirst(), received, due)
+        }
+        for watcher in watchers { watcher.resume() }
+        return try await step.answer(received)
+    }
+}
+
+extension TransportResponse {
+    /// A response for a script.
+    ///
+    /// - Parameters:
+    ///   - code: The status.
+    ///   - fields: Header fields; a name that is none is left out.
+    ///   - body: The body as text.
+    public static func scripted(_ code: Int, _ fields: [String: String] = [:], body: String = "") -> TransportResponse {
+        var head = HTTPResponse(status: .init(code: code))
+        for (name, value) in fields {
+            guard let name = HTTPField.Name(name) else { continue }
+            head.headerFields[name] = value
+        }
+        return TransportResponse(head: head, body: HTTPBody(body))
+    }
+}
