@@ -51,7 +51,9 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
         outcome.userMessage ?? outcome.kind.userMessage
     }
 
-    /// A line for logs. It holds words, numbers and the provider's code; no message, header, body or URL.
+    /// A line for logs.
+    ///
+    /// It holds words, numbers and the provider's code; no message, header, body or URL.
     public var description: String {
         var parts = [outcome.kind.rawValue, "reason=\(reason)"]
         if let status = outcome.status { parts.append("status=\(status)") }

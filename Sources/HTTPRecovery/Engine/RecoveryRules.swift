@@ -1,4 +1,4 @@
-/// What to do next in a call: policies first, then the limits that hold for all of them. A pure function.
+/// What to do next in a call: policies first, then the limits that hold for all of them; a pure function.
 struct RecoveryRules: Sendable {
     /// What the engine does next.
     enum Step: Sendable {

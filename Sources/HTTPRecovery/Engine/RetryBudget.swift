@@ -8,9 +8,9 @@ import Synchronization
 public final class RetryBudget: Sendable {
     /// The sizes of a budget.
     public struct Configuration: Sendable, Hashable {
-        /// The resends that each call adds; 0 to 1. Default: 0.2.
+        /// The resends that each call adds, 0 to 1; default: 0.2.
         public var ratio: Double
-        /// The resends that are there before any call, and the most that can be saved up; at least 0. Default: 10.
+        /// The resends that are there before any call, and the most that can be saved up; at least 0; default: 10.
         public var burst: Int
 
         /// Creates sizes; values out of range are clamped.

@@ -18,17 +18,18 @@ public struct RequestOptions: Sendable {
     public struct Buffering: Sendable, Hashable {
         let limit: Int
 
-        /// Reads up to `limit` bytes of the body before the response is judged and handed out; what is larger streams
-        /// on behind them. A transfer that breaks within the limit is still recovered from.
+        /// Reads up to `limit` bytes of the body before the response is judged.
+        ///
+        /// What is larger streams on behind them. A transfer that breaks within the limit is still recovered from.
         public static func upTo(_ limit: Int) -> Buffering { Buffering(limit: max(0, limit)) }
         /// Hands a successful response out as soon as its head has arrived; error bodies are read all the same.
         public static let streamed = Buffering(limit: -1)
     }
 
-    /// Whether the request may be sent a second time on doubt. Default: ``ResendPermission/byMethod``.
+    /// Whether the request may be sent a second time on doubt; default: ``ResendPermission/byMethod``.
     public var resend: ResendPermission
 
-    /// How much of the response is read before it is judged. Default: 1 MiB.
+    /// How much of the response is read before it is judged; default: 1 MiB.
     public var buffering: Buffering
 
     /// The time the whole call may take, its body included; it shortens a ``Deadline`` of the client, never lengthens it.
