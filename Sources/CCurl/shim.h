@@ -1,1 +1,123 @@
+// Typed doors to libcurl's variadic functions, which Swift cannot call.
+#ifndef SWIFT_HTTP_RECOVERY_CCURL_SHIM_H
+#define SWIFT_HTTP_RECOVERY_CCURL_SHIM_H
+
 #include <curl/curl.h>
+
+#ifdef __linux__
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#endif
+
+#if LIBCURL_VERSION_NUM < 0x075500
+#error "libcurl 7.85 or later is needed (CURLOPT_PROTOCOLS_STR)"
+#endif
+
+static inline CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_offset(CURL *easy, CURLoption option, curl_off_t value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_string(CURL *easy, CURLoption option, const char *value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_list(CURL *easy, CURLoption option, struct curl_slist *value)
+{
+    return curl_easy_setopt(easy, option, value);
+}
+
+// Write, header and read callbacks have one shape.
+typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, void *context);
+
+static inline CURLcode ccurl_set_data_callback(CURL *easy, CURLoption option, ccurl_data_callback callback)
+{
+    return curl_easy_setopt(easy, option, callback);
+}
+
+static inline CURLcode ccurl_set_prereq_callback(CURL *easy, curl_prereq_callback callback)
+{
+    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
+}
+
+static inline CURLcode ccurl_set_debug_callback(CURL *easy, curl_debug_callback callback)
+{
+    return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, callback);
+}
+
+static inline CURLcode ccurl_set_open_socket_callback(CURL *easy, curl_opensocket_callback callback)
+{
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
+}
+
+static inline CURLcode ccurl_set_close_socket_callback(CURL *easy, curl_closesocket_callback callback)
+{
+    return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
+}
+
+static inline CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value)
+{
+    return curl_easy_getinfo(easy, info, value);
+}
+
+static inline void *ccurl_get_private(CURL *easy)
+{
+    char *value = NULL;
+    return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;
+}
+
+static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value)
+{
+    return curl_multi_setopt(multi, option, value);
+}
+
+static inline CURLMcode ccurl_multi_set_pointer(CURLM *multi, CURLMoption option, void *value)
+{
+    return curl_multi_setopt(multi, option, value);
+}
+
+static inline CURLMcode ccurl_multi_set_socket_callback(CURLM *multi, curl_socket_callback callback)
+{
+    return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, callback);
+}
+
+static inline CURLMcode ccurl_multi_set_timer_callback(CURLM *multi, curl_multi_timer_callback callback)
+{
+    return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, callback);
+}
+
+static inline CURLSHcode ccurl_share_set(CURLSH *share, curl_lock_data what)
+{
+    return curl_share_setopt(share, CURLSHOPT_SHARE, what);
+}
+
+static inline unsigned int ccurl_version_number(void)
+{
+    return curl_version_info(CURLVERSION_NOW)->version_num;
+}
+
+static inline _Bool ccurl_has_http2(void)
+{
+    return (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_HTTP2) != 0;
+}
+
+// The result of a message; the union in CURLMsg is awkward from Swift.
+static inline CURLcode ccurl_message_result(const CURLMsg *message)
+{
+    return message->data.result;
+}
+
+#endif

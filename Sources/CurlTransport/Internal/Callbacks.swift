@@ -1,0 +1,149 @@
+import CCurl
+import Glibc
+
+// libcurl's callbacks. All of them run on the loop's thread, within a call to libcurl; none of them may add, remove or
+// free a handle. The contexts are unretained pointers to objects that the loop keeps for longer than libcurl does.
+
+private func easy(_ context: UnsafeMutableRawPointer?) -> EasyHandle? {
+    guard let context = unsafe context else { return nil }
+    return unsafe Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+}
+
+let writeCallback: ccurl_data_callback = { bytes, size, count, context in
+    guard let easy = unsafe easy(context), let transfer = easy.transfer, let bytes = unsafe bytes else { return 0 }
+    let total = size * count
+    if transfer.mustPauseReceiving(above: easy.loop.configuration.maxBufferedBytes) {
+        transfer.isReceivePaused = true
+        return Int(CURL_WRITEFUNC_PAUSE)
+    }
+    // libcurl says how many bytes there are; they are copied before the return.
+    unsafe transfer.incoming.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: total))
+    easy.loop.noteNews(of: transfer)
+    return total
+}
+
+let headerCallback: ccurl_data_callback = { bytes, size, count, context in
+    guard let easy = unsafe easy(context), let transfer = easy.transfer, let bytes = unsafe bytes else { return 0 }
+    let total = size * count
+    transfer.headerByteCount += total
+    if transfer.headerByteCount > easy.loop.configuration.maxHeaderBytes {
+        transfer.facts.ownReason = .headersTooLarge
+        return 0
+    }
+    // Trailers; they are bounded above and nobody asks for them.
+    if transfer.facts.sawHead { return total }
+    let line = unsafe UnsafeBufferPointer(
+        start: UnsafeRawPointer(bytes).assumingMemoryBound(to: UInt8.self),
+        count: total
+    )
+    if transfer.headBytes.isEmpty {
+        guard let status = unsafe ResponseHead.statusCode(line) else { return 0 }
+        transfer.facts.sawStatus = status >= 200
+        transfer.headBytes.reserveCapacity(1024)
+    }
+    unsafe transfer.headBytes.append(contentsOf: line)
+    let isEmptyLine = unsafe line[0] == 0x0a || (total >= 2 && line[0] == 0x0d && line[1] == 0x0a)
+    if isEmptyLine {
+        if transfer.facts.sawStatus {
+            transfer.facts.sawHead = true
+            easy.loop.noteNews(of: transfer)
+        } else {
+            // An interim response; the real one follows.
+            transfer.headBytes.removeAll(keepingCapacity: true)
+        }
+    }
+    return total
+}
+
+let readCallback: ccurl_data_callback = { bytes, size, count, context in
+    let abort = Int(CURL_READFUNC_ABORT)
+    guard let easy = unsafe easy(context), let transfer = easy.transfer, let bytes = unsafe bytes else { return abort }
+    let buffer = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+    if let body = transfer.request.bytesInMemory {
+        let rest = body.dropFirst(transfer.sentBytes)
+        let part = rest.prefix(buffer.count)
+        unsafe buffer.copyBytes(from: part)
+        transfer.sentBytes += part.count
+        return part.count
+    }
+    switch unsafe transfer.fillUpload(buffer) {
+    case .bytes(let count): return count
+    case .end: return 0
+    case .wait:
+        transfer.isSendPaused = true
+        return Int(CURL_READFUNC_PAUSE)
+    case .failed:
+        transfer.facts.ownReason = .requestBodyFailed
+        return abort
+    }
+}
+
+/// Runs just before each time the request is put on a connection: the first is ours, any other a resend that libcurl
+/// decided on by itself, whatever the method.
+let prereqCallback: curl_prereq_callback = { context, _, _, _, localPort in
+    guard let easy = unsafe easy(context), let transfer = easy.transfer else { return CURL_PREREQFUNC_ABORT }
+    if transfer.facts.wireAttempts > 0 {
+        transfer.facts.isVetoed = true
+        return CURL_PREREQFUNC_ABORT
+    }
+    transfer.facts.wireAttempts = 1
+    if easy.logs {
+        easy.loop.ledger.resolve()
+        transfer.evidence.localPort = localPort
+        transfer.evidence.failuresBefore = easy.loop.ledger.failures
+    }
+    return CURL_PREREQFUNC_OK
+}
+
+let openSocketCallback: curl_opensocket_callback = { context, _, address in
+    guard let context = unsafe context, let address = unsafe address else { return CURL_SOCKET_BAD }
+    let loop = unsafe Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue()
+    let type = unsafe address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+    let socket = unsafe Glibc.socket(address.pointee.family, type, address.pointee.protocol)
+    if socket >= 0 { loop.opened(socket) }
+    return socket
+}
+
+let closeSocketCallback: curl_closesocket_callback = { context, socket in
+    if let context = unsafe context {
+        unsafe Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().closed(socket)
+    }
+    return close(socket)
+}
+
+let socketCallback: curl_socket_callback = { handle, socket, what, context, _ in
+    guard let context = unsafe context else { return 0 }
+    let shard = unsafe Unmanaged<Shard>.fromOpaque(context).takeUnretainedValue()
+    switch what {
+    case CURL_POLL_REMOVE:
+        var version = 0
+        if let handle = unsafe handle, shard.loop.mayUseHTTP2 {
+            unsafe ccurl_get_long(handle, CURLINFO_HTTP_VERSION, &version)
+        }
+        shard.loop.poller.remove(socket, isHTTP2: version == Int(CURL_HTTP_VERSION_2_0))
+    case CURL_POLL_IN: shard.loop.poller.want(Poller.inMask, on: socket, for: shard)
+    case CURL_POLL_OUT: shard.loop.poller.want(Poller.outMask, on: socket, for: shard)
+    case CURL_POLL_INOUT: shard.loop.poller.want(Poller.inMask | Poller.outMask, on: socket, for: shard)
+    default: break
+    }
+    return 0
+}
+
+let timerCallback: curl_multi_timer_callback = { _, milliseconds, context in
+    guard let context = unsafe context else { return 0 }
+    let shard = unsafe Unmanaged<Shard>.fromOpaque(context).takeUnretainedValue()
+    switch milliseconds {
+    case ..<0: shard.deadline = Monotonic.never
+    case 0: shard.deadline = 0
+    default: shard.deadline = Monotonic.now() + UInt64(milliseconds) * 1_000_000
+    }
+    return 0
+}
+
+/// Only set where HTTP/2 may be spoken: libcurl's log is where it says what a server refused.
+let debugCallback: curl_debug_callback = { _, type, bytes, size, context in
+    guard type == CURLINFO_TEXT, let easy = unsafe easy(context), let bytes = unsafe bytes else { return 0 }
+    let text = unsafe String(decoding: UnsafeRawBufferPointer(start: bytes, count: size), as: UTF8.self)
+    easy.loop.logged(RefusalEvidence.LogLine(text), by: easy.transfer)
+    return 0
+}

@@ -1,0 +1,222 @@
+import CCurl
+
+/// A pooled easy handle: what never changes is set once, what a request says is set for each.
+///
+/// It is confined to the loop's thread. libcurl holds an unretained pointer to it; it outlives its handle because the
+/// loop keeps it in the pool or in the transfer until `destroy`.
+@safe
+final class EasyHandle {
+    let handle: UnsafeMutableRawPointer
+    /// The transfer it carries.
+    var transfer: Transfer?
+    unowned let loop: EventLoop
+    private let errorText: UnsafeMutablePointer<CChar>
+    /// The header list of the present request: one block of list nodes and the bytes they point to.
+    private var headerNodes: UnsafeMutablePointer<curl_slist>?
+    private var headerBytes: UnsafeMutablePointer<CChar>?
+    private var decodes = false
+    private var version: Int = -1
+    /// Whether libcurl reports its log, which it does where HTTP/2 may be spoken.
+    private(set) var logs = false
+    private var isCustom = false
+
+    init?(loop: EventLoop) {
+        guard let handle = unsafe curl_easy_init() else { return nil }
+        unsafe self.handle = handle
+        self.loop = loop
+        unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        configure()
+    }
+
+    func destroy() {
+        unsafe curl_easy_cleanup(handle)
+        freeHeaders()
+        unsafe errorText.deallocate()
+        transfer = nil
+    }
+
+    /// libcurl's text about the failure.
+    var detail: String {
+        unsafe String(cString: errorText)
+    }
+
+    private func configure() {
+        let configuration = loop.configuration
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe ccurl_set_pointer(handle, CURLOPT_PRIVATE, context)
+        unsafe ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
+        unsafe ccurl_set_data_callback(handle, CURLOPT_WRITEFUNCTION, writeCallback)
+        unsafe ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context)
+        unsafe ccurl_set_data_callback(handle, CURLOPT_HEADERFUNCTION, headerCallback)
+        unsafe ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context)
+        unsafe ccurl_set_data_callback(handle, CURLOPT_READFUNCTION, readCallback)
+        unsafe ccurl_set_pointer(handle, CURLOPT_READDATA, context)
+        unsafe ccurl_set_prereq_callback(handle, prereqCallback)
+        unsafe ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context)
+        // A connection outlives the easy handle, so its callbacks get the loop, which outlives both.
+        let loopContext = unsafe Unmanaged.passUnretained(loop).toOpaque()
+        unsafe ccurl_set_open_socket_callback(handle, openSocketCallback)
+        unsafe ccurl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, loopContext)
+        unsafe ccurl_set_close_socket_callback(handle, closeSocketCallback)
+        unsafe ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, loopContext)
+        unsafe ccurl_set_pointer(handle, CURLOPT_SHARE, loop.share)
+
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_QUICK_EXIT, 1)
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        set(CURLOPT_PATH_AS_IS, 1)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        set(CURLOPT_HTTP09_ALLOWED, 0)
+        set(CURLOPT_BUFFERSIZE, configuration.bufferSize)
+        set(CURLOPT_UPLOAD_BUFFERSIZE, min(configuration.bufferSize, 2 << 20))
+        set(CURLOPT_MAXAGE_CONN, Int(configuration.maxIdleTime.components.seconds))
+        set(
+            CURLOPT_CONNECTTIMEOUT_MS,
+            max(1, Monotonic.milliseconds(from: 0, to: Monotonic.nanoseconds(configuration.connectTimeout)))
+        )
+        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
+        if let url = configuration.proxy.url {
+            set(CURLOPT_PROXY, url)
+            // Without this libcurl reads no_proxy from the environment.
+            set(CURLOPT_NOPROXY, "")
+        }
+        if let file = configuration.caFile {
+            set(CURLOPT_CAINFO, file)
+            unsafe ccurl_set_string(handle, CURLOPT_CAPATH, nil)
+        }
+        if configuration.isCertificateVerificationDisabled {
+            set(CURLOPT_SSL_VERIFYPEER, 0)
+            set(CURLOPT_SSL_VERIFYHOST, 0)
+        }
+    }
+
+    /// Prepares the handle for a transfer.
+    ///
+    /// - Parameter milliseconds: What is left of the attempt's time; nil where it has no limit.
+    func begin(_ transfer: Transfer, milliseconds: Int?) {
+        self.transfer = transfer
+        let request = transfer.request
+        set(CURLOPT_URL, request.url)
+        set(CURLOPT_TIMEOUT_MS, milliseconds ?? 0)
+        setMethod(request)
+        buildHeaders(request)
+        unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, headerNodes)
+        if decodes != request.decodes {
+            decodes = request.decodes
+            if decodes {
+                set(CURLOPT_ACCEPT_ENCODING, "")
+            } else {
+                unsafe ccurl_set_string(handle, CURLOPT_ACCEPT_ENCODING, nil)
+            }
+        }
+        let version = loop.httpVersionOption(isTLS: request.isTLS)
+        if version != self.version {
+            self.version = version
+            let isHTTP2 = version != Int(CURL_HTTP_VERSION_1_1)
+            set(CURLOPT_HTTP_VERSION, version)
+            // Waiting for a connection to share makes sense only where one can be shared.
+            set(CURLOPT_PIPEWAIT, isHTTP2 && request.isTLS ? 1 : 0)
+            if isHTTP2 != logs {
+                logs = isHTTP2
+                let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+                unsafe ccurl_set_debug_callback(handle, debugCallback)
+                unsafe ccurl_set_pointer(handle, CURLOPT_DEBUGDATA, context)
+                set(CURLOPT_VERBOSE, isHTTP2 ? 1 : 0)
+            }
+        }
+        unsafe errorText[0] = 0
+    }
+
+    /// Lets go of the transfer; the handle can carry another.
+    func end() {
+        transfer = nil
+        unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, nil)
+        freeHeaders()
+    }
+
+    private func setMethod(_ request: EncodedRequest) {
+        var customMethod: String?
+        // Leaving HEAD behind must come first, for it sets the method to GET.
+        set(CURLOPT_NOBODY, 0)
+        switch request.body {
+        case .none:
+            set(CURLOPT_HTTPGET, 1)
+            if request.method == "HEAD" {
+                set(CURLOPT_NOBODY, 1)
+            } else if request.method != "GET" {
+                customMethod = request.method
+            }
+        case .bytes(let bytes) where bytes.count <= 65_536:
+            // Copied, because libcurl then sends head and body in one piece.
+            set(CURLOPT_POST, 1)
+            unsafe ccurl_set_offset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count))
+            // libcurl copies the bytes before the closure ends.
+            _ = unsafe bytes.withUnsafeBufferPointer { buffer in
+                if let base = buffer.baseAddress, !bytes.isEmpty {
+                    unsafe ccurl_set_string(
+                        handle,
+                        CURLOPT_COPYPOSTFIELDS,
+                        UnsafeRawPointer(base).assumingMemoryBound(to: CChar.self)
+                    )
+                } else {
+                    unsafe ccurl_set_string(handle, CURLOPT_COPYPOSTFIELDS, "")
+                }
+            }
+            if request.method != "POST" { customMethod = request.method }
+        case .bytes(let bytes):
+            set(CURLOPT_UPLOAD, 1)
+            unsafe ccurl_set_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(bytes.count))
+            customMethod = request.method
+        case .stream(_, let length):
+            set(CURLOPT_UPLOAD, 1)
+            unsafe ccurl_set_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(length ?? -1))
+            customMethod = request.method
+        }
+        if let customMethod {
+            set(CURLOPT_CUSTOMREQUEST, customMethod)
+        } else if isCustom {
+            unsafe ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, nil)
+        }
+        isCustom = customMethod != nil
+    }
+
+    /// Builds libcurl's list in two allocations instead of two per field.
+    private func buildHeaders(_ request: EncodedRequest) {
+        freeHeaders()
+        let count = request.headerCount
+        guard count > 0 else { return }
+        let bytes = UnsafeMutablePointer<CChar>.allocate(capacity: request.headerLines.count)
+        let nodes = UnsafeMutablePointer<curl_slist>.allocate(capacity: count)
+        var index = 0
+        var start = 0
+        for (offset, byte) in request.headerLines.enumerated() {
+            unsafe bytes[offset] = CChar(bitPattern: byte)
+            // Each line ends in a zero byte, so there are exactly `count` nodes.
+            if byte == 0 {
+                let next = unsafe index + 1 < count ? nodes + index + 1 : nil
+                unsafe (nodes + index).initialize(to: curl_slist(data: bytes + start, next: next))
+                index += 1
+                start = offset + 1
+            }
+        }
+        unsafe headerNodes = nodes
+        unsafe headerBytes = bytes
+    }
+
+    private func freeHeaders() {
+        unsafe headerNodes?.deallocate()
+        unsafe headerBytes?.deallocate()
+        unsafe headerNodes = nil
+        unsafe headerBytes = nil
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) {
+        unsafe ccurl_set_long(handle, option, value)
+    }
+
+    private func set(_ option: CURLoption, _ value: String) {
+        unsafe ccurl_set_string(handle, option, value)
+    }
+}

@@ -1,0 +1,164 @@
+import HTTPRecovery
+import HTTPTypes
+
+/// A request in the form libcurl takes it: checked on the caller's thread, so that the loop only copies pointers.
+struct EncodedRequest: Sendable {
+    /// How the body goes out.
+    enum Body: Sendable {
+        /// None, and nothing said about it.
+        case none
+        /// Bytes in memory, perhaps zero, with Content-Length.
+        case bytes(ArraySlice<UInt8>)
+        /// A stream; chunked where the length is not known.
+        case stream(HTTPBody, length: Int?)
+    }
+
+    let method: String
+    let url: String
+    /// Scheme, host and port: what shares connections and a queue.
+    let origin: String
+    let isTLS: Bool
+    /// Header lines, each ended by a zero byte.
+    let headerLines: [UInt8]
+    let headerCount: Int
+    let body: Body
+    /// Whether the transport asks for a content coding and undoes it.
+    let decodes: Bool
+
+    init(_ request: HTTPRequest, body: HTTPBody?, decompresses: Bool) throws(TransportError) {
+        let scheme = request.scheme?.lowercased() ?? ""
+        guard scheme == "http" || scheme == "https" else {
+            throw .invalid("the scheme is neither http nor https")
+        }
+        let authority = request.authority ?? ""
+        guard !authority.isEmpty else { throw .invalid("the request has no authority") }
+        guard !authority.utf8.contains(UInt8(ascii: "@")) else {
+            throw .invalid("the authority holds user information; it belongs into an Authorization field")
+        }
+        guard authority.utf8.allSatisfy(Self.isLegalInAuthority) else {
+            throw .invalid("the authority holds an illegal character")
+        }
+        let path = request.path.flatMap { $0.isEmpty ? nil : $0 } ?? "/"
+        guard path.utf8.first == UInt8(ascii: "/") else { throw .invalid("the path does not begin with a slash") }
+        guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+            throw .invalid("the path holds a character that must be percent-encoded")
+        }
+        guard request.method != .connect else { throw .invalid("CONNECT is not supported") }
+
+        self.method = request.method.rawValue
+        self.isTLS = scheme == "https"
+        self.url = "\(scheme)://\(authority)\(path)"
+        self.origin = "\(scheme)://\(authority.lowercased())"
+
+        var lines = HeaderLines()
+        var declaredLength: Int?
+        var names: (accept: Bool, contentType: Bool, coding: Bool) = (false, false, false)
+        for field in request.headerFields {
+            switch field.name {
+            // The authority is the host, and the body knows its framing.
+            case Self.host, .transferEncoding, .expect: continue
+            case .contentLength:
+                declaredLength = Int(field.value)
+                continue
+            case .accept: names.accept = true
+            case .contentType: names.contentType = true
+            case .acceptEncoding, .range: names.coding = true
+            default: break
+            }
+            try lines.append(field)
+        }
+        self.body = try Self.plan(body, method: request.method, declaredLength: declaredLength)
+        // What libcurl would add by itself; a line that ends in a colon removes it.
+        if !names.accept { lines.remove("Accept") }
+        if case .none = self.body {
+        } else {
+            if !names.contentType { lines.remove("Content-Type") }
+            lines.remove("Expect")
+        }
+        self.decodes = decompresses && !names.coding
+        self.headerLines = lines.bytes
+        self.headerCount = lines.count
+    }
+
+    /// The bytes of the body that are in memory.
+    var bytesInMemory: ArraySlice<UInt8>? {
+        if case .bytes(let bytes) = body { bytes } else { nil }
+    }
+
+    private static let host = HTTPField.Name("host")
+
+    private static func plan(
+        _ body: HTTPBody?,
+        method: HTTPRequest.Method,
+        declaredLength: Int?
+    ) throws(TransportError) -> Body {
+        let expectsBody = method == .post || method == .put || method == .patch
+        guard let body else { return expectsBody ? .bytes([]) : .none }
+        if let bytes = body.bytesInMemory {
+            if bytes.isEmpty, !expectsBody { return .none }
+            guard method != .head else { throw .invalid("a HEAD request cannot have a body") }
+            return .bytes(bytes)
+        }
+        guard method != .head else { throw .invalid("a HEAD request cannot have a body") }
+        let length = body.length ?? declaredLength
+        if let length, length < 0 { throw .invalid("the body's length is negative") }
+        return .stream(body, length: length)
+    }
+
+    private static func isLegalInAuthority(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0...0x20, 0x7f: false
+        case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "\\"): false
+        case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "^"), UInt8(ascii: "`"): false
+        case UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"): false
+        default: true
+        }
+    }
+}
+
+/// Collects header lines in libcurl's syntax.
+private struct HeaderLines {
+    var bytes: [UInt8] = []
+    var count = 0
+
+    init() {
+        bytes.reserveCapacity(512)
+    }
+
+    mutating func append(_ field: HTTPField) throws(TransportError) {
+        guard !field.name.rawName.hasPrefix(":") else { throw .invalid("a header field has a pseudo-field's name") }
+        bytes.append(contentsOf: field.name.rawName.utf8)
+        let mark = bytes.count
+        var isLegal = true
+        // The bytes are copied within the closure; the pointer does not leave it.
+        unsafe field.withUnsafeBytesOfValue { value in
+            if value.isEmpty {
+                // "Name:" would remove the field; this is how libcurl is told to send it empty.
+                bytes.append(UInt8(ascii: ";"))
+            } else {
+                bytes.append(UInt8(ascii: ":"))
+                bytes.append(UInt8(ascii: " "))
+                unsafe bytes.append(contentsOf: value)
+            }
+        }
+        for byte in bytes[mark...] where (byte < 0x20 && byte != 0x09) || byte == 0x7f {
+            isLegal = false
+        }
+        guard isLegal else { throw .invalid("a header field's value holds a control character") }
+        bytes.append(0)
+        count += 1
+    }
+
+    mutating func remove(_ name: String) {
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.append(0)
+        count += 1
+    }
+}
+
+extension TransportError {
+    static func invalid(_ message: String) -> TransportError {
+        TransportError(.invalidRequest, .neverSent, message: message)
+    }
+}

@@ -1,0 +1,232 @@
+import CCurl
+import HTTPRecovery
+import Synchronization
+
+// The life of a transfer on the loop's thread.
+extension EventLoop {
+    func noteNews(of transfer: Transfer) {
+        if transfer.hasNews { return }
+        transfer.hasNews = true
+        news.append(transfer)
+    }
+
+    func opened(_ socket: Int32) {
+        poller.opened(socket)
+        if mayUseHTTP2 { ledger.opened(socket) }
+    }
+
+    func closed(_ socket: Int32) {
+        poller.closed(socket)
+        if mayUseHTTP2 { ledger.closed(socket) }
+    }
+
+    func httpVersionOption(isTLS: Bool) -> Int {
+        if !isTLS, configuration.speaksHTTP2WithPriorKnowledge {
+            return Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
+        }
+        return configuration.httpVersion.option(isTLS: isTLS)
+    }
+
+    // MARK: Begin
+
+    func admit(_ transfer: Transfer) {
+        if transfer.shared.withLock({ $0.isCancelled }) {
+            transfer.finish(.shutDown, &resumptions)
+            return
+        }
+        let key = transfer.request.origin
+        let origin = origins[key] ?? Origin(key: key)
+        origins[key] = origin
+        transfer.origin = origin
+        if origin.active < configuration.maxConnectionsPerOrigin {
+            start(transfer, origin)
+        } else {
+            origin.enqueue(transfer)
+            if transfer.deadline != Monotonic.never { queueDeadlines.insert(transfer) }
+        }
+    }
+
+    private func start(_ transfer: Transfer, _ origin: Origin) {
+        var milliseconds: Int?
+        if transfer.deadline != Monotonic.never {
+            let left = Monotonic.milliseconds(from: Monotonic.now(), to: transfer.deadline)
+            guard left > 0 else {
+                transfer.finish(.queueTimeout, &resumptions)
+                return
+            }
+            milliseconds = left
+        }
+        guard let shard = shardWithRoom(), let easy = pool.popLast() ?? EasyHandle(loop: self) else {
+            transfer.finish(
+                TransportError(.outOfResources, .neverSent, message: "libcurl has no handle left"),
+                &resumptions
+            )
+            return
+        }
+        easy.begin(transfer, milliseconds: milliseconds)
+        let result = unsafe curl_multi_add_handle(shard.multi, easy.handle)
+        guard result == CURLM_OK else {
+            easy.destroy()
+            transfer.finish(
+                TransportError(.outOfResources, .neverSent, message: "libcurl does not accept the transfer"),
+                &resumptions
+            )
+            return
+        }
+        transfer.easy = easy
+        transfer.shard = shard
+        shard.count += 1
+        origin.active += 1
+        running[ObjectIdentifier(transfer)] = transfer
+    }
+
+    /// The lowest with room, so that few handles have all the connections.
+    private func shardWithRoom() -> Shard? {
+        if let shard = shards.first(where: { $0.count < Shard.capacity }) { return shard }
+        guard let shard = Shard(loop: self) else { return nil }
+        shards.append(shard)
+        return shard
+    }
+
+    // MARK: End
+
+    func readResults(of shard: Shard) {
+        shard.isTouched = false
+        var left: Int32 = 0
+        while let message = unsafe curl_multi_info_read(shard.multi, &left) {
+            // The message is libcurl's and lives until the handle is removed; what is needed is copied first.
+            guard unsafe message.pointee.msg == CURLMSG_DONE, let handle = unsafe message.pointee.easy_handle,
+                let context = unsafe ccurl_get_private(handle)
+            else { continue }
+            let code = unsafe Int(ccurl_message_result(message).rawValue)
+            let easy = unsafe Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+            if let transfer = easy.transfer { complete(transfer, easy, shard, code: code) }
+        }
+    }
+
+    private func complete(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, code: Int) {
+        transfer.facts.code = code
+        if code != 0 { transfer.facts.detail = easy.detail }
+        // A body that could not be rewound is a resend prevented too.
+        if code == 65 { transfer.facts.isVetoed = true }
+        transfer.facts.isRefused = isProvenUnprocessed(transfer)
+        let error = Verdict.error(for: transfer.facts)
+        release(transfer, easy, shard, isReusable: code == 0)
+        transfer.finish(error, &resumptions)
+    }
+
+    /// Ends a transfer that nobody waits for.
+    func drop(_ transfer: Transfer) {
+        if let easy = transfer.easy, let shard = transfer.shard {
+            release(transfer, easy, shard, isReusable: false)
+        }
+        transfer.finish(.shutDown, &resumptions)
+    }
+
+    private func release(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, isReusable: Bool) {
+        unsafe curl_multi_remove_handle(shard.multi, easy.handle)
+        shard.count -= 1
+        running[ObjectIdentifier(transfer)] = nil
+        easy.end()
+        if isReusable, pool.count < 512 {
+            pool.append(easy)
+        } else {
+            easy.destroy()
+        }
+        guard let origin = transfer.origin else { return }
+        origin.active -= 1
+        if isShuttingDown { return }
+        if let next = origin.next() {
+            start(next, origin)
+        } else if origin.isIdle {
+            origins[origin.key] = nil
+        }
+    }
+
+    func unpause(_ transfer: Transfer) {
+        guard let easy = transfer.easy else { return }
+        let mask = (transfer.isReceivePaused ? CURLPAUSE_RECV : 0) | (transfer.isSendPaused ? CURLPAUSE_SEND : 0)
+        unsafe curl_easy_pause(easy.handle, mask)
+        transfer.shard?.isTouched = true
+    }
+
+    // MARK: HTTP/2 refusals
+
+    func logged(_ line: RefusalEvidence.LogLine, by transfer: Transfer?) {
+        switch line {
+        case .failure: ledger.failures += 1
+        case .stream(let id): transfer?.evidence.stream = id
+        case .goAway(let lastStream):
+            if let transfer { ledger.goAway(port: transfer.evidence.localPort, lastStream: lastStream) }
+        case .refused: transfer?.evidence.isProven = true
+        case .retrying:
+            // The socket is still open here, and the new connection has not begun.
+            guard let transfer, transfer.evidence.stream != nil, RefusalEvidence.canExclude else { return }
+            let port = transfer.evidence.localPort
+            if ledger.lastStream(port: port) == nil, ledger.failures == transfer.evidence.failuresBefore,
+                ledger.isAlive(port: port)
+            {
+                transfer.evidence.isProven = true
+            }
+            noteGoAway(transfer)
+        case .other: break
+        }
+    }
+
+    private func isProvenUnprocessed(_ transfer: Transfer) -> Bool {
+        if mayUseHTTP2 { noteGoAway(transfer) }
+        return transfer.evidence.isProven
+    }
+
+    /// A stream past the last one that a GOAWAY names was not processed.
+    private func noteGoAway(_ transfer: Transfer) {
+        guard let stream = transfer.evidence.stream,
+            let last = ledger.lastStream(port: transfer.evidence.localPort), stream > last
+        else { return }
+        transfer.evidence.isProven = true
+    }
+
+    // MARK: The end of the loop
+
+    /// Ends everything; runs last on the loop's thread.
+    func tearDown() {
+        for transfer in Array(running.values) {
+            if let easy = transfer.easy, let shard = transfer.shard {
+                release(transfer, easy, shard, isReusable: false)
+            }
+            let certainty = Verdict.certainty(transfer.facts)
+            transfer.finish(TransportError(.shutDown, certainty, message: "the transport was shut down"), &resumptions)
+        }
+        for origin in origins.values {
+            while let transfer = origin.next() { transfer.finish(.shutDown, &resumptions) }
+        }
+        origins = [:]
+        for easy in pool { easy.destroy() }
+        pool = []
+        for shard in shards { unsafe curl_multi_cleanup(shard.multi) }
+        shards = []
+        unsafe curl_share_cleanup(share)
+        let (commands, jobs) = closeInbox()
+        for command in commands {
+            if case .whenStopped(let continuation) = command {
+                waitingForStop.append(continuation)
+            } else if case .start(let transfer) = command {
+                transfer.finish(.shutDown, &resumptions)
+            }
+        }
+        for job in jobs { unsafe job.runSynchronously(on: UnownedTaskExecutor(self)) }
+        poller.close()
+        for continuation in waitingForStop { resumptions.append(.shutdown(continuation)) }
+        waitingForStop = []
+        endTurn()
+    }
+}
+
+extension TransportError {
+    static let shutDown = TransportError(.shutDown, .neverSent, message: "the transport has been shut down")
+    static let queueTimeout = TransportError(
+        .timedOut,
+        .neverSent,
+        message: "the time ran out before a connection was free"
+    )
+}

@@ -1,0 +1,288 @@
+import CCurl
+import Glibc
+import HTTPRecovery
+import Synchronization
+
+/// One thread that drives libcurl for all transfers given to it.
+///
+/// `@unchecked` because all but `inbox`, `configuration` and `wakeup` is confined to the loop's own thread.
+@safe
+final class EventLoop: @unchecked Sendable {
+    /// What other threads ask of the loop.
+    enum Command {
+        case start(Transfer)
+        case cancel(Transfer)
+        case resumeReceiving(Transfer)
+        case resumeSending(Transfer)
+        case shutDown
+        case whenStopped(CheckedContinuation<Void, Never>)
+    }
+
+    private struct Inbox {
+        var commands: [Command] = []
+        var jobs: [UnownedJob] = []
+        /// Whether the loop sleeps, or is about to, and must be woken.
+        var isSleeping = false
+        /// Whether the thread has ended; nothing is accepted any more.
+        var hasStopped = false
+        var thread: pthread_t?
+    }
+
+    let configuration: CurlTransport.Configuration
+    private let inbox = Mutex(Inbox())
+    private let wakeup: Int32
+
+    // MARK: The loop's own
+
+    let poller: Poller
+    let share: UnsafeMutableRawPointer
+    var ledger = ConnectionLedger()
+    /// Continuations to resume at the end of the turn, all in one go.
+    var resumptions: [Resumption] = []
+    let mayUseHTTP2: Bool
+    var shards: [Shard] = []
+    var pool: [EasyHandle] = []
+    var origins: [String: Origin] = [:]
+    var queueDeadlines = DeadlineHeap()
+    var news: [Transfer] = []
+    var running: [ObjectIdentifier: Transfer] = [:]
+    var isShuttingDown = false
+    var waitingForStop: [CheckedContinuation<Void, Never>] = []
+
+    /// Creates the loop and starts its thread; nil when the system has no descriptor or thread left.
+    init?(configuration: CurlTransport.Configuration) {
+        guard let poller = Poller() else { return nil }
+        guard let share = unsafe curl_share_init() else {
+            poller.close()
+            return nil
+        }
+        // One thread uses the share, so it needs no locks.
+        unsafe ccurl_share_set(share, CURL_LOCK_DATA_DNS)
+        unsafe ccurl_share_set(share, CURL_LOCK_DATA_SSL_SESSION)
+        self.configuration = configuration
+        self.poller = poller
+        self.wakeup = poller.wakeup
+        unsafe self.share = share
+        self.mayUseHTTP2 = configuration.httpVersion.mayUseHTTP2 || configuration.speaksHTTP2WithPriorKnowledge
+        guard startThread() else {
+            unsafe curl_share_cleanup(share)
+            poller.close()
+            return nil
+        }
+    }
+
+    // MARK: From any thread
+
+    func submit(_ command: Command) {
+        let (isAccepted, mustWake) = inbox.withLock { inbox in
+            if inbox.hasStopped { return (false, false) }
+            inbox.commands.append(command)
+            let wasSleeping = inbox.isSleeping
+            inbox.isSleeping = false
+            return (true, wasSleeping)
+        }
+        if mustWake { Poller.wake(wakeup) }
+        if !isAccepted { refuse(command) }
+    }
+
+    func submit(_ job: UnownedJob) -> Bool {
+        let (isAccepted, mustWake) = inbox.withLock { inbox in
+            if inbox.hasStopped { return (false, false) }
+            inbox.jobs.append(job)
+            let wasSleeping = inbox.isSleeping
+            inbox.isSleeping = false
+            return (true, wasSleeping)
+        }
+        if mustWake { Poller.wake(wakeup) }
+        return isAccepted
+    }
+
+    /// Stops the loop and returns when its thread has ended.
+    func stop() async {
+        submit(.shutDown)
+        await withCheckedContinuation { submit(.whenStopped($0)) }
+        let thread = inbox.withLock { inbox in
+            let thread = inbox.thread
+            inbox.thread = nil
+            return thread
+        }
+        // The loop has done its last work, so this waits for the thread's exit alone: microseconds.
+        if let thread { pthread_join(thread, nil) }
+    }
+
+    /// Stops the loop without waiting.
+    func abandon() {
+        let thread = inbox.withLock { inbox in
+            let thread = inbox.thread
+            inbox.thread = nil
+            return thread
+        }
+        if let thread { pthread_detach(thread) }
+        submit(.shutDown)
+    }
+
+    private func refuse(_ command: Command) {
+        switch command {
+        case .start(let transfer):
+            var resumptions: [Resumption] = []
+            transfer.finish(.shutDown, &resumptions)
+            for resumption in resumptions { resumption.carryOut() }
+        case .whenStopped(let continuation): continuation.resume()
+        case .cancel, .resumeReceiving, .resumeSending, .shutDown: break
+        }
+    }
+
+    private func startThread() -> Bool {
+        var thread = pthread_t()
+        let context = unsafe Unmanaged.passRetained(self).toOpaque()
+        // The thread takes over the retain and gives it back when it ends.
+        let result = unsafe pthread_create(
+            &thread,
+            nil,
+            { context in
+                guard let context = unsafe context else { return nil }
+                let loop = unsafe Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
+                loop.run()
+                return nil
+            },
+            context
+        )
+        guard result == 0 else {
+            unsafe Unmanaged<EventLoop>.fromOpaque(context).release()
+            return false
+        }
+        inbox.withLock { $0.thread = thread }
+        return true
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        // Signals are the business of the program's own threads; a SIGPIPE must not come at all.
+        var all = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+
+        while true {
+            sleepAndHandleEvents()
+            runInbox()
+            runTimers()
+            for shard in shards where shard.isTouched { readResults(of: shard) }
+            endTurn()
+            if isShuttingDown {
+                tearDown()
+                return
+            }
+            poller.applyChanges()
+        }
+    }
+
+    private func sleepAndHandleEvents() {
+        let deadline = nextDeadline()
+        let mayBlock = inbox.withLock { inbox in
+            inbox.isSleeping = inbox.commands.isEmpty && inbox.jobs.isEmpty
+            return inbox.isSleeping
+        }
+        var milliseconds: Int32 = 0
+        if mayBlock, news.isEmpty {
+            if deadline == Monotonic.never {
+                milliseconds = -1
+            } else {
+                milliseconds = Int32(Monotonic.milliseconds(from: Monotonic.now(), to: deadline))
+            }
+        }
+        // Events come before new requests: a connection that has died meanwhile must not be used for one.
+        poller.wait(milliseconds: milliseconds) { socket, events, shard in
+            var action: Int32 = 0
+            if events & Poller.inMask != 0 { action |= CURL_CSELECT_IN }
+            if events & Poller.outMask != 0 { action |= CURL_CSELECT_OUT }
+            if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { action |= CURL_CSELECT_ERR | CURL_CSELECT_IN }
+            var stillRunning: Int32 = 0
+            _ = unsafe curl_multi_socket_action(shard.multi, socket, action, &stillRunning)
+            shard.isTouched = true
+        }
+        if milliseconds != 0 { inbox.withLock { $0.isSleeping = false } }
+    }
+
+    private func nextDeadline() -> UInt64 {
+        var deadline = queueDeadlines.first
+        for shard in shards { deadline = min(deadline, shard.deadline) }
+        return deadline
+    }
+
+    private func runInbox() {
+        var commands: [Command] = []
+        var jobs: [UnownedJob] = []
+        inbox.withLock { inbox in
+            inbox.isSleeping = false
+            swap(&commands, &inbox.commands)
+            swap(&jobs, &inbox.jobs)
+        }
+        for command in commands { perform(command) }
+        for job in jobs { unsafe job.runSynchronously(on: UnownedTaskExecutor(self)) }
+    }
+
+    private func perform(_ command: Command) {
+        switch command {
+        case .start(let transfer): admit(transfer)
+        case .cancel(let transfer): drop(transfer)
+        case .resumeReceiving(let transfer):
+            transfer.isReceivePaused = false
+            unpause(transfer)
+        case .resumeSending(let transfer):
+            transfer.isSendPaused = false
+            unpause(transfer)
+        case .shutDown: isShuttingDown = true
+        case .whenStopped(let continuation): waitingForStop.append(continuation)
+        }
+    }
+
+    private func runTimers() {
+        let now = Monotonic.now()
+        while queueDeadlines.first <= now {
+            guard let transfer = queueDeadlines.removeFirst() else { break }
+            // Those that were started or cancelled have left the queue.
+            guard transfer.easy == nil, transfer.origin != nil else { continue }
+            transfer.finish(.queueTimeout, &resumptions)
+        }
+        for shard in shards where shard.deadline <= now {
+            // Each call may ask for another at once; what is left after a few comes in the next turn.
+            for _ in 0..<4 where shard.deadline <= now {
+                shard.deadline = Monotonic.never
+                var stillRunning: Int32 = 0
+                _ = unsafe curl_multi_socket_action(shard.multi, CURL_SOCKET_BAD, 0, &stillRunning)
+                shard.isTouched = true
+            }
+        }
+    }
+
+    /// Accepts nothing from here on, and hands over what came last.
+    func closeInbox() -> ([Command], [UnownedJob]) {
+        inbox.withLock { inbox in
+            inbox.hasStopped = true
+            let rest = (inbox.commands, inbox.jobs)
+            inbox.commands = []
+            inbox.jobs = []
+            return rest
+        }
+    }
+
+    func endTurn() {
+        for transfer in news where transfer.hasNews { transfer.publish(&resumptions) }
+        news.removeAll(keepingCapacity: true)
+        if resumptions.isEmpty { return }
+        var ready: [Resumption] = []
+        swap(&ready, &resumptions)
+        for resumption in ready { resumption.carryOut() }
+        ready.removeAll(keepingCapacity: true)
+        swap(&ready, &resumptions)
+    }
+}
+
+extension EventLoop: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        // After the loop's end its jobs still have to run somewhere.
+        if !submit(job) { unsafe job.runSynchronously(on: UnownedTaskExecutor(self)) }
+    }
+}

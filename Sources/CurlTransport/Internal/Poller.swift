@@ -1,0 +1,180 @@
+import CCurl
+import Glibc
+
+/// An epoll instance that applies what libcurl wants only before it sleeps.
+///
+/// libcurl takes a socket off at the end of each transfer and puts it back at the start of the next: two system calls a
+/// request that cancel each other out. Here only the difference to what the kernel knows is applied, and idle sockets
+/// stay registered.
+///
+/// It is confined to the loop's thread.
+@safe
+final class Poller {
+    /// What a descriptor is to the loop.
+    struct Entry {
+        /// The mask the kernel has; nil when it is not registered.
+        var registered: UInt32?
+        /// The mask libcurl wants; 0 when it wants none.
+        var wanted: UInt32 = 0
+        var shard: Shard?
+        /// Whether libcurl opened it through the hook, so that its closing will be seen too.
+        var isHooked = false
+        var isHTTP2 = false
+        var isDirty = false
+        /// Whether an idle connection was found dead and shut down.
+        var isShutDown = false
+    }
+
+    static let inMask = EPOLLIN.rawValue
+    static let outMask = EPOLLOUT.rawValue
+
+    private let epoll: Int32
+    let wakeup: Int32
+    private var entries: [Entry] = []
+    private var dirty: [Int32] = []
+    private var events = unsafe [epoll_event](repeating: epoll_event(), count: 256)
+
+    init?() {
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        wakeup = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard epoll >= 0, wakeup >= 0 else {
+            if epoll >= 0 { Glibc.close(epoll) }
+            if wakeup >= 0 { Glibc.close(wakeup) }
+            return nil
+        }
+        // Edge-triggered: each write is one event, and nobody has to read the counter.
+        control(EPOLL_CTL_ADD, wakeup, Self.inMask | EPOLLET.rawValue)
+    }
+
+    func close() {
+        Glibc.close(epoll)
+        Glibc.close(wakeup)
+        entries = []
+    }
+
+    // MARK: What libcurl says
+
+    func opened(_ socket: Int32) {
+        reserve(socket)
+        entries[Int(socket)] = Entry(isHooked: true)
+    }
+
+    func closed(_ socket: Int32) {
+        guard Int(socket) < entries.count else { return }
+        // Closing takes it off the epoll set.
+        entries[Int(socket)] = Entry(isDirty: entries[Int(socket)].isDirty)
+    }
+
+    func want(_ mask: UInt32, on socket: Int32, for shard: Shard) {
+        reserve(socket)
+        entries[Int(socket)].wanted = mask
+        entries[Int(socket)].shard = shard
+        if entries[Int(socket)].isHooked {
+            markDirty(socket)
+        } else {
+            apply(mask, to: socket)
+        }
+    }
+
+    func remove(_ socket: Int32, isHTTP2: Bool) {
+        reserve(socket)
+        entries[Int(socket)].wanted = 0
+        entries[Int(socket)].isHTTP2 = isHTTP2
+        if entries[Int(socket)].isHooked {
+            markDirty(socket)
+        } else {
+            // A descriptor whose closing is not announced must go now: its number may be used again unseen.
+            if entries[Int(socket)].registered != nil { control(EPOLL_CTL_DEL, socket, 0) }
+            entries[Int(socket)] = Entry()
+        }
+    }
+
+    // MARK: The loop's side
+
+    /// Brings the kernel up to date.
+    func applyChanges() {
+        for socket in dirty {
+            let entry = entries[Int(socket)]
+            entries[Int(socket)].isDirty = false
+            guard entry.isHooked else { continue }
+            if entry.wanted != 0 {
+                if entry.registered != entry.wanted { apply(entry.wanted, to: socket) }
+            } else if let registered = entry.registered, registered != Self.inMask {
+                apply(Self.inMask, to: socket)
+            }
+        }
+        dirty.removeAll(keepingCapacity: true)
+    }
+
+    /// Waits and passes each event to `handle`.
+    func wait(milliseconds: Int32, _ handle: (_ socket: Int32, _ events: UInt32, _ shard: Shard) -> Void) {
+        let count = unsafe events.withUnsafeMutableBufferPointer { buffer in
+            unsafe epoll_wait(epoll, buffer.baseAddress, Int32(buffer.count), milliseconds)
+        }
+        guard count > 0 else { return }
+        for index in 0..<Int(count) {
+            // The union's member in use is the one `control` has written.
+            let socket = unsafe events[index].data.fd
+            if socket == wakeup { continue }
+            let mask = unsafe events[index].events
+            guard Int(socket) < entries.count, entries[Int(socket)].registered != nil else { continue }
+            if entries[Int(socket)].wanted == 0 {
+                idleEvent(socket)
+            } else if let shard = entries[Int(socket)].shard {
+                handle(socket, mask, shard)
+            }
+        }
+        if unsafe Int(count) == events.count, unsafe events.count < 4096 {
+            unsafe events += [epoll_event](repeating: epoll_event(), count: events.count)
+        }
+    }
+
+    /// An idle connection has something to say.
+    ///
+    /// On HTTP/1 that is an answer to no question (`408` before a close) or the close itself. libcurl would take it as
+    /// the answer to the next request, so it is thrown away and the connection made unusable. HTTP/2 frames are left
+    /// for libcurl, which reads them when it uses the connection again.
+    private func idleEvent(_ socket: Int32) {
+        if !entries[Int(socket)].isHTTP2, !entries[Int(socket)].isShutDown {
+            var scratch = [UInt8](repeating: 0, count: 4096)
+            for _ in 0..<16 {
+                let count = unsafe scratch.withUnsafeMutableBytes { buffer in
+                    unsafe recv(socket, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+                }
+                if count <= 0 { break }
+            }
+            Glibc.shutdown(socket, Int32(SHUT_RDWR))
+            entries[Int(socket)].isShutDown = true
+        }
+        control(EPOLL_CTL_DEL, socket, 0)
+        entries[Int(socket)].registered = nil
+    }
+
+    /// Wakes the loop; from any thread.
+    static func wake(_ descriptor: Int32) {
+        var one: UInt64 = 1
+        _ = unsafe write(descriptor, &one, 8)
+    }
+
+    private func markDirty(_ socket: Int32) {
+        if entries[Int(socket)].isDirty { return }
+        entries[Int(socket)].isDirty = true
+        dirty.append(socket)
+    }
+
+    private func reserve(_ socket: Int32) {
+        while entries.count <= Int(socket) { entries.append(Entry()) }
+    }
+
+    private func apply(_ mask: UInt32, to socket: Int32) {
+        control(entries[Int(socket)].registered == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, mask)
+        entries[Int(socket)].registered = mask
+    }
+
+    private func control(_ operation: Int32, _ socket: Int32, _ mask: UInt32) {
+        var event = unsafe epoll_event()
+        unsafe event.events = mask
+        unsafe event.data.fd = socket
+        _ = unsafe epoll_ctl(epoll, operation, socket, &event)
+    }
+}

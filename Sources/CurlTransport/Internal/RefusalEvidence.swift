@@ -1,0 +1,121 @@
+import CCurl
+import Glibc
+
+/// What proves that an HTTP/2 server did not process a stream.
+///
+/// libcurl hides both ways a server says so. A stream refused on a new connection is named in its log. On a reused
+/// connection (where libcurl takes any early end for a stale connection) the proof is by exclusion, checked against the
+/// sources of 7.88: the stream ended without a byte and without a logged failure while the connection lives on; only
+/// `RST_STREAM` with `REFUSED_STREAM` does that. A `GOAWAY` is logged with its last stream (RFC 9113, section 6.8).
+struct RefusalEvidence {
+    /// The local port of the connection that the request went out on.
+    var localPort: Int32 = 0
+    /// The stream's identifier, as logged.
+    var stream: Int?
+    /// The loop's count of logged failures when the request went out.
+    var failuresBefore = 0
+    /// Whether the refusal is proven.
+    var isProven = false
+
+    /// Only these versions are known to behave as described above.
+    static let canExclude: Bool = {
+        ccurl_version_number() >> 8 == 0x0758
+    }()
+
+    /// What a line of libcurl's log says.
+    enum LogLine: Equatable {
+        case refused
+        case retrying
+        case stream(Int)
+        case goAway(lastStream: Int)
+        case failure
+        case other
+
+        init(_ text: String) {
+            if text.hasPrefix("Using Stream ID: ") {
+                self = Self.number(in: text, after: "Using Stream ID: ").map { .stream($0) } ?? .other
+            } else if text.contains("GOAWAY, error=") {
+                self = Self.number(in: text, after: "last_stream=").map { .goAway(lastStream: $0) } ?? .failure
+            } else if text.contains("REFUSED_STREAM") || text.contains("refused by server, try again") {
+                self = .refused
+            } else if text.hasPrefix("Connection died, retrying") {
+                self = .retrying
+            } else if ["alert", "rror", "ailed", "ailure", "cleanly", "mem_recv", "SSL_read"].contains(where: text.contains)
+            {
+                self = .failure
+            } else {
+                self = .other
+            }
+        }
+
+        private static func number(in text: String, after prefix: String) -> Int? {
+            var rest = Substring(text)
+            while let first = rest.first {
+                if rest.hasPrefix(prefix) {
+                    return Int(rest.dropFirst(prefix.count).prefix { $0 >= "0" && $0 <= "9" })
+                }
+                _ = first
+                rest = rest.dropFirst()
+            }
+            return nil
+        }
+    }
+}
+
+/// The loop's knowledge of its HTTP/2 connections, by local port.
+struct ConnectionLedger {
+    private var sockets: [Int32: Int32] = [:]
+    private var unresolved: Set<Int32> = []
+    private var lastStreams: [Int32: Int] = [:]
+    /// How many failures libcurl has logged; a count that stands still proves that none came.
+    var failures = 0
+
+    mutating func opened(_ socket: Int32) {
+        unresolved.insert(socket)
+    }
+
+    mutating func closed(_ socket: Int32) {
+        unresolved.remove(socket)
+        for (port, owner) in sockets where owner == socket {
+            sockets[port] = nil
+            lastStreams[port] = nil
+        }
+    }
+
+    mutating func goAway(port: Int32, lastStream: Int) {
+        lastStreams[port] = min(lastStream, lastStreams[port] ?? .max)
+    }
+
+    func lastStream(port: Int32) -> Int? {
+        lastStreams[port]
+    }
+
+    /// Notes which sockets have which local ports; to be called when a request goes out.
+    mutating func resolve() {
+        for socket in unresolved {
+            var address = sockaddr_storage()
+            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            // The storage is large enough for every family; the port stands at the same place in both IP families.
+            let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(socket, $0, &length) }
+            }
+            guard result == 0 else { continue }
+            let port = unsafe withUnsafePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { unsafe Int32($0.pointee.sin_port.bigEndian) }
+            }
+            if port == 0 { continue }
+            // Two sockets may share a port toward different peers; then neither is known.
+            sockets[port] = sockets[port] == nil ? socket : -1
+            unresolved.remove(socket)
+        }
+    }
+
+    /// Whether the connection is known, and neither side has closed it.
+    func isAlive(port: Int32) -> Bool {
+        guard let socket = sockets[port], socket >= 0 else { return false }
+        var info = tcp_info()
+        var length = socklen_t(MemoryLayout<tcp_info>.size)
+        guard unsafe getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0 else { return false }
+        return info.tcpi_state == UInt8(TCP_ESTABLISHED)
+    }
+}

@@ -1,0 +1,229 @@
+import HTTPRecovery
+import Synchronization
+
+/// One attempt: the meeting point of the caller's task, the task that reads the request body, and the loop.
+///
+/// `@unchecked` because the section "the loop's own" is touched by the loop's thread alone, from the moment the
+/// transfer is submitted; all else is immutable or in the mutex.
+final class Transfer: @unchecked Sendable {
+    /// The head of a response, unparsed, and the body if it is there already.
+    struct Head: Sendable {
+        var bytes: [UInt8]
+        /// The whole body, where it came together with the head; otherwise it streams.
+        var completeBody: [UInt8]?
+    }
+
+    /// How reading a response body ends.
+    enum Ending: Sendable {
+        case complete
+        case failed(TransportError)
+    }
+
+    let request: EncodedRequest
+    /// When the attempt's time is over, on the monotonic clock.
+    let deadline: UInt64
+    let loop: EventLoop
+    let shared = Mutex(Shared())
+
+    // MARK: The loop's own
+
+    /// The handle that carries the transfer, while one does.
+    var easy: EasyHandle?
+    var shard: Shard?
+    var origin: Origin?
+    var facts = TransferFacts(code: 0)
+    /// Bytes of the response's header section.
+    var headBytes: [UInt8] = []
+    /// Bytes of all header sections so far, interim responses included.
+    var headerByteCount = 0
+    var isHeadDelivered = false
+    /// Body bytes that came in this turn of the loop.
+    var incoming: [UInt8] = []
+    var isReceivePaused = false
+    var isSendPaused = false
+    /// Whether the transfer is in the loop's list of those with news.
+    var hasNews = false
+    /// How much of a body in memory has gone out.
+    var sentBytes = 0
+    /// What the refusal of an HTTP/2 stream is proven by.
+    var evidence = RefusalEvidence()
+
+    init(request: EncodedRequest, deadline: UInt64, loop: EventLoop) {
+        self.request = request
+        self.deadline = deadline
+        self.loop = loop
+    }
+
+    /// What the threads share.
+    struct Shared {
+        var headWaiter: CheckedContinuation<Head, any Error>?
+        var isCancelled = false
+        /// Whether the loop has let go of the transfer.
+        var isOver = false
+        /// Body bytes that the consumer has not taken.
+        var received: [UInt8] = []
+        var ending: Ending?
+        var bodyWaiter: CheckedContinuation<[UInt8]?, any Error>?
+        var isReceivePaused = false
+        var upload = UploadState()
+    }
+
+    // MARK: The caller's side
+
+    /// Waits for the head. Call once, right after submitting.
+    func head() async throws -> Head {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isCancelled = shared.withLock { shared in
+                    if !shared.isCancelled { shared.headWaiter = continuation }
+                    return shared.isCancelled
+                }
+                if isCancelled {
+                    continuation.resume(throwing: CancellationError())
+                } else {
+                    loop.submit(.start(self))
+                }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    /// The next bytes of the response body, or nil at its end.
+    func nextBytes() async throws -> [UInt8]? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                take(continuation)
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    private func take(_ continuation: CheckedContinuation<[UInt8]?, any Error>) {
+        var resumeReceiving = false
+        let answer: Result<[UInt8]?, any Error>? = shared.withLock { shared in
+            if shared.isCancelled { return .failure(CancellationError()) }
+            if !shared.received.isEmpty {
+                var bytes: [UInt8] = []
+                swap(&bytes, &shared.received)
+                resumeReceiving = shared.isReceivePaused
+                shared.isReceivePaused = false
+                return .success(bytes)
+            }
+            switch shared.ending {
+            case .complete: return .success(nil)
+            case .failed(let error): return .failure(error)
+            case nil:
+                shared.bodyWaiter = continuation
+                return nil
+            }
+        }
+        if resumeReceiving { loop.submit(.resumeReceiving(self)) }
+        if let answer { continuation.resume(with: answer) }
+    }
+
+    /// Ends the transfer: whoever waits for it gets a `CancellationError` now, the teardown follows on the loop.
+    func cancel() {
+        let (head, body, wasOver) = shared.withLock { shared in
+            shared.isCancelled = true
+            let waiters = (shared.headWaiter, shared.bodyWaiter, shared.isOver)
+            shared.headWaiter = nil
+            shared.bodyWaiter = nil
+            shared.received = []
+            return waiters
+        }
+        head?.resume(throwing: CancellationError())
+        body?.resume(throwing: CancellationError())
+        if !wasOver { loop.submit(.cancel(self)) }
+    }
+
+    // MARK: The loop's side
+
+    /// Hands over what came in this turn; the resumptions are carried out by the loop when it has done its work.
+    func publish(_ resumptions: inout [Resumption]) {
+        hasNews = false
+        guard facts.sawHead else { return }
+        shared.withLock { shared in
+            guard !shared.isCancelled else {
+                incoming = []
+                return
+            }
+            if !isHeadDelivered {
+                isHeadDelivered = true
+                var head = Head(bytes: headBytes)
+                headBytes = []
+                if case .complete = shared.ending {
+                    head.completeBody = incoming
+                    incoming = []
+                }
+                if let waiter = shared.headWaiter { resumptions.append(.head(waiter, .success(head))) }
+                shared.headWaiter = nil
+            }
+            if !incoming.isEmpty {
+                if shared.received.isEmpty {
+                    swap(&shared.received, &incoming)
+                } else {
+                    shared.received.append(contentsOf: incoming)
+                    incoming.removeAll(keepingCapacity: true)
+                }
+            }
+            guard let waiter = shared.bodyWaiter else { return }
+            if !shared.received.isEmpty {
+                var bytes: [UInt8] = []
+                swap(&bytes, &shared.received)
+                resumptions.append(.body(waiter, .success(bytes)))
+            } else {
+                switch shared.ending {
+                case .complete: resumptions.append(.body(waiter, .success(nil)))
+                case .failed(let error): resumptions.append(.body(waiter, .failure(error)))
+                case nil: return
+                }
+            }
+            shared.bodyWaiter = nil
+        }
+    }
+
+    /// Ends the transfer on the loop's side with its result.
+    func finish(_ error: TransportError?, _ resumptions: inout [Resumption]) {
+        shared.withLock { shared in
+            shared.isOver = true
+            shared.ending = error.map { .failed($0) } ?? .complete
+            shared.upload.end(&resumptions)
+            if let error, !facts.sawHead, let waiter = shared.headWaiter {
+                shared.headWaiter = nil
+                resumptions.append(.head(waiter, .failure(error)))
+            }
+        }
+        publish(&resumptions)
+        easy = nil
+        shard = nil
+        origin = nil
+    }
+
+    /// Whether the consumer is so far behind that receiving must pause; it is noted for the consumer in that case.
+    func mustPauseReceiving(above limit: Int) -> Bool {
+        shared.withLock { shared in
+            let isFull = shared.received.count + incoming.count >= limit
+            if isFull { shared.isReceivePaused = true }
+            return isFull
+        }
+    }
+}
+
+/// A continuation and what it is to be resumed with.
+enum Resumption {
+    case head(CheckedContinuation<Transfer.Head, any Error>, Result<Transfer.Head, any Error>)
+    case body(CheckedContinuation<[UInt8]?, any Error>, Result<[UInt8]?, any Error>)
+    case upload(CheckedContinuation<Bool, Never>, Bool)
+    case shutdown(CheckedContinuation<Void, Never>)
+
+    func carryOut() {
+        switch self {
+        case .head(let continuation, let result): continuation.resume(with: result)
+        case .body(let continuation, let result): continuation.resume(with: result)
+        case .upload(let continuation, let isWanted): continuation.resume(returning: isWanted)
+        case .shutdown(let continuation): continuation.resume()
+        }
+    }
+}

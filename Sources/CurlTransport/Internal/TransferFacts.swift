@@ -1,0 +1,27 @@
+/// What is known about a transfer when it has ended; the verdict hangs on these alone.
+struct TransferFacts: Sendable, Hashable {
+    /// Why the transport itself ended a transfer.
+    enum OwnReason: Sendable, Hashable {
+        /// The header section grew past the limit.
+        case headersTooLarge
+        /// The request body's stream threw, or brought another number of bytes than it announced.
+        case requestBodyFailed
+    }
+
+    /// libcurl's result.
+    var code: Int
+    /// How often libcurl was let through to put the request on a connection.
+    var wireAttempts = 0
+    /// Whether libcurl wanted to send the request a second time and was stopped.
+    var isVetoed = false
+    /// Whether the status line of a final (not 1xx) response has come.
+    var sawStatus = false
+    /// Whether the empty line after the header section has come.
+    var sawHead = false
+    /// Whether it is proven that the HTTP/2 server did not process the stream.
+    var isRefused = false
+    /// Why the transport itself stopped the transfer, where it did.
+    var ownReason: OwnReason?
+    /// libcurl's own text about the failure.
+    var detail = ""
+}

@@ -1,0 +1,79 @@
+import CCurl
+import HTTPRecovery
+
+/// Turns the facts of an ended transfer into an error, or into none.
+///
+/// The certainty comes from what was seen on the wire and not from libcurl's code: the same event has different codes
+/// in different runs (a lost connection is 16, 18, 52, 55, 56 or 92).
+enum Verdict {
+    static func error(for facts: TransferFacts) -> TransportError? {
+        if facts.code == 0, facts.ownReason == nil {
+            // A FIN within the header section is no failure to libcurl; the empty line tells.
+            if facts.sawHead { return nil }
+            let code: TransportError.Code = facts.sawStatus ? .truncated : .connectionLost
+            return TransportError(
+                code,
+                certainty(facts),
+                message: "the connection ended before the response's header section did"
+            )
+        }
+        if facts.isRefused, !facts.sawStatus {
+            return TransportError(.streamRefused, .notProcessed, message: "the server refused the HTTP/2 stream")
+        }
+        let (code, isTransient) = word(for: facts)
+        return TransportError(code, certainty(facts), message: message(for: facts), isTransient: isTransient)
+    }
+
+    static func certainty(_ facts: TransferFacts) -> TransportError.Certainty {
+        if facts.sawStatus { return .answered }
+        if facts.isRefused { return .notProcessed }
+        return facts.wireAttempts == 0 ? .neverSent : .unknown
+    }
+
+    private static func word(for facts: TransferFacts) -> (TransportError.Code, isTransient: Bool?) {
+        switch facts.ownReason {
+        case .headersTooLarge: return (.headersTooLarge, nil)
+        case .requestBodyFailed: return (.requestBodyFailed, nil)
+        case nil: break
+        }
+        let wasSent = facts.wireAttempts > 0
+        switch facts.code {
+        case 1: return wasSent ? (.notHTTP, nil) : (.invalidRequest, nil)
+        case 3: return (.invalidRequest, nil)
+        case 5, 6: return (.cannotResolve, nil)
+        case 7, 97: return (.cannotConnect, nil)
+        case 8: return (.notHTTP, nil)
+        case 18: return (facts.sawStatus ? .truncated : .connectionLost, nil)
+        case 26: return (.requestBodyFailed, nil)
+        case 27, 100:
+            // libcurl bounds a single header line itself and calls that "out of memory".
+            return wasSent && !facts.sawHead ? (.headersTooLarge, nil) : (.outOfResources, nil)
+        case 28: return (.timedOut, nil)
+        case 35: return (.tlsFailed, nil)
+        case 4, 41, 43, 48, 53, 54, 58, 59, 66, 77, 82: return (.misconfigured, nil)
+        case 42 where facts.isVetoed: return (.connectionLost, nil)
+        case 51, 60, 83, 90, 91: return (.certificateRejected, nil)
+        case 61: return (.badContentEncoding, nil)
+        case 16, 52, 55, 56, 65, 92, 95:
+            // Before the request these are a proxy that refuses the tunnel or a connection that died at once.
+            return (wasSent ? .connectionLost : .cannotConnect, nil)
+        case 81, 89, 99: return (.outOfResources, nil)
+        default: return (.other, nil)
+        }
+    }
+
+    /// libcurl's sentence for the code, and its details where they cannot hold a secret.
+    private static func message(for facts: TransferFacts) -> String {
+        switch facts.ownReason {
+        case .headersTooLarge: return "the response's header section is larger than the transport accepts"
+        case .requestBodyFailed: return "the request's body failed or did not have its announced length"
+        case nil: break
+        }
+        if facts.isVetoed { return "the connection was lost before an answer came; the resend was prevented" }
+        let code = CURLcode(rawValue: UInt32(truncatingIfNeeded: facts.code))
+        let general = unsafe String(cString: curl_easy_strerror(code))
+        let hasSafeDetail: Set = [6, 7, 16, 18, 28, 35, 52, 55, 56, 60, 92]
+        guard hasSafeDetail.contains(facts.code), !facts.detail.isEmpty else { return general }
+        return facts.detail
+    }
+}
