@@ -29,9 +29,16 @@ public struct RecoveringClient: Sendable {
     ) {
         self.transport = transport
         self.runtime = runtime
-        self.pipeline = middlewares().reversed().reduce(AttemptStage(transport: transport).next) { next, middleware in
-            next.preceded(by: middleware)
+        let stage = AttemptStage(transport: transport).next
+        let attempt = Next { request, body, context in
+            // The layers of the call itself are few and mostly none; only they are folded per attempt.
+            guard !context.options.attemptLayers.isEmpty else {
+                return try await stage(request, body: body, context: context)
+            }
+            let next = Self.fold(context.options.attemptLayers, around: stage)
+            return try await next(request, body: body, context: context)
         }
+        self.pipeline = Self.fold(middlewares(), around: attempt)
     }
 
     /// A deadline of 60 s, the default policies, and 30 s for an attempt.
@@ -86,6 +93,10 @@ public struct RecoveringClient: Sendable {
         await transport.shutdown()
     }
 
+    private static func fold(_ middlewares: [any Middleware], around last: Next) -> Next {
+        middlewares.reversed().reduce(last) { next, middleware in next.preceded(by: middleware) }
+    }
+
     /// Runs the pipeline, and turns what it leaves as a failure into an error.
     private func run(_ request: HTTPRequest, body: HTTPBody?, context: CallContext) async throws -> Response {
         let failure: (outcome: Outcome, response: Response?)
@@ -108,7 +119,6 @@ public struct RecoveringClient: Sendable {
     }
 
     private func report(_ end: RecoveryEvent.End, since start: TimeSource.Instant, context: CallContext) {
-        guard runtime.events.isObserved else { return }
         context.emit(
             .done(
                 end,

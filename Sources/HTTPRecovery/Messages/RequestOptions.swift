@@ -49,6 +49,14 @@ public struct RequestOptions: Sendable {
     /// The sort of credential that the request presents; nil lets the authorization say it, or the field's presence.
     public var presents: Outcome.CredentialKind?
 
+    /// Layers of this call alone, the outermost first; they stand innermost and see every attempt.
+    ///
+    /// A provider attaches and keeps its credentials here, so that each attempt carries the newest.
+    public var attemptLayers: [any Middleware]
+
+    /// Told this call's events, beside those who watch the client.
+    public var observer: (@Sendable (RecoveryEvent) -> Void)?
+
     /// The number under which the call appears in events; nil takes the client's next.
     public var callID: Int?
 
@@ -61,6 +69,8 @@ public struct RequestOptions: Sendable {
         account: String? = nil,
         credentialID: String? = nil,
         presents: Outcome.CredentialKind? = nil,
+        attemptLayers: [any Middleware] = [],
+        observer: (@Sendable (RecoveryEvent) -> Void)? = nil,
         callID: Int? = nil
     ) {
         self.resend = resend
@@ -70,6 +80,8 @@ public struct RequestOptions: Sendable {
         self.account = account
         self.credentialID = credentialID
         self.presents = presents
+        self.attemptLayers = attemptLayers
+        self.observer = observer
         self.callID = callID
     }
 }

@@ -32,8 +32,11 @@ public struct CallContext: Sendable {
 
     /// Tells those who watch the client's events.
     public func emit(_ kind: @autoclosure () -> RecoveryEvent.Kind) {
-        guard runtime.events.isObserved else { return }
-        runtime.events.emit(RecoveryEvent(call: record.callID, time: runtime.time.now, kind: kind()))
+        let observer = options.observer
+        guard observer != nil || runtime.events.isObserved else { return }
+        let event = RecoveryEvent(call: record.callID, time: runtime.time.now, kind: kind())
+        observer?(event)
+        runtime.events.emit(event)
     }
 }
 

@@ -1,0 +1,42 @@
+public import HTTPRecovery
+public import HTTPTypes
+
+/// Attaches the access token as a bearer token (RFC 6750), to the origins it belongs to and to no other.
+///
+/// It stands inside ``HTTPRecovery/Recovery``, so that each attempt carries the newest token, and tells the engine
+/// which version was presented. A request that brings its own `Authorization` field is left alone.
+public struct Authorization: Middleware {
+    private let tokens: any TokenStore
+    private let audience: Set<Origin>
+
+    /// Creates the layer.
+    ///
+    /// - Parameters:
+    ///   - tokens: Where the access token is kept.
+    ///   - audience: The origins that the token belongs to.
+    public init(_ tokens: any TokenStore, audience: Set<Origin>) {
+        self.tokens = tokens
+        self.audience = audience
+    }
+
+    /// Attaches the token and reports its version.
+    public func intercept(
+        _ request: HTTPRequest,
+        body: HTTPBody?,
+        context: CallContext,
+        next: Next
+    ) async throws -> Response {
+        guard audience.contains(Origin(of: request)), !request.headerFields.contains(.authorization) else {
+            return try await next(request, body: body, context: context)
+        }
+        let stored = try await tokens.read()
+        guard let token = stored.credentials.accessToken else {
+            context.record.presented = nil
+            return try await next(request, body: body, context: context)
+        }
+        var request = request
+        request.headerFields[.authorization] = "Bearer \(token.reveal())"
+        context.record.presented = PresentedCredential(kind: .access, version: stored.version)
+        return try await next(request, body: body, context: context)
+    }
+}

@@ -1,0 +1,39 @@
+public import HTTPRecovery
+
+/// Clears a credential that was definitely refused, and replays the call once where a newer one is there.
+///
+/// Only the version that was presented is cleared: a late refusal of an old token never touches a newer one. Nothing
+/// is cleared on outages, throttles or answers that cannot be read, since those refuse nothing.
+public struct SessionRenewal: RecoveryPolicy {
+    private let tokens: any TokenStore
+
+    /// Creates the policy.
+    ///
+    /// - Parameter tokens: Where the credentials are kept that ``Authorization`` attaches.
+    public init(_ tokens: any TokenStore) {
+        self.tokens = tokens
+    }
+
+    /// Repairs refused credentials.
+    public func decide(_ situation: Situation) -> Decision {
+        guard situation.wasSent, situation.outcome.kind == .credentialRejected else { return .pass }
+        return .repair(Renewal(tokens: tokens))
+    }
+
+    private struct Renewal: Repair {
+        let tokens: any TokenStore
+
+        var name: String { "refresh_credential" }
+
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> Bool {
+            guard let presented = context.record.presented else { return false }
+            let present = try await tokens.read()
+            if present.version != presented.version { return present.credentials[presented.kind] != nil }
+            guard outcome.tokenAction == .clear else { return false }
+            if try await tokens.clear(presented.kind, ifVersion: presented.version) {
+                context.emit(.clear(presented.kind))
+            }
+            return false
+        }
+    }
+}

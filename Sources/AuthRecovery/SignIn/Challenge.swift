@@ -1,0 +1,87 @@
+public import HTTPRecovery
+
+/// What a sign-in can ask a person for, by the words that events and answer files use.
+public enum AnswerKey: String, Sendable, Hashable, CaseIterable {
+    /// The password.
+    case password
+    /// A code sent by e-mail.
+    case emailCode = "email_code"
+    /// A code sent to a phone.
+    case phoneCode = "phone_code"
+    /// A code from an authenticator app (RFC 6238).
+    case totp
+    /// One of the single-use backup codes.
+    case backupCode = "backup_code"
+    /// A new password.
+    case newPassword = "new_password"
+    /// Which of several factors to use.
+    case choice
+    /// The answer to a security question.
+    case securityAnswer = "security_answer"
+    /// The outcome of a WebAuthn ceremony.
+    case webauthn
+    /// The confirmation on another device.
+    case push
+}
+
+/// A way to prove oneself that the server offers.
+public struct Factor: Sendable, Hashable {
+    /// What it asks a person for.
+    public var key: AnswerKey
+    /// The provider's own name of the factor, such as `email_code`.
+    public var providerName: String
+    /// Where a code goes to, as the server masks it, such as `a***@example.com`.
+    public var destination: String?
+    /// The provider's id of the factor or of its destination.
+    public var id: String?
+    /// Whether the server or the person prefers it.
+    public var isDefault: Bool
+
+    /// Creates a factor.
+    public init(
+        key: AnswerKey,
+        providerName: String,
+        destination: String? = nil,
+        id: String? = nil,
+        isDefault: Bool = false
+    ) {
+        self.key = key
+        self.providerName = providerName
+        self.destination = destination
+        self.id = id
+        self.isDefault = isDefault
+    }
+}
+
+/// One question to a person.
+public struct Challenge: Sendable, Hashable {
+    /// What is asked for.
+    public var factor: Factor
+    /// Which time it is asked, counted from 1.
+    public var round: Int
+    /// Why it is asked again; nil the first time.
+    public var previousFailure: Outcome?
+    /// What the server says the answer must be like, such as the rules for a new password.
+    public var hint: String?
+
+    /// Creates a question.
+    public init(factor: Factor, round: Int = 1, previousFailure: Outcome? = nil, hint: String? = nil) {
+        self.factor = factor
+        self.round = round
+        self.previousFailure = previousFailure
+        self.hint = hint
+    }
+
+    /// What is asked for.
+    public var key: AnswerKey { factor.key }
+}
+
+/// What a person answers.
+public enum ChallengeAnswer: Sendable, Hashable {
+    /// The text that was asked for.
+    case text(Secret)
+    /// Send the code again.
+    case resend
+    /// Use another factor.
+    case useAnotherFactor
+}

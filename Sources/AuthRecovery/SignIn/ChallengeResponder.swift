@@ -1,0 +1,41 @@
+public import HTTPRecovery
+
+/// Answers what a sign-in asks for: a prompt on a terminal, a form, a mailbox that a test reads.
+public protocol ChallengeResponder: Sendable {
+    /// Answers a question.
+    ///
+    /// - Throws: ``NoAnswer`` when there is none to give; the sign-in then ends. Any other error ends it too.
+    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer
+
+    /// Chooses among the factors that the server offers; nil leaves it to the preference of the sign-in.
+    func choose(among factors: [Factor]) async throws -> Factor?
+
+    /// Told when a wait begins, so that it can be shown.
+    func waiting(for reason: Outcome.Kind, duration: Duration, until: Timestamp) async
+
+    /// Told something that the person should know, such as a warning that few attempts are left.
+    func notice(_ outcome: Outcome) async
+}
+
+extension ChallengeResponder {
+    /// By default the preference of the sign-in decides.
+    public func choose(among factors: [Factor]) async throws -> Factor? { nil }
+    /// By default waits are not shown.
+    public func waiting(for reason: Outcome.Kind, duration: Duration, until: Timestamp) async {}
+    /// By default nothing is shown.
+    public func notice(_ outcome: Outcome) async {}
+}
+
+/// A responder has no answer to give: nobody is there, or the answers that were prepared are used up.
+public struct NoAnswer: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What was asked for.
+    public let key: AnswerKey
+
+    /// Creates the error.
+    public init(_ key: AnswerKey) {
+        self.key = key
+    }
+
+    /// What was asked for.
+    public var description: String { "there is no answer for \(key.rawValue)" }
+}

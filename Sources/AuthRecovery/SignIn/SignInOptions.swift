@@ -1,0 +1,34 @@
+/// How a sign-in deals with what goes wrong.
+public struct SignInOptions: Sendable, Hashable {
+    /// Which factors to prefer where several are offered and the responder does not choose, the best first.
+    public var preference: [AnswerKey]
+
+    /// The factors that may stand in for a compromised password, the best first; empty switches the fallback off.
+    public var compromisedPasswordFallback: [AnswerKey]
+
+    /// How often one question is asked before the sign-in gives up; at least 1.
+    public var maxRounds: Int
+
+    /// How often a flow that died is begun again.
+    public var maxRestarts: Int
+
+    /// Creates options.
+    ///
+    /// - Parameters:
+    ///   - preference: Which factors to prefer; those not named come last, in the server's order.
+    ///   - compromisedPasswordFallback: Which factors may stand in for a compromised password. Default: an e-mail code,
+    ///     else a phone code.
+    ///   - maxRounds: How often one question is asked. Default: 3.
+    ///   - maxRestarts: How often a dead flow is begun again. Default: 1.
+    public init(
+        preference: [AnswerKey] = [.password, .totp, .emailCode, .phoneCode, .backupCode],
+        compromisedPasswordFallback: [AnswerKey] = [.emailCode, .phoneCode],
+        maxRounds: Int = 3,
+        maxRestarts: Int = 1
+    ) {
+        self.preference = preference
+        self.compromisedPasswordFallback = compromisedPasswordFallback
+        self.maxRounds = max(1, maxRounds)
+        self.maxRestarts = max(0, maxRestarts)
+    }
+}

@@ -1,0 +1,62 @@
+public import HTTPRecovery
+
+/// What a sign-in does about a refusal; a pure function of what was refused and how often.
+public enum SignInRules {
+    /// What to do next.
+    public enum Reaction: Sendable, Hashable {
+        /// Ask the person the same question again.
+        case askAgain
+        /// Have a new code sent, then ask again.
+        case newChallenge
+        /// Use one of these sorts of factors instead; nil allows any.
+        case switchFactor([AnswerKey]?)
+        /// Begin the flow again.
+        case restart
+        /// End with the refusal.
+        case fail
+    }
+
+    /// Decides about the refusal of an answer.
+    ///
+    /// - Parameters:
+    ///   - outcome: What the server said.
+    ///   - challenge: What was answered.
+    ///   - restarts: How often the flow was begun again so far.
+    ///   - options: How the caller wants it.
+    public static func reaction(
+        to outcome: Outcome,
+        of challenge: Challenge?,
+        restarts: Int,
+        options: SignInOptions
+    ) -> Reaction {
+        let mayAskAgain = challenge.map { $0.round < options.maxRounds } ?? false
+        switch outcome.kind {
+        case .passwordCompromised:
+            // While the new password is chosen, "compromised" speaks of the new one.
+            if challenge?.key == .newPassword { return mayAskAgain ? .askAgain : .fail }
+            let fallback = options.compromisedPasswordFallback
+            return fallback.isEmpty ? .fail : .switchFactor(fallback)
+        case .challengeIncorrect, .invalidCredentials, .passwordRejected:
+            return mayAskAgain ? .askAgain : .fail
+        case .challengeExpired:
+            return mayAskAgain && outcome.remedies.contains(.newChallenge) ? .newChallenge : .fail
+        case .factorUnavailable:
+            return .switchFactor(nil)
+        case .flowExpired:
+            return restarts < options.maxRestarts ? .restart : .fail
+        case .invalidRequest:
+            // The field that the person filled in, in a form the server does not take: a code with a letter in it.
+            return mayAskAgain && outcome.remedies.contains(.askUser) ? .askAgain : .fail
+        default:
+            return .fail
+        }
+    }
+
+    /// The best of several factors by preference; those not named come last, a default before others.
+    public static func best(of factors: [Factor], by preference: [AnswerKey]) -> Factor? {
+        func rank(_ factor: Factor) -> (Int, Int) {
+            (preference.firstIndex(of: factor.key) ?? preference.count, factor.isDefault ? 0 : 1)
+        }
+        return factors.min { rank($0) < rank($1) }
+    }
+}

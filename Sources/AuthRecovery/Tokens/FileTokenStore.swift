@@ -1,0 +1,60 @@
+import HTTPRecovery
+import Synchronization
+
+/// Credentials in a JSON file that only its owner can read.
+///
+/// The file has mode 0600 and is replaced as a whole: written beside it, flushed to the disk, and renamed. A crash at
+/// any moment leaves the old or the new credentials, never a part. A lock file keeps two processes from changing it at
+/// the same time. Members of the file that this version does not know are kept.
+public final class FileTokenStore: TokenStore {
+    private let file: PrivateFile
+    private let queue = Mutex(())
+
+    /// Creates a store on a file, which need not exist.
+    ///
+    /// - Parameter path: The file's path; missing directories are made with mode 0700 when something is stored.
+    public init(path: String) {
+        self.file = PrivateFile(path: path)
+    }
+
+    /// The credentials in the file; empty ones where there is no file.
+    public func read() async throws -> StoredCredentials {
+        try load()
+    }
+
+    /// Writes credentials, if the file still holds the version.
+    public func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
+        try queue.withLock { _ in
+            try file.withExclusiveLock {
+                guard try load().version == version else { return nil }
+                let bytes = Array((credentials.json.description + "\n").utf8)
+                try file.replace(with: bytes)
+                return StoredCredentials(credentials, version: Self.version(of: bytes))
+            }
+        }
+    }
+
+    private func load() throws -> StoredCredentials {
+        guard let bytes = try file.read(upTo: 1 << 20) else {
+            return StoredCredentials(Credentials(), version: 0)
+        }
+        // An empty file is what `touch` and a full disk leave behind; it holds nothing, so nothing is lost.
+        if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) {
+            return StoredCredentials(Credentials(), version: Self.version(of: bytes))
+        }
+        do {
+            return StoredCredentials(
+                try Credentials(json: JSONValue(parsing: bytes)),
+                version: Self.version(of: bytes)
+            )
+        } catch let error as JSONError {
+            throw TokenStoreError("the token file \(file.path) is not JSON (\(error)); move it away to start afresh")
+        }
+    }
+
+    /// A version that every process computes alike from the file's bytes (FNV-1a), so that a change by another
+    /// process is noticed.
+    private static func version(of bytes: [UInt8]) -> UInt64 {
+        bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+    }
+}

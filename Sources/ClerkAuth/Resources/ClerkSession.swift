@@ -1,0 +1,38 @@
+import AuthRecovery
+public import HTTPRecovery
+
+/// A session of the client.
+public struct ClerkSession: Sendable, Hashable {
+    /// The id, such as `sess_…`.
+    public var id: String
+    /// The status.
+    public var status: ClerkSessionStatus
+    /// When it ends; nil where the server does not say.
+    public var expireAt: Timestamp?
+    /// When it is given up without activity.
+    public var abandonAt: Timestamp?
+    /// The user's id, where the server sends the user.
+    public var userID: String?
+    /// What is left to do before the session is active, such as `setup-mfa`.
+    public var tasks: [String]
+
+    /// Reads a session; nil when the value has no id.
+    init?(_ json: JSONValue?) {
+        guard let json, let id = json["id"]?.string, !id.isEmpty else { return nil }
+        self.id = id
+        status = ClerkSessionStatus(rawValue: json["status"]?.string ?? "")
+        expireAt = json["expire_at"]?.milliseconds
+        abandonAt = json["abandon_at"]?.milliseconds
+        userID = json["user"]?["id"]?.string ?? json["user_id"]?.string
+        tasks = json["tasks"]?.array?.compactMap { $0["key"]?.string } ?? []
+    }
+}
+
+extension JSONValue {
+    /// A time in Unix milliseconds.
+    var milliseconds: Timestamp? {
+        guard let number else { return nil }
+        let milliseconds = min(max(number.saturatedInt, -(1 << 52)), 1 << 52)
+        return Timestamp(sinceEpoch: .milliseconds(milliseconds))
+    }
+}

@@ -1,0 +1,82 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// A sign-in under way.
+public struct ClerkSignIn: Sendable, Hashable {
+    /// The id, such as `sia_…`.
+    public var id: String
+    /// What it wants next.
+    public var status: ClerkSignInStatus
+    /// The identifier it was begun with.
+    public var identifier: String?
+    /// The first factors that the server offers.
+    public var supportedFirstFactors: [ClerkFactor]
+    /// The second factors that the server offers.
+    public var supportedSecondFactors: [ClerkFactor]
+    /// The session that it led to.
+    public var createdSessionID: String?
+
+    /// Reads a sign-in; nil when the value has no id.
+    init?(_ json: JSONValue?) {
+        guard let json, let id = json["id"]?.string, !id.isEmpty else { return nil }
+        self.id = id
+        status = ClerkSignInStatus(rawValue: json["status"]?.string ?? "")
+        identifier = json["identifier"]?.string
+        supportedFirstFactors = json["supported_first_factors"]?.array?.compactMap { ClerkFactor($0) } ?? []
+        supportedSecondFactors = json["supported_second_factors"]?.array?.compactMap { ClerkFactor($0) } ?? []
+        createdSessionID = json["created_session_id"]?.string
+    }
+}
+
+/// A factor that Clerk offers for a sign-in.
+public struct ClerkFactor: Sendable, Hashable {
+    /// Clerk's name, such as `email_code`.
+    public var strategy: String
+    /// Where a code goes to, masked by Clerk.
+    public var safeIdentifier: String?
+    /// The id of the e-mail address that a code goes to.
+    public var emailAddressID: String?
+    /// The id of the phone number that a code goes to.
+    public var phoneNumberID: String?
+    /// Whether it is the primary or default one.
+    public var isDefault: Bool
+
+    /// Reads a factor; nil when the value names no strategy.
+    init?(_ json: JSONValue) {
+        guard let strategy = json["strategy"]?.string, !strategy.isEmpty else { return nil }
+        self.strategy = strategy
+        safeIdentifier = json["safe_identifier"]?.string
+        emailAddressID = json["email_address_id"]?.string
+        phoneNumberID = json["phone_number_id"]?.string
+        isDefault = json["default"]?.bool ?? json["primary"]?.bool ?? false
+    }
+
+    /// The factor in the words that all providers share; nil where this version cannot carry it out.
+    var factor: Factor? {
+        let key: AnswerKey
+        switch strategy {
+        case "password": key = .password
+        case "email_code", "reset_password_email_code": key = .emailCode
+        case "phone_code", "reset_password_phone_code": key = .phoneCode
+        case "totp": key = .totp
+        case "backup_code": key = .backupCode
+        default: return nil
+        }
+        return Factor(
+            key: key,
+            providerName: strategy,
+            destination: safeIdentifier.map(Self.masked),
+            id: emailAddressID ?? phoneNumberID,
+            isDefault: isDefault
+        )
+    }
+
+    /// The destination with its middle hidden; Clerk masks it only where the instance is set up so.
+    static func masked(_ destination: String) -> String {
+        if destination.contains("*") { return destination }
+        guard let at = destination.lastIndex(of: "@") else {
+            return "•••" + destination.suffix(destination.count > 4 ? 2 : 0)
+        }
+        return destination.prefix(1) + "•••" + destination[at...]
+    }
+}

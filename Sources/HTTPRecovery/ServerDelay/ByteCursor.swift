@@ -1,0 +1,104 @@
+/// A position in a text that came from the network; every read is checked, so any bytes can be walked over.
+struct ByteCursor {
+    private let bytes: ArraySlice<UInt8>
+    private(set) var position: Int
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        self.position = bytes.startIndex
+    }
+
+    /// A cursor over the text without the spaces and tabs around it.
+    init(trimming text: String) {
+        self.init(Array(text.utf8)[...].trimmingOWS)
+    }
+
+    var isAtEnd: Bool { position >= bytes.endIndex }
+
+    var current: UInt8? { isAtEnd ? nil : bytes[position] }
+
+    /// What has not been read yet.
+    var rest: ArraySlice<UInt8> { bytes[position...] }
+
+    mutating func advance() {
+        if !isAtEnd { position += 1 }
+    }
+
+    mutating func move(to position: Int) {
+        self.position = min(max(position, bytes.startIndex), bytes.endIndex)
+    }
+
+    /// Steps over the byte if it comes next.
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard let byte = current, UInt32(byte) == character.value else { return false }
+        position += 1
+        return true
+    }
+
+    /// Steps over the text if it comes next.
+    mutating func take(_ text: String) -> Bool {
+        guard rest.starts(with: text.utf8) else { return false }
+        position += text.utf8.count
+        return true
+    }
+
+    /// Steps over the first of the words that comes next, and tells which it was.
+    mutating func take(oneOf words: [String]) -> Int? {
+        words.firstIndex { take($0) }
+    }
+
+    /// Reads a number of exactly so many digits.
+    mutating func number(digits count: Int) -> Int? {
+        guard bytes.endIndex - position >= count else { return nil }
+        var value = 0
+        for byte in bytes[position..<position + count] {
+            guard byte.isDigit else { return nil }
+            value = value * 10 + Int(byte - UInt8(ascii: "0"))
+        }
+        position += count
+        return value
+    }
+
+    /// Reads on as long as the bytes satisfy the condition.
+    mutating func read(while condition: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+        let start = position
+        while position < bytes.endIndex, condition(bytes[position]) { position += 1 }
+        return bytes[start..<position]
+    }
+
+    mutating func skipOWS() {
+        while position < bytes.endIndex, bytes[position].isOWS { position += 1 }
+    }
+}
+
+extension UInt8 {
+    var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+
+    /// Space or tab: the optional whitespace of HTTP fields.
+    var isOWS: Bool { self == 0x20 || self == 0x09 }
+
+    /// A character of a token (RFC 9110 section 5.6.2).
+    var isToken: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default:
+            false
+        }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The bytes without the spaces and tabs around them.
+    var trimmingOWS: ArraySlice<UInt8> {
+        var slice = self
+        while let first = slice.first, first.isOWS { slice.removeFirst() }
+        while let last = slice.last, last.isOWS { slice.removeLast() }
+        return slice
+    }
+}
