@@ -1,6 +1,10 @@
 import HTTPTypes
 
-/// Tells what an exchange with any HTTP server came to, by status and well-known header fields.
+/// Tells what an exchange with any HTTP server came to.
+///
+/// It knows nothing of a provider: it reads the status, the fields that state delays and limits, the bearer challenges
+/// of RFC 6750, 9449 and 9470, and problem details (RFC 9457). A body counts where it is problem details; any other
+/// body, an HTML page too, leaves the decision to the status.
 public struct HTTPClassifier: OutcomeClassifier {
     /// Creates the classifier.
     public init() {}
@@ -9,31 +13,90 @@ public struct HTTPClassifier: OutcomeClassifier {
     public func classify(_ exchange: Exchange) -> Outcome {
         switch exchange.result {
         case .failure(let error):
-            var outcome = Outcome(error.code == .timedOut ? .timedOut : .transport, processed: .unknown)
-            outcome.transportError = error
-            outcome.processed = error.certainty == .neverSent || error.certainty == .notProcessed ? .no : .unknown
-            outcome.remedies = error.isTransient ? [.retry] : []
-            return outcome
-        case .response(let head, _):
-            let code = head.status.code
-            var outcome = Outcome(.ok, processed: .yes, status: code)
-            if code == 429 {
-                outcome.kind = .rateLimited
-                outcome.processed = .no
-                outcome.scope = .origin
-                outcome.remedies = [.wait]
-            } else if code >= 500 {
-                outcome.kind = .unavailable
-                outcome.processed = .unknown
-                outcome.remedies = [.retry]
-            } else if code >= 400 {
-                outcome.kind = .invalidRequest
-                outcome.processed = .no
+            return .transport(error)
+        case .response(let response, let body):
+            let isProblem = ProblemDetails.isDeclared(by: response.headerFields)
+            if (200..<400).contains(response.status.code), !isProblem {
+                var outcome = Outcome(.ok, processed: .yes, status: response.status.code)
+                outcome.retryAfter = ServerDelay(response, receivedAt: exchange.now).delay
+                return outcome
             }
-            if let text = head.headerFields[.retryAfter], let seconds = Int64(text) {
-                outcome.retryAfter = .seconds(seconds)
-            }
-            return outcome
+            return HTTPReading(ErrorReading(exchange, response: response, body: body)).outcome
         }
+    }
+}
+
+/// One error response on its way to an outcome.
+struct HTTPReading {
+    let reading: ErrorReading
+    let problem: ProblemDetails?
+    /// The status that decides: the response's own, or that of the problem in a successful one.
+    let status: Int
+    let limits: RateLimitFields
+    let words: HTTPErrorWords
+
+    init(_ reading: ErrorReading) {
+        var reading = reading
+        let object = reading.content.json
+        let problem = object.flatMap { value in
+            let isDeclared = ProblemDetails.isDeclared(by: reading.fields)
+            return isDeclared || Self.looksLikeProblem(value) ? ProblemDetails(value) : nil
+        }
+        var status = reading.status
+        if (200..<400).contains(status), let meant = problem?.status, (400..<600).contains(meant) { status = meant }
+        if status != reading.status || problem?.quotaType == .exceeded {
+            let isThrottle = status == 429 || problem?.quotaType == .exceeded ? true : nil
+            reading.delay = ServerDelay(reading.response, receivedAt: reading.exchange.now, isThrottle: isThrottle)
+        }
+        self.reading = reading
+        self.problem = problem
+        self.status = status
+        self.limits = RateLimitFields(reading.fields)
+        self.words = HTTPErrorWords(reading.content, problem: problem, status: status)
+    }
+
+    /// Whether an object whose type is not declared has the members of a problem.
+    private static func looksLikeProblem(_ value: JSONValue) -> Bool {
+        value["type"]?.string?.contains(":") == true && (value["title"] != nil || value["status"] != nil)
+    }
+
+    var outcome: Outcome {
+        if (200..<400).contains(status) { return Outcome(.ok, processed: .yes, status: reading.status) }
+        var outcome = byProblem ?? byChallenge ?? byStatus
+        if (200..<400).contains(reading.status) { outcome.processed = .yes }
+        outcome.status = reading.status
+        outcome.retryAfter = outcome.retryAfter ?? reading.delay.delay
+        outcome.code = outcome.code ?? words.code
+        outcome.message = outcome.message ?? words.message
+        outcome.traceID = reading.traceID
+        if outcome.kind == .invalidRequest { outcome.parameter = outcome.parameter ?? parameter }
+        outcome.apply(reading.delay.hint)
+        return outcome
+    }
+
+    /// What the registered problem types of the rate-limit draft say; any other type leaves it to the status.
+    private var byProblem: Outcome? {
+        switch problem?.quotaType {
+        case .exceeded:
+            let window = limits.window(ofPolicies: problem?.violatedPolicies ?? [])
+            return .throttled(reading, scope: .origin, window: window)
+        case .reducedCapacity where status != 429:
+            return .unavailable(reading)
+        case .abnormalUsage where status != 429:
+            return Outcome(.policyBlocked, processed: reading.processed)
+        default:
+            return nil
+        }
+    }
+
+    private var parameter: String? {
+        if let parameter = problem?.parameter { return parameter.bounded(to: 256) }
+        guard let body = reading.content.json else { return nil }
+        for holder in [body, body["error"], body["errors"]?[0], body["details"]?[0]] {
+            for key in ["param", "parameter", "field"] {
+                if let name = holder?[key]?.string?.nonEmpty { return name.bounded(to: 256) }
+            }
+        }
+        return nil
     }
 }

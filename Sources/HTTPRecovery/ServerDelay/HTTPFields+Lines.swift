@@ -1,0 +1,17 @@
+package import HTTPTypes
+
+extension HTTPFields {
+    /// The values of all lines of a field, by its name in lower case.
+    ///
+    /// Joining lines with commas, as the subscript does, is wrong for fields that are not lists; a date has a comma of
+    /// its own.
+    package func lines(_ canonicalName: String) -> [String] {
+        compactMap { $0.name.canonicalName == canonicalName ? $0.value : nil }
+    }
+
+    /// The value of a field that must stand on one line; nil where it is absent or where its lines disagree.
+    package func singleLine(_ canonicalName: String) -> String? {
+        let lines = lines(canonicalName)
+        return lines.dropFirst().allSatisfy { $0 == lines.first } ? lines.first : nil
+    }
+}

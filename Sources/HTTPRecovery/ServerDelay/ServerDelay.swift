@@ -1,0 +1,112 @@
+public import HTTPTypes
+
+/// What a response states about trying again: how long to wait, and whether to try at all.
+///
+/// The fields are looked at in a fixed order: milliseconds before `Retry-After`, that before the draft `RateLimit`
+/// field, that before the older `RateLimit-*` and `X-RateLimit-*` families. The first that is present decides: where
+/// its value cannot be read, no lower one is consulted and the caller's own backoff has to do.
+public struct ServerDelay: Sendable, Hashable {
+    /// An explicit word about whether to try again.
+    public enum Hint: String, Sendable, Hashable {
+        /// The server asks not to try again.
+        case stop
+        /// The server asks to try again, whatever the status suggests.
+        case force
+    }
+
+    /// How sure a field is to be about the request that was answered.
+    public enum Origin: Sendable, Hashable {
+        /// A field whose only purpose is to state a delay, by its name in lower case.
+        case delayField(String)
+        /// A field that reports on a limit, by its name in lower case.
+        case limitField(String)
+
+        /// The name of the field in lower case.
+        public var fieldName: String {
+            switch self {
+            case .delayField(let name), .limitField(let name): name
+            }
+        }
+    }
+
+    /// The stated delay, zero where the stated moment has passed; nil where none is stated or it cannot be read.
+    public var delay: Duration?
+
+    /// The field that decided about the delay, readable or not; nil where no field speaks of one.
+    public var origin: Origin?
+
+    /// The server's explicit word about trying again.
+    public var hint: Hint?
+
+    /// Whether the response says that a limit of its own kind is used up.
+    public var isLimitExhausted: Bool
+
+    /// Reads a response.
+    ///
+    /// The limit families stand on successful answers too, so they count as a stated delay only where the request was
+    /// refused for a limit: on a 429, on a 403 or 503 that says that nothing is left, and wherever the caller says so.
+    /// A limit that has something left is not what the request was refused for, and its reset is no delay.
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - receivedAt: The local time at which it came.
+    ///   - isThrottle: Whether the response is known, say by its body, to be a refusal for a limit; nil judges by
+    ///     status and fields.
+    public init(_ response: HTTPResponse, receivedAt: Timestamp, isThrottle: Bool? = nil) {
+        let fields = response.headerFields
+        let clock = ServerClock(fields, receivedAt: receivedAt)
+        let limits = LimitFamilies(fields, clock: clock)
+        self.hint = RetryHints.hint(in: fields)
+        self.isLimitExhausted = limits.isExhausted
+        let status = response.status.code
+        // A success has nothing to wait for; 202 may say when to look again, a redirect when to follow.
+        if (200..<300).contains(status), status != 202, isThrottle != true { return }
+        var statement = DelayFields.statement(in: fields, clock: clock)
+        if statement == nil {
+            let isSurelyThrottle = isThrottle ?? (status == 429)
+            let maySpeakOfLimits = isSurelyThrottle || ((status == 403 || status == 503) && limits.isExhausted)
+            if maySpeakOfLimits { statement = limits.statement(isExhaustedOnly: !isSurelyThrottle) }
+        }
+        self.delay = statement?.delay
+        self.origin = statement?.origin
+    }
+}
+
+extension ServerDelay {
+    /// What one field says.
+    struct Statement {
+        var delay: Duration?
+        var origin: Origin
+    }
+}
+
+/// The fields whose only purpose is to state a delay.
+private enum DelayFields {
+    static func statement(in fields: HTTPFields, clock: ServerClock) -> ServerDelay.Statement? {
+        if case .delay(let delay) = RetryHints.pushback(in: fields) {
+            return ServerDelay.Statement(delay: delay, origin: .delayField("grpc-retry-pushback-ms"))
+        }
+        for name in ["retry-after-ms", "x-ms-retry-after-ms"] where !fields.lines(name).isEmpty {
+            return single(name, in: fields) { DelayText.milliseconds($0, allowsFraction: true) }
+        }
+        // An invalid value of this one is to be ignored, so others may still speak.
+        if let aws = single("x-amz-retry-after", in: fields, { DelayText.milliseconds($0, allowsFraction: false) }),
+            aws.delay != nil
+        {
+            return aws
+        }
+        if !fields.lines("retry-after").isEmpty {
+            return single("retry-after", in: fields) { DelayText.retryAfter($0, clock: clock) }
+        }
+        return nil
+    }
+
+    private static func single(
+        _ name: String,
+        in fields: HTTPFields,
+        _ read: (String) -> Duration?
+    ) -> ServerDelay.Statement? {
+        guard !fields.lines(name).isEmpty else { return nil }
+        return ServerDelay.Statement(delay: fields.singleLine(name).flatMap(read), origin: .delayField(name))
+    }
+}
