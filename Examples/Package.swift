@@ -5,7 +5,9 @@ let package = Package(
     name: "Examples",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "http-recover", targets: ["http-recover"])
+        .library(name: "AuthSandbox", targets: ["AuthSandbox"]),
+        .executable(name: "auth-sandbox", targets: ["auth-sandbox"]),
+        .executable(name: "http-recover", targets: ["http-recover"]),
     ],
     dependencies: [
         .package(name: "swift-http-recovery", path: ".."),
@@ -13,7 +15,18 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
     ],
     targets: [
-        // What the command-line programs have in common.
+        // Needs the C library alone: no Foundation, no NIO. A test that links it starts in milliseconds.
+        .target(name: "AuthSandbox", dependencies: ["CSandboxEvents"]),
+        .systemLibrary(name: "CSandboxEvents"),
+        .executableTarget(
+            name: "auth-sandbox",
+            dependencies: [
+                "AuthSandbox",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        .testTarget(name: "AuthSandboxTests", dependencies: ["AuthSandbox"]),
+        // What the command-line clients have in common.
         .target(
             name: "CommandLineSupport",
             dependencies: [
@@ -35,8 +48,10 @@ let package = Package(
             name: "CommandLineSupportTests",
             dependencies: [
                 "CommandLineSupport",
+                // Built for the end-to-end tests, which run it.
                 "http-recover",
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),

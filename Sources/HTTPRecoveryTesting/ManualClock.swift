@@ -129,19 +129,29 @@ public final class ManualClock: Clock, Sendable {
 
     /// Moves the clock to an instant; it never goes back.
     public func advance(to instant: Instant) {
-        let due = state.withLock { state in
+        wake { _ in instant }
+    }
+
+    /// Moves the clock to the next sleeper's deadline, once at least `count` tasks sleep.
+    public func advanceToNextDeadline(afterSleepers count: Int = 1) async {
+        repeat {
+            await waitForSleepers(count)
+            // Whoever slept may have been cancelled since: then it waits for the next.
+        } while !wake { $0.sleepers.count >= count ? $0.sleepers.values.map(\.deadline).min() : nil }
+    }
+
+    /// Moves the clock to the instant that the state leads to, and wakes whoever has slept long enough.
+    @discardableResult
+    private func wake(at instant: (State) -> Instant?) -> Bool {
+        let due: [Sleeper]? = state.withLock { state in
+            guard let instant = instant(state) else { return nil }
             state.now = max(state.now, instant)
             let due = state.sleepers.filter { $0.value.deadline <= state.now }
             for id in due.keys { state.sleepers[id] = nil }
             return due.values.sorted { $0.deadline < $1.deadline }
         }
-        for sleeper in due { sleeper.continuation.resume() }
-    }
-
-    /// Moves the clock to the next sleeper's deadline, once at least `count` tasks sleep.
-    public func advanceToNextDeadline(afterSleepers count: Int = 1) async {
-        await waitForSleepers(count)
-        if let nextDeadline { advance(to: nextDeadline) }
+        for sleeper in due ?? [] { sleeper.continuation.resume() }
+        return due != nil
     }
 
     /// A time source on this clock.

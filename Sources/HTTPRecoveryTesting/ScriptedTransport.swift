@@ -62,12 +62,18 @@ public final class ScriptedTransport: HTTPTransport {
     private let state: Mutex<State>
     private let fallback: Step
 
+    /// Whether the pipeline leaves timeouts to the script's steps.
+    public let enforcesTimeouts: Bool
+
     /// Creates a transport.
     ///
     /// - Parameters:
     ///   - steps: What to do, one step a request.
     ///   - fallback: What to do when the steps are used up. Default: a 200 without a body.
-    public init(_ steps: [Step] = [], then fallback: Step = .status(200)) {
+    ///   - enforcesTimeouts: Whether the pipeline leaves timeouts to the script's steps. Default: it does, since most
+    ///     steps answer at once; false lets it race them against its clock, for steps that hang.
+    public init(_ steps: [Step] = [], then fallback: Step = .status(200), enforcesTimeouts: Bool = true) {
+        self.enforcesTimeouts = enforcesTimeouts
         self.state = Mutex(State(steps: steps))
         self.fallback = fallback
     }

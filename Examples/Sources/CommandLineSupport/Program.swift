@@ -4,8 +4,8 @@ import Synchronization
 
 /// Runs the work of a command-line program and ends it on a signal.
 public enum Program {
-    /// How long the work may take to end after an interruption.
-    private static let grace = timespec(tv_sec: 0, tv_nsec: 500_000_000)
+    /// How long the work may take to end after an interruption, in milliseconds.
+    private static let grace: Int32 = 500
 
     /// Ends the program before its work has begun.
     public static func exit(_ status: ExitStatus) -> Never {
@@ -26,10 +26,11 @@ public enum Program {
     ) -> Never {
         signal(SIGPIPE, SIG_IGN)
         var signals = sigset_t()
-        // All three get pointers to a local value.
+        // These calls read and fill a local value.
         unsafe sigemptyset(&signals)
         for number in [SIGINT, SIGTERM, SIGHUP] { unsafe sigaddset(&signals, number) }
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let descriptor = unsafe signalfd(-1, &signals, Int32(SFD_CLOEXEC.rawValue))
 
         let task = Task.detached {
             let status = await work()
@@ -37,14 +38,22 @@ public enum Program {
             _exit(status.rawValue)
         }
         // The main thread waits for signals, so no other is ever interrupted by one.
-        while unsafe sigwaitinfo(&signals, nil) < 0 {}
+        waitForSignal(descriptor, timeout: -1)
         task.cancel()
-        var grace = grace
-        while unsafe sigtimedwait(&signals, nil, &grace) < 0, errno == EINTR {}
+        waitForSignal(descriptor, timeout: grace)
         // Whoever reads our output may have stopped; the program ends all the same.
         signal(SIGALRM) { _ in _exit(130) }
         alarm(1)
         emergency()
         _exit(ExitStatus.interrupted.rawValue)
+    }
+
+    /// Returns when a signal has come, or after so many milliseconds.
+    private static func waitForSignal(_ descriptor: Int32, timeout: Int32) {
+        var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while unsafe poll(&poller, 1, timeout) < 0, errno == EINTR {}
+        var information = [UInt8](repeating: 0, count: 128)
+        // The size of the record; without taking it out the signal would be seen again.
+        if poller.revents != 0 { _ = unsafe read(descriptor, &information, information.count) }
     }
 }

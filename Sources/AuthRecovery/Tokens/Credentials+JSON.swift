@@ -28,7 +28,7 @@ extension Credentials {
         }
     }
 
-    /// The stored form: known members first, then those that were kept. It holds the secrets.
+    /// The stored form, secrets included: known members first, then those that were kept.
     public var json: JSONValue {
         var members: [JSONValue.Member] = []
         func add(_ key: String, _ value: String?) {

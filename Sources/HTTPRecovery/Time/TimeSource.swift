@@ -92,8 +92,13 @@ public struct TimeSource: Sendable {
 extension Timestamp {
     /// The system's wall-clock time.
     public static func system() -> Timestamp {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(sinceEpoch: .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec)))
+        // Read as two words: which C module owns the fields of `timespec` differs from build to build.
+        var time = (seconds: 0, nanoseconds: 0)
+        unsafe withUnsafeMutablePointer(to: &time) { words in
+            unsafe words.withMemoryRebound(to: timespec.self, capacity: 1) { time in
+                _ = unsafe clock_gettime(CLOCK_REALTIME, time)
+            }
+        }
+        return Timestamp(sinceEpoch: .seconds(time.seconds) + .nanoseconds(time.nanoseconds))
     }
 }

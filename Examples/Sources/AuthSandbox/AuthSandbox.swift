@@ -1,0 +1,178 @@
+import Glibc
+import Synchronization
+
+/// A local server that behaves like an authentication provider, with people, lockouts, codes and faults.
+///
+/// It is meant for tests and demonstrations: start it inside a test on a free port, point the client at its ``url``,
+/// and stop it when the test ends.
+///
+/// ```swift
+/// let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+/// defer { sandbox.stop() }
+/// // … sign in at sandbox.url as linus@example.com, then look for the code that was sent:
+/// let code = sandbox.outbox(to: "linus@example.com").last?.code
+/// ```
+///
+/// Who has an account is told by ``SandboxScenario``, what can go wrong by ``SandboxFault``. Everything that the methods
+/// here do can be done over HTTP too, by another process: `GET /_sandbox/` lists how. All ids and codes follow from the
+/// seed, and all times from the sandbox's own clock, which ``advanceClock(by:)`` moves.
+public final class AuthSandbox: Sendable {
+    private let server: SocketServer
+    private let state: State
+
+    /// Where it listens, such as `http://127.0.0.1:49152`.
+    public let url: String
+    /// The port that it listens on.
+    public let port: Int
+
+    /// Starts a sandbox.
+    ///
+    /// - Parameters:
+    ///   - address: Where to listen: an IP address or `localhost`, and a port; port 0 takes a free one.
+    ///   - scenario: People, settings and faults.
+    ///   - seed: What all ids and codes follow from.
+    ///   - log: Takes a line for each code and each request; called on the sandbox's thread.
+    /// - Returns: A sandbox that answers already.
+    /// - Throws: ``SandboxError`` when the address is not one or is taken.
+    public static func start(
+        listen address: String = "127.0.0.1:0",
+        scenario: SandboxScenario = .standard,
+        seed: UInt64 = 1,
+        log: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws(SandboxError) -> AuthSandbox {
+        try AuthSandbox(listen: address, scenario: scenario, seed: seed, log: log)
+    }
+
+    package init(
+        listen text: String,
+        scenario: SandboxScenario,
+        seed: UInt64,
+        log: @escaping @Sendable (String) -> Void
+    ) throws(SandboxError) {
+        guard let address = Sockets.Address(text) else {
+            throw SandboxError(.cannotListen, "\(text) is not an address such as 127.0.0.1:8080")
+        }
+        for (index, user) in scenario.users.enumerated() { try user.check(path: "users[\(index)]") }
+        let state = State(SandboxWorld(scenario: scenario, seed: seed, wallNow: Self.wallNow))
+        self.state = state
+        server = try SocketServer(address) { request in
+            let (reply, lines) = state.world.withLock { $0.handle(request, wallNow: Self.wallNow) }
+            for line in lines { log(line) }
+            return reply
+        }
+        port = server.port
+        url = "http://\(address.host.contains(":") ? "[\(address.host)]" : address.host):\(port)"
+    }
+
+    /// Ends every connection and frees the port; a second call does nothing.
+    public func stop() {
+        server.stop()
+    }
+
+    /// The codes that were sent.
+    ///
+    /// - Parameter address: The e-mail address or the phone number; nil for all.
+    /// - Returns: The messages, newest last.
+    public func outbox(to address: String? = nil) -> [SandboxMessage] {
+        state.world.withLock { $0.outbox.messages(to: address) }
+    }
+
+    /// The code that a person's authenticator shows now.
+    ///
+    /// - Parameter user: An identifier or an id.
+    /// - Returns: Six digits; nil for somebody without an authenticator.
+    public func totp(for user: String) -> String? {
+        state.world.withLock { world in
+            world.clerk.account(named: user).flatMap {
+                world.clerk.currentTOTP($0, settings: world.settings, now: world.now(wallNow: Self.wallNow))
+            }
+        }
+    }
+
+    /// The requests that arrived, except those to `/_sandbox/`.
+    ///
+    /// - Parameters:
+    ///   - method: Only those of this method; nil for all.
+    ///   - path: Only those of this path, a beginning or a pattern with `*`; nil for all.
+    /// - Returns: The requests, newest last.
+    public func requests(method: String? = nil, path: String? = nil) -> [SandboxRequestRecord] {
+        state.world.withLock { $0.log.records(method: method, path: path) }
+    }
+
+    /// Lets something go wrong.
+    ///
+    /// - Parameter fault: What, and for which requests.
+    public func add(_ fault: SandboxFault) {
+        state.world.withLock { _ = $0.faults.add(fault) }
+    }
+
+    /// Removes all faults.
+    public func clearFaults() {
+        state.world.withLock { _ = $0.faults.clear() }
+    }
+
+    /// Adds a person; one with the same identifier is replaced.
+    ///
+    /// - Parameter user: The person.
+    /// - Throws: ``SandboxError`` for somebody who contradicts themselves.
+    public func add(_ user: SandboxUser) throws(SandboxError) {
+        try user.check(path: "user")
+        state.world.withLock { world in
+            let now = world.now(wallNow: Self.wallNow)
+            _ = world.clerk.add(user, now: now, random: &world.random)
+        }
+    }
+
+    /// Moves the sandbox's clock on, so that locks, codes, tokens and sessions run out without a wait.
+    ///
+    /// - Parameter duration: How far; at most a thousand years in all, and never back.
+    public func advanceClock(by duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        let milliseconds = min(max(seconds, 0), 31_557_600_000) * 1000 + attoseconds / 1_000_000_000_000_000
+        state.world.withLock { $0.advanceClock(byMilliseconds: milliseconds) }
+    }
+
+    /// Ends sessions from afar, as an administrator would.
+    ///
+    /// - Parameters:
+    ///   - user: Only those of this person; nil for everybody's.
+    ///   - status: What becomes of them: `revoked`, `expired`, `ended`, `removed`, `replaced` or `abandoned`.
+    /// - Returns: The ids of the sessions that ended.
+    @discardableResult
+    public func endSessions(of user: String? = nil, as status: String = "revoked") -> [String] {
+        state.world.withLock { world in
+            let now = world.now(wallNow: Self.wallNow)
+            return world.clerk.endSessions(user: user, client: nil, session: nil, as: status, answer: nil, now: now)
+        }
+    }
+
+    /// Changes the settings while it runs.
+    ///
+    /// - Parameter change: What to change.
+    public func updateSettings(_ change: @Sendable (inout SandboxSettings) -> Void) {
+        state.world.withLock { change(&$0.settings) }
+    }
+
+    /// Begins again: people, faults, settings, clock, log and codes are as at the start.
+    public func reset() {
+        state.world.withLock { $0 = SandboxWorld(scenario: $0.scenario, seed: $0.seed, wallNow: Self.wallNow) }
+    }
+
+    private static var wallNow: Int64 { Sockets.milliseconds(CLOCK_REALTIME) }
+
+    /// The world behind its lock, shared by the sandbox and its thread.
+    private final class State: Sendable {
+        let world: Mutex<SandboxWorld>
+
+        init(_ world: SandboxWorld) {
+            self.world = Mutex(world)
+        }
+    }
+}
+
+extension AuthSandbox {
+    /// Whether a text is an address to listen on, such as `127.0.0.1:8080`.
+    package static func isAddress(_ text: String) -> Bool {
+        Sockets.Address(text) != nil
+    }
+}

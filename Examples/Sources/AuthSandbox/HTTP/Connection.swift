@@ -1,0 +1,88 @@
+import Glibc
+
+/// One client's connection; lives on the event loop's thread only.
+final class Connection {
+    let descriptor: Int32
+    /// Counted from 1, never used twice.
+    let number: Int
+    let peer: String
+    var parser = RequestParser()
+    /// What is left to do about the request at hand.
+    var steps: ArraySlice<WireStep> = []
+    /// The bytes being written.
+    var output: ArraySlice<UInt8> = []
+    /// A timer is running; nothing happens until then.
+    var isWaiting = false
+    /// No answer will ever come, or the connection is only being drained; what arrives is thrown away.
+    var isDeaf = false
+    /// The client has finished sending.
+    var sawEnd = false
+    /// The events asked of epoll.
+    var interest: UInt32 = 0
+
+    init(descriptor: Int32, number: Int, peer: String) {
+        self.descriptor = descriptor
+        self.number = number
+        self.peer = peer
+    }
+
+    /// What the event loop has to do when the connection can go no further by itself.
+    enum Pause {
+        /// Wait for bytes, or for room to write.
+        case socket
+        /// Wake up after this time.
+        case timer(milliseconds: Int64)
+        /// End in order.
+        case close
+        /// End with a RST.
+        case reset
+    }
+
+    /// Goes on until something has to be waited for.
+    func advance(_ handle: (SandboxRequest) -> SandboxReply) -> Pause {
+        while !isWaiting {
+            if !output.isEmpty {
+                let (count, error) = Sockets.send(descriptor, output)
+                if count < 0 { return error == EAGAIN || error == EINTR ? .socket : .reset }
+                output = output.dropFirst(count)
+                continue
+            }
+            if isDeaf { return sawEnd ? .close : .socket }
+            if let step = steps.popFirst() {
+                switch step {
+                case .delay(let milliseconds):
+                    isWaiting = true
+                    return .timer(milliseconds: milliseconds)
+                case .write(let bytes): output = bytes[...]
+                case .close: return .close
+                case .reset: return .reset
+                case .hang: isDeaf = true
+                case .next: continue
+                }
+                continue
+            }
+            switch parser.next() {
+            case .incomplete: return sawEnd ? .close : .socket
+            case .expectsContinue: output = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)[...]
+            case .invalid(let status, let reason):
+                let refusal = SandboxReply(
+                    response: .text(reason + "\n", status: status),
+                    now: Sockets.milliseconds(CLOCK_REALTIME)
+                )
+                steps = refusal.steps(keepAlive: false, omitBody: false)[...]
+            case .request(let head, let body):
+                let request = SandboxRequest(
+                    method: head.method,
+                    target: head.target,
+                    headers: head.headers,
+                    body: body,
+                    peer: peer,
+                    connection: number
+                )
+                let reply = handle(request)
+                steps = reply.steps(keepAlive: head.keepAlive, omitBody: head.method == "HEAD")[...]
+            }
+        }
+        return .socket
+    }
+}

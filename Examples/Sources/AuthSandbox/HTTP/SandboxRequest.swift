@@ -1,0 +1,62 @@
+/// One request as it arrived, whole.
+struct SandboxRequest: Sendable {
+    /// The verb, as it was written.
+    var method: String
+    /// The path without the query, still percent-encoded.
+    var path: String
+    /// The query, decoded.
+    var query: [FormEncoding.Field]
+    /// The headers in order; names in lower case.
+    var headers: [Header]
+    var body: [UInt8]
+    /// The client's address, without its port.
+    var peer: String
+    /// Which connection it came on, counted from 1.
+    var connection: Int
+
+    /// One header field.
+    struct Header: Sendable, Equatable {
+        var name: String
+        var value: String
+    }
+
+    init(
+        method: String,
+        target: String,
+        headers: [Header] = [],
+        body: [UInt8] = [],
+        peer: String = "127.0.0.1",
+        connection: Int = 0
+    ) {
+        self.method = method
+        // The absolute form is what a proxy is sent; only its path and query matter here.
+        var rest = Substring(target)
+        if let scheme = rest.firstRange(of: "://"), !rest.hasPrefix("/") {
+            rest = rest[scheme.upperBound...]
+            rest = rest.firstIndex(of: "/").map { rest[$0...] } ?? "/"
+        }
+        rest = rest.prefix { $0 != "#" }
+        let halves = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        path = String(halves.first ?? "/")
+        query = halves.count > 1 ? FormEncoding.fields(Array(halves[1].utf8)) : []
+        self.headers = headers
+        self.body = body
+        self.peer = peer
+        self.connection = connection
+    }
+
+    /// The first value of a header; give the name in lower case.
+    func header(_ name: String) -> String? {
+        headers.first { $0.name == name }?.value
+    }
+
+    /// The first value of a query item.
+    func queryItem(_ name: String) -> String? {
+        query.first { $0.name == name }?.value
+    }
+
+    /// The path's parts, decoded.
+    var segments: [String] {
+        path.split(separator: "/").map { FormEncoding.decode(Array($0.utf8), plusIsSpace: false) }
+    }
+}

@@ -1,0 +1,240 @@
+/// Something that goes wrong with the requests that it matches.
+///
+/// In JSON, in a scenario's `faults` or as the body of `POST /_sandbox/faults`:
+///
+/// ```json
+/// {"match": {"method": "POST", "path": "*/attempt_first_factor"}, "kind": "status", "status": 429,
+///  "retry_after": 3, "times": 2}
+/// ```
+///
+/// A path with a `*` is a pattern for the whole path (`*` stands for any text); one without is a beginning. Faults are
+/// tried in the order in which they were added; the first that matches and is not used up is taken. Requests to
+/// `/_sandbox/` are never harmed.
+public struct SandboxFault: Sendable, Equatable {
+    /// What goes wrong.
+    ///
+    /// | kind | processed | what the client sees |
+    /// |---|---|---|
+    /// | `status` | no | `status` (503) with `body`, or with an error body that fits the status |
+    /// | `envelope` | no | `status` with an error in the form `envelope` |
+    /// | `html` | no | `status` (502) and a proxy's page |
+    /// | `empty` | no | `status` (500) and no body |
+    /// | `latency` | yes | the true answer, `delay_ms` later |
+    /// | `trickle` | yes | the true answer, a byte every `delay_ms` (10) |
+    /// | `truncate`, `truncate_reset` | yes | half of the true answer's body, then an end or a RST |
+    /// | `reset_before`, `close_before` | no | RST or an orderly end, without an answer |
+    /// | `reset_after`, `close_after` | yes | the same, but the request has had its effect |
+    /// | `hang` | no | nothing, for ever |
+    /// | `garbage` | no | `body`, or some bytes, that are not HTTP |
+    /// | `rotate_token` | yes | the true answer with a new client token in `Authorization` |
+    ///
+    /// `processed` in the JSON overrides the second column for the kinds where both are possible.
+    public struct Kind: Sendable, Hashable {
+        /// The kind's word in JSON.
+        public let name: String
+
+        /// Another status than the true one.
+        public static let status = Kind(name: "status")
+        /// An error body of a chosen form.
+        public static let envelope = Kind(name: "envelope")
+        /// A proxy's HTML page.
+        public static let html = Kind(name: "html")
+        /// No body.
+        public static let empty = Kind(name: "empty")
+        /// The true answer, late.
+        public static let latency = Kind(name: "latency")
+        /// The true answer, byte by byte.
+        public static let trickle = Kind(name: "trickle")
+        /// Half of the body, then an orderly end.
+        public static let truncate = Kind(name: "truncate")
+        /// Half of the body, then a RST.
+        public static let truncateReset = Kind(name: "truncate_reset")
+        /// A RST before the request has an effect.
+        public static let resetBefore = Kind(name: "reset_before")
+        /// A RST after the request has had its effect.
+        public static let resetAfter = Kind(name: "reset_after")
+        /// An orderly end before the request has an effect.
+        public static let closeBefore = Kind(name: "close_before")
+        /// An orderly end after the request has had its effect.
+        public static let closeAfter = Kind(name: "close_after")
+        /// No answer ever.
+        public static let hang = Kind(name: "hang")
+        /// Bytes that are not HTTP.
+        public static let garbage = Kind(name: "garbage")
+        /// The true answer with another client token.
+        public static let rotateToken = Kind(name: "rotate_token")
+
+        static let all: [Kind] = [
+            status, envelope, html, empty, latency, trickle, truncate, truncateReset, resetBefore, resetAfter,
+            closeBefore, closeAfter, hang, garbage, rotateToken,
+        ]
+
+        /// Whether the request has its effect unless the fault says otherwise.
+        var processesByDefault: Bool {
+            let effective: [Kind] = [
+                .latency, .trickle, .truncate, .truncateReset, .resetAfter, .closeAfter, .rotateToken,
+            ]
+            return effective.contains(self)
+        }
+    }
+
+    /// `kind`.
+    public var kind: Kind
+    /// `match.method`: nil for all.
+    public var method: String?
+    /// `match.path`: a beginning, or a pattern with `*`; nil for all.
+    public var path: String?
+    /// `status`.
+    public var status: Int?
+    /// `headers`: added to the answer, or replacing what it has.
+    public var headers: [String: String] = [:]
+    /// `retry_after`: a number of seconds, `date:SECONDS` for an HTTP date that much ahead, `huge`, or any text.
+    public var retryAfter: String?
+    /// `body`: sent as it stands.
+    public var body: String?
+    /// `code`: the error's code, for a body that the sandbox makes.
+    public var errorCode: String?
+    /// `message`: the error's message, for a body that the sandbox makes.
+    public var errorMessage: String?
+    /// `envelope`: `A`, `B`, `C`, `D` or `E` (an unhelpful `{}`), `two` (form A with two errors), or `A+client` (form A
+    /// with the client in the top-level `meta`).
+    public var envelope: String?
+    /// `delay_ms`: how long the answer is held back, for every kind.
+    public var delay: Int64 = 0
+    /// `times`: how often it strikes; 0 is until it is cleared.
+    ///
+    /// Default: 1.
+    public var times: Int64 = 1
+    /// `skip`: how many matching requests go free first.
+    ///
+    /// Default: 0.
+    public var skip: Int64 = 0
+    /// `processed`: whether the request has its effect; nil is the kind's own way.
+    public var isProcessed: Bool?
+    /// The error's `meta`, as it came in the JSON.
+    var meta: JSONValue?
+
+    /// Creates a fault.
+    ///
+    /// - Parameters:
+    ///   - kind: What goes wrong.
+    ///   - method: The requests' method, nil for all.
+    ///   - path: The beginning of their path, or a pattern with `*`; nil for all.
+    ///   - times: How often; 0 is until it is cleared.
+    public init(_ kind: Kind, method: String? = nil, path: String? = nil, times: Int64 = 1) {
+        self.kind = kind
+        self.method = method
+        self.path = path
+        self.times = times
+    }
+
+    /// Reads a fault as `POST /_sandbox/faults` does.
+    ///
+    /// - Parameter json: One JSON object.
+    /// - Throws: ``SandboxError`` that says what is wrong.
+    public init(json: String) throws(SandboxError) {
+        let value: JSONValue
+        do {
+            value = try JSONParser.parse(json)
+        } catch {
+            throw SandboxError(.invalidInput, "not JSON: \(error)")
+        }
+        try self.init(value: value, path: "fault")
+    }
+}
+
+extension SandboxFault {
+    static let envelopes = ["A", "B", "C", "D", "E", "two", "A+client"]
+
+    init(value: JSONValue, path: String) throws(SandboxError) {
+        var reader = try ObjectReader(value, path: path)
+        guard let name = try reader.word("kind", of: Kind.all.map(\.name)) else {
+            throw SandboxError(.invalidInput, "\(path) needs a kind")
+        }
+        self.init(Kind(name: name))
+        if let match = reader.value("match") {
+            var inner = try ObjectReader(match, path: "\(path).match")
+            method = try inner.string("method")
+            self.path = try inner.string("path")
+            try inner.finish()
+        }
+        status = try reader.int("status", 200...599).map { Int($0) }
+        if let list = reader.value("headers") {
+            guard case .object(let members) = list else { throw reader.wrong("headers", "an object of strings") }
+            for member in members {
+                guard let text = member.value.string else { throw reader.wrong("headers", "an object of strings") }
+                headers[member.key] = text
+            }
+        }
+        if let value = reader.value("retry_after"), value != .null { retryAfter = value.string ?? value.text }
+        if let value = reader.value("body"), value != .null { body = value.string ?? value.text }
+        errorCode = try reader.string("code")
+        errorMessage = try reader.string("message")
+        meta = reader.value("meta")
+        envelope = try reader.word("envelope", of: Self.envelopes)
+        delay = try reader.int("delay_ms", 0...86_400_000) ?? 0
+        times = try reader.int("times", 0...1_000_000_000) ?? 1
+        skip = try reader.int("skip", 0...1_000_000_000) ?? 0
+        isProcessed = try reader.bool("processed")
+        try reader.finish()
+    }
+
+    /// The fault as `GET /_sandbox/faults` shows it, without what is absent.
+    var json: JSONValue {
+        var members: [JSONValue.Member] = []
+        func add(_ key: String, _ value: JSONValue?) {
+            if let value { members.append(.init(key: key, value: value)) }
+        }
+        add("kind", .string(kind.name))
+        if method != nil || path != nil {
+            add("match", ["method": .optional(method), "path": .optional(path)])
+        }
+        add("status", status.map { .int(Int64($0)) })
+        if !headers.isEmpty {
+            add("headers", .object(headers.sorted { $0.key < $1.key }.map { .init(key: $0, value: .string($1)) }))
+        }
+        add("retry_after", retryAfter.map(JSONValue.string))
+        add("body", body.map(JSONValue.string))
+        add("code", errorCode.map(JSONValue.string))
+        add("message", errorMessage.map(JSONValue.string))
+        add("meta", meta)
+        add("envelope", envelope.map(JSONValue.string))
+        add("delay_ms", .int(delay))
+        add("times", .int(times))
+        add("skip", .int(skip))
+        add("processed", .bool(processes))
+        return .object(members)
+    }
+
+    /// Whether the request has its effect.
+    var processes: Bool { isProcessed ?? kind.processesByDefault }
+
+    /// Whether the fault is meant for this request.
+    func matches(_ request: SandboxRequest) -> Bool {
+        if let method, method.uppercased() != request.method { return false }
+        guard let path else { return true }
+        return Glob.matches(path, request.path)
+    }
+}
+
+/// Beginnings and patterns of paths.
+enum Glob {
+    /// A pattern without `*` is a beginning; with one it is for the whole text.
+    static func matches(_ pattern: String, _ text: String) -> Bool {
+        guard pattern.contains("*") else { return text.hasPrefix(pattern) }
+        let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
+        var rest = Substring(text)
+        for (index, part) in parts.enumerated() {
+            if index == 0 {
+                guard rest.hasPrefix(part) else { return false }
+                rest = rest.dropFirst(part.count)
+            } else if index == parts.count - 1 {
+                return rest.hasSuffix(part)
+            } else if !part.isEmpty {
+                guard let range = rest.firstRange(of: part) else { return false }
+                rest = rest[range.upperBound...]
+            }
+        }
+        return true
+    }
+}

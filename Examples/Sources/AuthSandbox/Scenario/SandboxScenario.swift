@@ -1,0 +1,147 @@
+/// What a sandbox begins with: people, settings and faults.
+///
+/// As a file it is a JSON object; a key that is not known is refused with its place:
+///
+/// ```json
+/// {
+///   "default_users": true,
+///   "users": [
+///     {"emails": "eva@example.com", "password": "open-sesame-42", "totp_secret": "JBSWY3DPEHPK3PXP"},
+///     {"emails": ["max@example.com"], "password": "open-sesame-42", "lockout": {"threshold": 2, "duration_s": 3}}
+///   ],
+///   "settings": {"rate_limits": false, "session_token_life_s": 5},
+///   "faults": [{"match": {"path": "/v1/client/sign_ins"}, "kind": "status", "status": 429, "retry_after": 2}]
+/// }
+/// ```
+///
+/// The keys of a user are those of ``SandboxUser``, those of the settings of ``SandboxSettings``, those of a fault of
+/// ``SandboxFault``. With `default_users` (true unless it is said otherwise) the people of ``defaultUsers`` are there
+/// too. The password of each of them is `open-sesame-42`:
+///
+/// | who | what happens |
+/// |---|---|
+/// | `ada@example.com` | the password is enough; e-mail codes work too |
+/// | `grace@example.com` | then TOTP (secret `JBSWY3DPEHPK3PXP`) or a backup code, `backup-0001` to `backup-0005` |
+/// | `linus@example.com` | the password is compromised: e-mail code, then a new password |
+/// | `alan@example.com` | compromised too, and TOTP (the same secret) after the new password |
+/// | `margaret@example.com` | locked for 5 seconds by the third failure |
+/// | `katherine+clerk_test@example.com` | device trust: an e-mail code on a new client; the code is `424242` |
+/// | `edsger@example.com` | then a code to the phone `+4930123456` |
+/// | `barbara@example.com` | no password: an e-mail code |
+/// | `dennis@example.com` | the password is in a breach list: reset it with an e-mail code |
+/// | `ken@example.com` | locked until somebody unlocks |
+/// | `radia@example.com` | banned |
+public struct SandboxScenario: Sendable, Equatable {
+    /// Who has an account.
+    public var users: [SandboxUser]
+    /// How the instance behaves.
+    public var settings: SandboxSettings
+    /// What goes wrong from the start.
+    public var faults: [SandboxFault]
+
+    /// Creates a scenario.
+    ///
+    /// - Parameters:
+    ///   - users: Who has an account. Default: ``defaultUsers``.
+    ///   - settings: How the instance behaves. Default: as the provider publishes it, rate limits included.
+    ///   - faults: What goes wrong from the start. Default: nothing.
+    public init(
+        users: [SandboxUser] = SandboxScenario.defaultUsers,
+        settings: SandboxSettings = SandboxSettings(),
+        faults: [SandboxFault] = []
+    ) {
+        self.users = users
+        self.settings = settings
+        self.faults = faults
+    }
+
+    /// The default people and the published behaviour.
+    public static var standard: SandboxScenario { SandboxScenario() }
+
+    /// The default people without rate limits, for tests that sign in often.
+    public static var unlimited: SandboxScenario {
+        var scenario = SandboxScenario()
+        scenario.settings.rateLimits = .none
+        return scenario
+    }
+
+    /// Reads a scenario file.
+    ///
+    /// - Parameter json: The file's content.
+    /// - Throws: ``SandboxError`` that says what is wrong, and where.
+    public init(json: String) throws(SandboxError) {
+        let document: JSONValue
+        do {
+            document = try JSONParser.parse(json)
+        } catch {
+            throw SandboxError(.invalidInput, "not JSON: \(error)")
+        }
+        var reader = try ObjectReader(document, path: "scenario")
+        users = try reader.bool("default_users") ?? true ? Self.defaultUsers : []
+        if let list = reader.value("users") {
+            guard let elements = list.array else { throw reader.wrong("users", "a list") }
+            for (index, element) in elements.enumerated() {
+                let user = try SandboxUser(json: element, path: "scenario.users[\(index)]")
+                // A person of the file replaces a default one with the same identifier.
+                users.removeAll { $0.identifier.lowercased() == user.identifier.lowercased() }
+                users.append(user)
+            }
+        }
+        settings = SandboxSettings()
+        if let value = reader.value("settings") { try settings.update(from: value, path: "scenario.settings") }
+        faults = []
+        if let list = reader.value("faults") {
+            guard let elements = list.array else { throw reader.wrong("faults", "a list") }
+            for (index, element) in elements.enumerated() {
+                faults.append(try SandboxFault(value: element, path: "scenario.faults[\(index)]"))
+            }
+        }
+        try reader.finish()
+    }
+
+    /// The password of every default person.
+    public static let defaultPassword = "open-sesame-42"
+
+    /// The people of the table above.
+    public static var defaultUsers: [SandboxUser] {
+        func person(
+            _ email: String,
+            _ name: String,
+            _ change: (inout SandboxUser) -> Void = { _ in }
+        ) -> SandboxUser {
+            var user = SandboxUser(email: email, password: defaultPassword)
+            user.firstName = name
+            user.lastName = "Example"
+            change(&user)
+            return user
+        }
+        let secret = "JBSWY3DPEHPK3PXP"
+        return [
+            person("ada@example.com", "Ada"),
+            person("grace@example.com", "Grace") {
+                $0.totpSecret = secret
+                $0.backupCodes = (1...5).map { "backup-000\($0)" }
+            },
+            person("linus@example.com", "Linus") { $0.passwordState = "compromised" },
+            person("alan@example.com", "Alan") {
+                $0.passwordState = "compromised"
+                $0.totpSecret = secret
+            },
+            person("margaret@example.com", "Margaret") {
+                var lockout = SandboxSettings.Lockout()
+                lockout.threshold = 3
+                lockout.duration = 5000
+                $0.lockout = lockout
+            },
+            person("katherine+clerk_test@example.com", "Katherine") { $0.hasDeviceTrust = true },
+            person("edsger@example.com", "Edsger") {
+                $0.phones = ["+4930123456"]
+                $0.secondFactors = ["phone_code"]
+            },
+            person("barbara@example.com", "Barbara") { $0.password = nil },
+            person("dennis@example.com", "Dennis") { $0.passwordState = "pwned" },
+            person("ken@example.com", "Ken") { $0.initialLock = .indefinite },
+            person("radia@example.com", "Radia") { $0.state = "banned" },
+        ]
+    }
+}

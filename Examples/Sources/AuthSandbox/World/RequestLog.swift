@@ -1,0 +1,135 @@
+/// One request as the sandbox remembers it; secrets are masked.
+public struct SandboxRequestRecord: Sendable, Equatable {
+    /// Counted from 1.
+    public let number: Int
+    /// When it arrived, in milliseconds since 1970 on the sandbox's clock.
+    public let receivedAt: Int64
+    /// The method.
+    public let method: String
+    /// The path without the query.
+    public let path: String
+    /// The method and the path with `{id}` in the place of ids: the key under which requests are counted.
+    public let route: String
+    /// The query and the form, masked where a value is a secret.
+    public let fields: [String]
+    /// The headers, masked where a value is a secret.
+    public let headers: [String]
+    /// The connection that it came on, counted from 1.
+    public let connection: Int
+    /// Whether it had its effect.
+    public let isProcessed: Bool
+    /// The fault that struck it.
+    public let fault: String?
+    /// The status of the answer; 0 when none was sent.
+    public let status: Int
+    /// The first error code of the answer.
+    public let errorCode: String?
+
+    var json: JSONValue {
+        [
+            "n": .int(Int64(number)),
+            "received_at": .int(receivedAt),
+            "method": .string(method),
+            "path": .string(path),
+            "route": .string(route),
+            "fields": .array(fields.map(JSONValue.string)),
+            "headers": .array(headers.map(JSONValue.string)),
+            "connection": .int(Int64(connection)),
+            "processed": .bool(isProcessed),
+            "fault": .optional(fault),
+            "status": .int(Int64(status)),
+            "code": .optional(errorCode),
+        ]
+    }
+}
+
+/// What has arrived, so that a test can prove that something arrived once.
+struct RequestLog: Sendable {
+    private static let capacity = 10_000
+
+    private(set) var records: [SandboxRequestRecord] = []
+    /// How often each route was called, and how often with effect.
+    private(set) var counts: [String: Count] = [:]
+    private(set) var total = 0
+
+    /// Calls of one route.
+    struct Count: Sendable, Equatable {
+        var received = 0
+        var processed = 0
+    }
+
+    /// Notes a request and returns what was noted.
+    @discardableResult
+    mutating func note(
+        _ request: SandboxRequest,
+        at now: Int64,
+        processed: Bool,
+        fault: String?,
+        status: Int,
+        errorCode: String?
+    ) -> SandboxRequestRecord {
+        total += 1
+        let route = Self.route(request)
+        if counts.count >= Self.capacity, counts[route] == nil { counts = [:] }
+        counts[route, default: Count()].received += 1
+        if processed { counts[route, default: Count()].processed += 1 }
+        let form = Masking.isForm(request) ? FormEncoding.fields(request.body) : []
+        let record = SandboxRequestRecord(
+            number: total,
+            receivedAt: now,
+            method: request.method,
+            path: request.path,
+            route: route,
+            fields: (request.query + form).map { "\($0.name)=\(Masking.field($0.name, $0.value))" },
+            headers: request.headers.map { "\($0.name): \(Masking.header($0.name, $0.value))" },
+            connection: request.connection,
+            isProcessed: processed,
+            fault: fault,
+            status: status,
+            errorCode: errorCode
+        )
+        if records.count >= Self.capacity { records.removeFirst(Self.capacity / 2) }
+        records.append(record)
+        return record
+    }
+
+    /// The requests of a method and a path (a beginning or a pattern).
+    func records(method: String?, path: String?) -> [SandboxRequestRecord] {
+        records.filter { record in
+            (method == nil || method?.uppercased() == record.method)
+                && (path.map { Glob.matches($0, record.path) } ?? true)
+        }
+    }
+
+    private static func route(_ request: SandboxRequest) -> String {
+        let prefixes = ["sia_", "sess_", "client_", "user_", "idn_", "org_"]
+        let parts = request.path.prefix(500).split(separator: "/").map { part in
+            prefixes.contains { part.hasPrefix($0) && part.count > 20 } ? "{id}" : String(part)
+        }
+        return "\(request.method) /" + parts.joined(separator: "/")
+    }
+}
+
+/// Keeps passwords, codes and tokens out of what is shown.
+enum Masking {
+    private static let shownFields: Set<String> = [
+        "_is_native", "_method", "_clerk_session_id", "__clerk_api_version", "_clerk_js_version", "strategy",
+        "identifier", "email_address_id", "phone_number_id", "intent", "active_organization_id", "organization_id",
+        "sign_out_of_other_sessions", "locale", "transfer", "redirect_url", "level", "to", "user",
+    ]
+    private static let hiddenHeaders: Set<String> = ["authorization", "cookie", "proxy-authorization", "x-api-key"]
+
+    static func isForm(_ request: SandboxRequest) -> Bool {
+        request.header("content-type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
+    }
+
+    static func field(_ name: String, _ value: String) -> String {
+        shownFields.contains(name) || value.isEmpty ? String(value.prefix(200)) : "***"
+    }
+
+    /// A hidden header keeps eight letters of its hash: enough to see whether two requests carried the same one.
+    static func header(_ name: String, _ value: String) -> String {
+        guard hiddenHeaders.contains(name), !value.isEmpty else { return String(value.prefix(200)) }
+        return "***" + Base64URL.encode(Array(SHA256.hash(Array(value.utf8)).prefix(6)))
+    }
+}

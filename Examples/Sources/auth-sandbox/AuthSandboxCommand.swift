@@ -1,0 +1,145 @@
+import ArgumentParser
+import AuthSandbox
+import Glibc
+
+@main
+struct AuthSandboxCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "auth-sandbox",
+        abstract: "A local server that behaves like an authentication provider.",
+        discussion: """
+            It serves Clerk's Frontend API below /v1 (with any path before it), and prints the line
+            "listening on http://HOST:PORT" when it is ready, then each code that it would have sent and each \
+            request. Ctrl-C ends it.
+
+            PEOPLE. The password of each of them is \(SandboxScenario.defaultPassword).
+              ada@example.com        the password is enough; e-mail codes work too
+              grace@example.com      then TOTP (secret JBSWY3DPEHPK3PXP) or backup-0001 … backup-0005
+              linus@example.com      the password is compromised: e-mail code, then a new password
+              alan@example.com       compromised too, and TOTP (the same secret) after the new password
+              margaret@example.com   locked for 5 seconds by the third failure
+              katherine+clerk_test@example.com
+                                     device trust: e-mail code 424242 on a new client
+              edsger@example.com     then a code to the phone +4930123456
+              barbara@example.com    no password: an e-mail code
+              dennis@example.com     the password is in a breach list: reset it with an e-mail code
+              ken@example.com        locked until somebody unlocks
+              radia@example.com      banned
+
+            CONTROL. GET /_sandbox/ lists what a test can do: read the codes (/_sandbox/outbox) and the requests \
+            (/_sandbox/requests), set faults (/_sandbox/faults), move the clock (/_sandbox/clock), lock, revoke, \
+            change settings, begin again.
+
+            SCENARIO. A JSON object with the keys users, default_users, settings and faults; the keys of each are \
+            described with the types SandboxScenario, SandboxUser, SandboxSettings and SandboxFault. For example, \
+            without rate limits and with one more person:
+              {"settings": {"rate_limits": false},
+               "users": [{"emails": "eva@example.com", "password": "open-sesame-42",
+                          "lockout": {"threshold": 2, "duration_s": 3}}]}
+
+            EXIT. 0 after SIGTERM, 130 after Ctrl-C, 64 for bad usage, 65 for a scenario file that is not one, \
+            69 when the address cannot be listened on.
+            """
+    )
+
+    @Option(help: ArgumentHelp("Where to listen; port 0 takes a free one.", valueName: "HOST:PORT"))
+    var listen = "127.0.0.1:0"
+
+    @Option(help: "Which providers to serve: all or clerk.")
+    var provider: Provider = .all
+
+    @Option(help: ArgumentHelp("A scenario file.", valueName: "FILE"))
+    var scenario: String?
+
+    @Option(help: ArgumentHelp("Repeats the ids and codes of the run with the same seed.", valueName: "N"))
+    var seed: UInt64?
+
+    enum Provider: String, ExpressibleByArgument {
+        case all
+        case clerk
+    }
+
+    func run() throws {
+        let scenario = try loadScenario()
+        // Blocked before any thread exists, so that no thread but this one takes them.
+        var signals = sigset_t()
+        _ = unsafe sigemptyset(&signals)
+        _ = unsafe sigaddset(&signals, SIGINT)
+        _ = unsafe sigaddset(&signals, SIGTERM)
+        _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+        _ = signal(SIGPIPE, SIG_IGN)
+
+        let sandbox: AuthSandbox
+        do {
+            sandbox = try AuthSandbox(
+                listen: listen,
+                scenario: scenario,
+                seed: seed ?? UInt64.random(in: 0...UInt64.max),
+                log: Output.line
+            )
+        } catch {
+            Output.complain(error.message)
+            throw ExitCode(69)
+        }
+        Output.line("listening on \(sandbox.url)")
+        var signal: Int32 = 0
+        _ = unsafe sigwait(&signals, &signal)
+        sandbox.stop()
+        if signal == SIGINT { throw ExitCode(130) }
+    }
+
+    func validate() throws {
+        if !AuthSandbox.isAddress(listen) {
+            throw ValidationError("--listen takes HOST:PORT with an IP address, such as 127.0.0.1:8080.")
+        }
+    }
+
+    private func loadScenario() throws -> SandboxScenario {
+        guard let scenario else { return .standard }
+        guard let text = Output.contents(of: scenario) else {
+            Output.complain("\(scenario): cannot be read")
+            throw ExitCode(65)
+        }
+        do {
+            return try SandboxScenario(json: text)
+        } catch {
+            Output.complain("\(scenario): \(error.message)")
+            throw ExitCode(65)
+        }
+    }
+}
+
+/// Reading and writing by the system's own calls: each line is out before the next thing happens.
+enum Output {
+    static func line(_ text: String) {
+        write(text + "\n", to: STDOUT_FILENO)
+    }
+
+    static func complain(_ text: String) {
+        write("auth-sandbox: \(text)\n", to: STDERR_FILENO)
+    }
+
+    static func contents(of path: String) -> String? {
+        let file = unsafe open(path, O_RDONLY)
+        guard file >= 0 else { return nil }
+        defer { _ = close(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        while bytes.count < 64 * 1024 * 1024 {
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
+            if count < 0 { return nil }
+            if count == 0 { break }
+            bytes += buffer[..<count]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func write(_ text: String, to file: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
+            if count <= 0 { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}

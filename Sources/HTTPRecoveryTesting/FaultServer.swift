@@ -1,0 +1,148 @@
+import Glibc
+import Synchronization
+
+/// An HTTP server on the loopback interface that misbehaves as it is told.
+///
+/// It speaks HTTP/1.1 over raw sockets on threads of its own. A ``Plan`` says what becomes of each connection, a
+/// ``Reply`` what each request gets. It records every request that arrived in full, so that a test can prove that one
+/// arrived once, and tests wait for facts (``requests(count:)``, ``hangups(count:)``) and never for time.
+///
+/// ```swift
+/// let server = try FaultServer(.reset, .answer(body: "second time lucky"))
+/// // the first request is read and its connection reset, all further ones are answered
+/// ```
+public final class FaultServer: Sendable {
+    /// The port on 127.0.0.1.
+    public let port: Int
+
+    private let core: Core
+
+    /// Starts a server.
+    ///
+    /// - Parameters:
+    ///   - plan: What becomes of each connection, counted from 0.
+    ///   - reply: What a request gets; called on the connection's thread when the request has arrived in full.
+    /// - Throws: ``StartError`` when the system gives no socket or thread.
+    public init(
+        plan: @escaping @Sendable (_ connection: Int) -> Plan = { _ in .serve },
+        reply: @escaping @Sendable (Request) -> Reply
+    ) throws {
+        let (listener, port) = try Self.listen()
+        self.port = port
+        self.core = Core(listener: listener, plan: plan, reply: reply)
+        let core = self.core
+        guard startThread({ core.acceptConnections() }) else {
+            close(listener)
+            throw StartError(errno: EAGAIN)
+        }
+    }
+
+    /// Starts a server that gives each reply once, in the order of the requests, and the last to all further ones.
+    public convenience init(_ replies: Reply...) throws {
+        let place = Counter()
+        try self.init { _ in replies.isEmpty ? .answer() : replies[min(place.next(), replies.count - 1)] }
+    }
+
+    deinit {
+        core.stop()
+    }
+
+    /// The authority for requests, such as `127.0.0.1:40123`.
+    public var authority: String { "127.0.0.1:\(port)" }
+
+    /// The requests that have arrived in full until now.
+    public var receivedRequests: [Request] { core.log.requests }
+
+    /// The number of connections accepted until now.
+    public var connectionCount: Int { core.log.connections }
+
+    /// Waits until so many requests have arrived in full, and returns all there are.
+    public func requests(count: Int) async throws -> [Request] {
+        try await core.log.wait { $0.requests.count >= count }
+        return core.log.requests
+    }
+
+    /// Waits until so many connections have been accepted.
+    public func connections(count: Int) async throws {
+        try await core.log.wait { $0.connections >= count }
+    }
+
+    /// Waits until the client has closed or reset so many connections.
+    public func hangups(count: Int) async throws {
+        try await core.log.wait { $0.hangups.count >= count }
+    }
+
+    /// Closes everything. A server that nobody holds any more stops by itself.
+    public func stop() {
+        core.stop()
+    }
+
+    /// The system gave no socket or thread.
+    public struct StartError: Error, Sendable, Hashable {
+        /// The system's error number.
+        public var errno: Int32
+    }
+
+    static func listen() throws -> (socket: Int32, port: Int) {
+        let (socket, port) = try bindLoopback()
+        guard Glibc.listen(socket, 1024) == 0 else {
+            close(socket)
+            throw StartError(errno: errno)
+        }
+        return (socket, port)
+    }
+
+    static func bindLoopback() throws -> (socket: Int32, port: Int) {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard socket >= 0 else { throw StartError(errno: errno) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        // Both calls get the address of a whole sockaddr_in and its size.
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe bind(socket, pointer, length) == 0 && getsockname(socket, pointer, &length) == 0
+            }
+        }
+        guard isBound else {
+            close(socket)
+            throw StartError(errno: errno)
+        }
+        return (socket, Int(address.sin_port.bigEndian))
+    }
+}
+
+/// Counts from 0.
+private final class Counter: Sendable {
+    private let value = Atomic(0)
+
+    func next() -> Int { value.wrappingAdd(1, ordering: .relaxed).oldValue }
+}
+
+/// Runs a function on a thread of its own; false when the system has none.
+func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+    final class Box: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    let context = unsafe Unmanaged.passRetained(Box(body)).toOpaque()
+    var thread = pthread_t()
+    // The thread takes over the retain.
+    let result = unsafe pthread_create(
+        &thread,
+        nil,
+        { context in
+            guard let context = unsafe context else { return nil }
+            unsafe Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
+            return nil
+        },
+        context
+    )
+    guard result == 0 else {
+        unsafe Unmanaged<Box>.fromOpaque(context).release()
+        return false
+    }
+    pthread_detach(thread)
+    return true
+}

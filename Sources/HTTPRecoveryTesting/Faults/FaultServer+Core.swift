@@ -1,0 +1,128 @@
+import Glibc
+import Synchronization
+
+extension FaultServer {
+    /// The server proper; its threads hold it, so that the public object's end can stop them.
+    final class Core: Sendable {
+        let log = ServerLog()
+        private let plan: @Sendable (Int) -> Plan
+        private let reply: @Sendable (Request) -> Reply
+        private let state: Mutex<State>
+
+        private struct State {
+            var listener: Int32
+            var isStopped = false
+            var open: [Int: Connection] = [:]
+        }
+
+        init(
+            listener: Int32,
+            plan: @escaping @Sendable (Int) -> Plan,
+            reply: @escaping @Sendable (Request) -> Reply
+        ) {
+            self.state = Mutex(State(listener: listener))
+            self.plan = plan
+            self.reply = reply
+        }
+
+        func stop() {
+            let open = state.withLock { state in
+                state.isStopped = true
+                // Makes the accept return; the accepting thread closes the socket.
+                if state.listener >= 0 { _ = Glibc.shutdown(state.listener, Int32(SHUT_RDWR)) }
+                return Array(state.open.values)
+            }
+            for connection in open { connection.interrupt() }
+        }
+
+        func acceptConnections() {
+            let listener = state.withLock { $0.listener }
+            while true {
+                let socket = accept(listener, nil, nil)
+                if socket < 0, errno == EINTR || errno == ECONNABORTED { continue }
+                if socket < 0 { break }
+                _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+                var one: Int32 = 1
+                _ = unsafe setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
+                let connection = Connection(id: log.addConnection(), socket: socket, log: log)
+                let isStopped = state.withLock { state in
+                    state.open[connection.id] = connection
+                    return state.isStopped
+                }
+                let isRunning =
+                    !isStopped
+                    && startThread {
+                        self.serve(connection)
+                        connection.close()
+                        self.state.withLock { _ = $0.open.removeValue(forKey: connection.id) }
+                    }
+                if !isRunning {
+                    connection.reset()
+                    state.withLock { _ = $0.open.removeValue(forKey: connection.id) }
+                }
+            }
+            state.withLock { $0.listener = -1 }
+            close(listener)
+        }
+
+        private func serve(_ connection: Connection) {
+            switch plan(connection.id).choice {
+            case .serve(let gate): serveRequests(connection, bodyGate: gate)
+            case .serveHeads:
+                var reader = RequestReader(connection: connection)
+                while let request = reader.head() {
+                    connection.record(request)
+                    guard perform(reply(request), on: connection) else { return }
+                }
+            case .end(let count, let byReset):
+                if count > 0 { _ = connection.read(exactly: count) }
+                if byReset { connection.reset() } else { connection.close() }
+            case .stall: connection.waitForHangup()
+            case .raw(let body): body(connection)
+            }
+        }
+
+        private func serveRequests(_ connection: Connection, bodyGate: Gate?) {
+            var reader = RequestReader(connection: connection)
+            while let head = reader.head() {
+                if let bodyGate, connection.wait(for: bodyGate, milliseconds: -1) != .gate { return }
+                guard let request = reader.body(of: head) else { return }
+                // Decided first, so that a test that has seen the request can rely on the reply's state.
+                let reply = reply(request)
+                connection.record(request)
+                guard perform(reply, on: connection) else { return }
+            }
+        }
+
+        /// Carries out the steps; false when the connection is at its end.
+        private func perform(_ reply: Reply, on connection: Connection) -> Bool {
+            for step in reply.steps {
+                switch step {
+                case .send(let bytes):
+                    guard connection.write(bytes) else { return false }
+                case .trickle(let bytes, let milliseconds):
+                    for byte in bytes {
+                        guard connection.write([byte]) else { return false }
+                        if connection.wait(for: nil, milliseconds: milliseconds) == .hangup { return false }
+                    }
+                case .repeatUntilHangup(let bytes):
+                    while connection.write(bytes) {}
+                    return false
+                case .wait(let gate):
+                    guard connection.wait(for: gate, milliseconds: -1) == .gate else { return false }
+                case .open(let gate): gate.open()
+                case .hold:
+                    connection.waitForHangup()
+                    return false
+                case .close:
+                    connection.close()
+                    return false
+                case .reset:
+                    connection.reset()
+                    return false
+                }
+            }
+            return true
+        }
+    }
+}

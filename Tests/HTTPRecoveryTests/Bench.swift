@@ -1,0 +1,55 @@
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+/// A client on a manual clock and a scripted transport.
+struct Bench {
+    let clock = ManualClock()
+    let transport: ScriptedTransport
+    let client: RecoveringClient
+    let events: EventRecorder
+
+    init(
+        _ steps: [ScriptedTransport.Step] = [],
+        then fallback: ScriptedTransport.Step = .status(200),
+        seed: UInt64 = 1,
+        classifier: any OutcomeClassifier = HTTPClassifier(),
+        enforcesTimeouts: Bool = true,
+        @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] }
+    ) {
+        transport = ScriptedTransport(steps, then: fallback, enforcesTimeouts: enforcesTimeouts)
+        let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: seed), classifier: classifier)
+        client = RecoveringClient(transport: transport, runtime: runtime, middlewares: middlewares)
+        events = EventRecorder(runtime.events)
+    }
+
+    /// Sends while the clock jumps to whatever is slept for.
+    func sendSkippingWaits(
+        _ request: HTTPRequest = Bench.get,
+        body: HTTPBody? = nil,
+        options: RequestOptions = RequestOptions()
+    ) async throws -> Response {
+        let skipper = Task { [clock] in
+            while !Task.isCancelled { await clock.advanceToNextDeadline() }
+        }
+        defer { skipper.cancel() }
+        return try await client.send(request, body: body, options: options)
+    }
+
+    static let get = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/items?key=s3cret")
+    static let post = HTTPRequest(method: .post, scheme: "https", authority: "api.example.com", path: "/items")
+}
+
+/// Understands `423` with a `lockout` field as a locked account, as a provider's classifier would.
+struct LockoutClassifier: OutcomeClassifier {
+    func classify(_ exchange: Exchange) -> Outcome {
+        guard case .response(let head, _) = exchange.result, head.status.code == 423 else {
+            return HTTPClassifier().classify(exchange)
+        }
+        var outcome = Outcome(.accountLocked, scope: .account, processed: .no, remedies: [.wait], status: 423)
+        let seconds = HTTPField.Name("lockout").flatMap { head.headerFields[$0] }.flatMap { Int64($0) }
+        outcome.lockout = seconds.map { .remaining(.seconds($0)) } ?? .indefinite
+        return outcome
+    }
+}

@@ -1,0 +1,101 @@
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+@Suite struct P1NothingIsSpentTwice {
+    @Test func aPostWhoseAnswerWasLostIsNotSentAgain() async throws {
+        let bench = Bench([.fail(.connectionLost, .unknown)])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.post) }
+        #expect(error?.reason == .methodNotIdempotent)
+        #expect(error?.kind == .transport)
+        #expect(bench.transport.received.count == 1)
+    }
+
+    @Test(arguments: [TransportError.Certainty.neverSent, .notProcessed])
+    func aPostThatTheServerCertainlyHasNotProcessedIsSentAgain(certainty: TransportError.Certainty) async throws {
+        let bench = Bench([.fail(.connectionLost, certainty)])
+        #expect(try await bench.sendSkippingWaits(Bench.post, body: HTTPBody("x")).status == .ok)
+        #expect(bench.transport.received.map(\.text) == ["x", "x"])
+    }
+
+    @Test(arguments: [
+        ScriptedTransport.Step.status(429, ["retry-after": "1"]), .status(503, ["retry-after": "1"]),
+    ])
+    func aPostThatTheServerTurnedAwayIsSentAgain(step: ScriptedTransport.Step) async throws {
+        let bench = Bench([step])
+        #expect(try await bench.sendSkippingWaits(Bench.post).status == .ok)
+        #expect(bench.transport.received.count == 2)
+    }
+
+    @Test func aPostThatFailedInsideTheServerIsNotSentAgain() async throws {
+        let bench = Bench([.status(500)])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.sendSkippingWaits(Bench.post) }
+        #expect(error?.reason == .methodNotIdempotent)
+        #expect(bench.transport.received.count == 1)
+    }
+
+    @Test func anIdempotencyKeyMakesAPostRepeatableAndStaysTheSame() async throws {
+        let bench = Bench([.status(500), .fail(.connectionLost, .unknown)])
+        var request = Bench.post
+        request.headerFields[.idempotencyKey] = "\"7f0c\""
+        #expect(try await bench.sendSkippingWaits(request).status == .ok)
+        #expect(
+            bench.transport.received.map { $0.request.headerFields[.idempotencyKey] } == [
+                "\"7f0c\"", "\"7f0c\"", "\"7f0c\"",
+            ]
+        )
+    }
+
+    @Test func spendingIsNeverRepeatedOnDoubtWhateverTheMethod() async throws {
+        for method in [HTTPRequest.Method.get, .put, .delete, .post] {
+            let bench = Bench([.fail(.connectionLost, .unknown)])
+            var request = Bench.get
+            request.method = method
+            let error = await #expect(throws: RecoveryError.self) {
+                try await bench.client.send(request, options: RequestOptions(resend: .spending))
+            }
+            #expect(error?.reason == .processedUnknown)
+            #expect(bench.transport.received.count == 1)
+        }
+    }
+
+    @Test func aStreamThatWasReadIsNotSentAgain() async throws {
+        let bench = Bench([.status(500)])
+        var request = Bench.get
+        request.method = .put
+        let body = HTTPBody(
+            once: AsyncStream {
+                $0.yield([1, 2][...])
+                $0.finish()
+            }
+        )
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.sendSkippingWaits(request, body: body)
+        }
+        #expect(error?.reason == .bodyNotReplayable)
+        #expect(bench.transport.received.map(\.body) == [[1, 2]])
+    }
+
+    @Test func everyCombinationOfDoubtMethodAndPermissionIsDecidedByTheRule() {
+        let permissions: [RequestOptions.ResendPermission] = [.byMethod, .replayable, .spending]
+        for processed in Outcome.Processed.allCases {
+            for method in [HTTPRequest.Method.get, .head, .options, .trace, .put, .delete, .post, .patch, .connect] {
+                for permission in permissions {
+                    var request = Bench.get
+                    request.method = method
+                    let obstacle = ResendRule.obstacle(
+                        outcome: Outcome(.unavailable, processed: processed),
+                        request: request,
+                        body: nil,
+                        permission: permission
+                    )
+                    let isIdempotent = ![.post, .patch, .connect].contains(method)
+                    let isAllowed =
+                        processed == .no || permission == .replayable || (permission == .byMethod && isIdempotent)
+                    #expect((obstacle == nil) == isAllowed, "\(processed) \(method) \(permission)")
+                }
+            }
+        }
+    }
+}

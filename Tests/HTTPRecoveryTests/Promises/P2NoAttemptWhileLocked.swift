@@ -1,0 +1,61 @@
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+@Suite struct P2NoAttemptWhileLocked {
+    private let ada = RequestOptions(account: "ada")
+
+    @Test func othersOfTheAccountWaitForTheLockoutThatOneHasMet() async throws {
+        let bench = Bench([.status(423, ["lockout": "60"])], classifier: LockoutClassifier())
+        async let first = bench.client.send(Bench.post, options: ada)
+        await bench.clock.waitForSleepers(1)
+        async let second = bench.client.send(Bench.post, options: ada)
+        await bench.clock.waitForSleepers(2)
+        bench.clock.advance(by: .milliseconds(59_999))
+        #expect(bench.transport.received.count == 1)
+        bench.clock.advance(by: .seconds(10))
+        #expect(try await first.status == .ok)
+        #expect(try await second.status == .ok)
+        #expect(bench.transport.received.count == 3)
+    }
+
+    @Test func withoutAPolicyTheyFailAtOnceWithTheTimeLeft() async throws {
+        let bench = Bench([.status(423, ["lockout": "60"])], classifier: LockoutClassifier()) { Recovery {} }
+        await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.post, options: ada) }
+        bench.clock.advance(by: .seconds(20))
+        let error = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.post, options: ada) }
+        #expect(error?.kind == .accountLocked)
+        #expect(error?.reason == .accountLocked)
+        #expect(error?.retryAfter == .seconds(40))
+        #expect(error?.outcome.lockout == .remaining(.seconds(40)))
+        #expect(bench.transport.received.count == 1)
+    }
+
+    @Test func aLockoutWithoutAnEndIsNotWaitedFor() async throws {
+        let bench = Bench([.status(423)], classifier: LockoutClassifier())
+        for _ in 1...2 {
+            let error = await #expect(throws: RecoveryError.self) {
+                try await bench.client.send(Bench.post, options: ada)
+            }
+            #expect(error?.reason == .accountLocked)
+            #expect(error?.retryAfter == nil)
+        }
+        #expect(bench.transport.received.count == 1)
+        #expect(bench.clock.requestedDelays.isEmpty)
+    }
+
+    @Test func anotherAccountIsNotHeld() async throws {
+        let bench = Bench([.status(423)], classifier: LockoutClassifier())
+        await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.post, options: ada) }
+        #expect(try await bench.client.send(Bench.post, options: RequestOptions(account: "grace")).status == .ok)
+    }
+
+    @Test func aLockoutThatIsLongerThanAllowedFailsAtOnce() async throws {
+        let bench = Bench([.status(423, ["lockout": "3600"])], classifier: LockoutClassifier())
+        let error = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.post, options: ada) }
+        #expect(error?.reason == .waitExceedsLimit)
+        #expect(error?.retryAfter == .seconds(3600))
+        #expect(bench.clock.requestedDelays.isEmpty)
+    }
+}
