@@ -104,11 +104,12 @@ final class Transfer: @unchecked Sendable {
         var resumeReceiving = false
         let answer: Result<[UInt8]?, any Error>? = shared.withLock { shared in
             if shared.isCancelled { return .failure(CancellationError()) }
+            // Whoever asks for bytes leaves none behind.
+            resumeReceiving = shared.isReceivePaused
+            shared.isReceivePaused = false
             if !shared.received.isEmpty {
                 var bytes: [UInt8] = []
                 swap(&bytes, &shared.received)
-                resumeReceiving = shared.isReceivePaused
-                shared.isReceivePaused = false
                 return .success(bytes)
             }
             switch shared.ending {
