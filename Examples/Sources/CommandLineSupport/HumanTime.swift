@@ -26,24 +26,31 @@ public enum HumanTime {
 
     /// The local time of day, with the date where it is not today.
     public static func clock(_ timestamp: Timestamp, now: Timestamp) -> String {
-        guard let time = local(timestamp), let today = local(now) else { return timestamp.rfc3339 }
-        let clock = "\(padded(time.tm_hour)):\(padded(time.tm_min)):\(padded(time.tm_sec))"
-        if time.tm_yday == today.tm_yday, time.tm_year == today.tm_year { return clock }
-        return "\(time.tm_year + 1900)-\(padded(time.tm_mon + 1))-\(padded(time.tm_mday)) \(clock)"
-    }
-
-    private static func local(_ timestamp: Timestamp) -> tm? {
-        // Beyond the year 9999 the date is of no use to anybody.
-        guard (0..<253_402_300_800).contains(timestamp.secondsSinceEpoch) else { return nil }
-        var seconds = time_t(timestamp.secondsSinceEpoch)
-        var result = tm()
-        // Both pointers are to local values.
-        guard unsafe localtime_r(&seconds, &result) != nil else { return nil }
-        return unsafe result
+        guard let time = LocalTime(timestamp), let today = LocalTime(now) else { return timestamp.rfc3339 }
+        return time.date == today.date ? time.clock : "\(time.date) \(time.clock)"
     }
 
     private static func join(_ large: Int64, _ largeUnit: String, _ small: Int64, _ smallUnit: String) -> String {
         small == 0 ? "\(large) \(largeUnit)" : "\(large) \(largeUnit) \(small) \(smallUnit)"
+    }
+}
+
+/// Date and time of day where the person is.
+private struct LocalTime {
+    let date: String
+    let clock: String
+
+    init?(_ timestamp: Timestamp) {
+        // Beyond the year 9999 the date is of no use to anybody.
+        guard (0..<253_402_300_800).contains(timestamp.secondsSinceEpoch) else { return nil }
+        var seconds = time_t(timestamp.secondsSinceEpoch)
+        var time = unsafe tm()
+        // Both pointers are to local values; the structure's pointer to the zone's name is not used.
+        guard unsafe localtime_r(&seconds, &time) != nil else { return nil }
+        let (year, month, day) = unsafe (time.tm_year + 1900, time.tm_mon + 1, time.tm_mday)
+        let (hour, minute, second) = unsafe (time.tm_hour, time.tm_min, time.tm_sec)
+        self.date = "\(year)-\(Self.padded(month))-\(Self.padded(day))"
+        self.clock = "\(Self.padded(hour)):\(Self.padded(minute)):\(Self.padded(second))"
     }
 
     private static func padded(_ number: Int32) -> String {

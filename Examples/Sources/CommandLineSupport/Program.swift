@@ -30,7 +30,6 @@ public enum Program {
         unsafe sigemptyset(&signals)
         for number in [SIGINT, SIGTERM, SIGHUP] { unsafe sigaddset(&signals, number) }
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-        let descriptor = unsafe signalfd(-1, &signals, Int32(SFD_CLOEXEC.rawValue))
 
         let task = Task.detached {
             let status = await work()
@@ -38,9 +37,9 @@ public enum Program {
             _exit(status.rawValue)
         }
         // The main thread waits for signals, so no other is ever interrupted by one.
-        waitForSignal(descriptor, timeout: -1)
+        while unsafe sigwaitinfo(&signals, nil) < 0 {}
         task.cancel()
-        waitForSignal(descriptor, timeout: grace)
+        waitForAnotherSignal(atMost: grace)
         // Whoever reads our output may have stopped; the program ends all the same.
         signal(SIGALRM) { _ in _exit(130) }
         alarm(1)
@@ -48,12 +47,15 @@ public enum Program {
         _exit(ExitStatus.interrupted.rawValue)
     }
 
-    /// Returns when a signal has come, or after so many milliseconds.
-    private static func waitForSignal(_ descriptor: Int32, timeout: Int32) {
-        var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while unsafe poll(&poller, 1, timeout) < 0, errno == EINTR {}
-        var information = [UInt8](repeating: 0, count: 128)
-        // The size of the record; without taking it out the signal would be seen again.
-        if poller.revents != 0 { _ = unsafe read(descriptor, &information, information.count) }
+    /// Returns when a signal is pending, or after so many milliseconds.
+    private static func waitForAnotherSignal(atMost milliseconds: Int32) {
+        let step: Int32 = 20
+        for _ in 0..<(milliseconds / step) {
+            var pending = sigset_t()
+            // The call fills a local value.
+            unsafe sigpending(&pending)
+            if [SIGINT, SIGTERM, SIGHUP].contains(where: { unsafe sigismember(&pending, $0) == 1 }) { return }
+            _ = poll(nil, 0, step)
+        }
     }
 }

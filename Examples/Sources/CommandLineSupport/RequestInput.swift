@@ -98,7 +98,8 @@ public enum RequestInput {
         let ends = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
         let end = rest.utf8.firstIndex { ends.contains($0) } ?? rest.endIndex
         guard let at = rest[..<end].utf8.lastIndex(of: UInt8(ascii: "@")) else { return (url, nil) }
-        return (url[..<start] + rest[bytes.index(after: at)...], rest[..<at])
+        let host = rest[bytes.index(after: at)...]
+        return (String(url[..<start]) + String(host), rest[..<at])
     }
 
     /// The URL without its query, which may hold a secret.
@@ -108,10 +109,10 @@ public enum RequestInput {
 
     private static func percentDecoded(_ text: Substring) -> [UInt8] {
         var bytes: [UInt8] = []
-        var rest = text.utf8
+        var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let value = UInt8(String(Substring(rest.prefix(2))), radix: 16),
-                rest.count >= 2
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
             {
                 bytes.append(value)
                 rest = rest.dropFirst(2)

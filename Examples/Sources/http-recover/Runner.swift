@@ -127,32 +127,45 @@ final class Runner: Sendable {
             store: recovery.state.makeStore(),
             classifier: recovery.provider.classifier
         )
-        let followsRedirects = plan.followsRedirects
-        let sink: any ByteSink = plan.total > 1 ? DiscardingSink() : file ?? output
-        return RecoveringClient(transport: plan.transport.makeTransport(plan), runtime: runtime) {
-            if let deadline = recovery.deadline { Deadline(deadline.duration) }
-            if followsRedirects { Redirects() }
-            if !recovery.noRecovery { Self.engine(recovery) }
-            AttemptTimeout(recovery.attemptTimeout.duration)
-            BodyDelivery(to: sink, limit: plan.maxBody) { followsRedirects && Redirects.isRedirect($0) }
-        }
+        let middlewares = middlewares
+        return RecoveringClient(transport: plan.transport.makeTransport(plan), runtime: runtime) { middlewares }
     }
 
-    private static func engine(_ options: RecoveryOptions) -> Recovery {
-        Recovery(
+    /// The layers around the transport, the outermost first.
+    private var middlewares: [any Middleware] {
+        var layers: [any Middleware] = []
+        if let deadline = plan.recovery.deadline { layers.append(Deadline(deadline.duration)) }
+        let followsRedirects = plan.followsRedirects
+        if followsRedirects { layers.append(Redirects()) }
+        if !plan.recovery.noRecovery { layers.append(engine) }
+        layers.append(AttemptTimeout(plan.recovery.attemptTimeout.duration))
+        layers.append(
+            BodyDelivery(to: sink, limit: plan.maxBody) { followsRedirects && Redirects.isRedirect($0) }
+        )
+        return layers
+    }
+
+    private var sink: any ByteSink {
+        if plan.total > 1 { return DiscardingSink() }
+        if let file { return file }
+        return output
+    }
+
+    private var engine: Recovery {
+        let options = plan.recovery
+        var rateLimits = RateLimitBackoff()
+        var transient = TransientRetry()
+        if let range = options.backoff {
+            rateLimits.backoff = .exponential(base: range.base, cap: range.cap, jitter: .equal)
+            transient.backoff = .exponential(base: range.base, cap: range.cap)
+        }
+        let policies: [any RecoveryPolicy] = [
+            rateLimits, LockoutWait(atMost: options.maxWait.duration), transient,
+        ]
+        return Recovery(
             maxAttempts: options.maxAttempts,
             maxWait: options.maxWait.duration,
             budget: RetryBudget.Configuration(ratio: options.budgetRatio, burst: options.budgetBurst)
-        ) {
-            if let range = options.backoff {
-                RateLimitBackoff(backoff: .exponential(base: range.base, cap: range.cap, jitter: .equal))
-                LockoutWait(atMost: options.maxWait.duration)
-                TransientRetry(backoff: .exponential(base: range.base, cap: range.cap))
-            } else {
-                RateLimitBackoff()
-                LockoutWait(atMost: options.maxWait.duration)
-                TransientRetry()
-            }
-        }
+        ) { policies }
     }
 }

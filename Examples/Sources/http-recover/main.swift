@@ -1,3 +1,4 @@
+import ArgumentParser
 import CommandLineSupport
 
 let command = HTTPRecoverCommand.parseOrExit()
