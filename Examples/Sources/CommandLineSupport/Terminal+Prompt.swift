@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Synchronization
 
 /// Why a question has no answer.
 public struct InputEnded: Error, Sendable, Hashable, CustomStringConvertible {
@@ -42,16 +43,15 @@ extension Terminal {
 
     /// Reads a line on a thread that may block, so that no task does.
     private static func readLine() async throws -> String {
-        let wake = eventfd(0, Int32(EFD_CLOEXEC))
-        defer { close(wake) }
+        let wake = try WakePipe()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 DispatchQueue.global().async {
-                    continuation.resume(with: Result { try readLine(until: wake) })
+                    continuation.resume(with: Result { try readLine(until: wake.reading) })
                 }
             }
         } onCancel: {
-            eventfd_write(wake, 1)
+            wake.close()
         }
     }
 
@@ -77,6 +77,30 @@ extension Terminal {
             if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
             if line.count < 65_536 { line.append(byte) }
         }
+    }
+}
+
+/// Wakes a thread that polls, by closing the other end.
+private final class WakePipe: Sendable {
+    let reading: Int32
+    private let writing: Int32
+    private let isOpen = Atomic(true)
+
+    init() throws(FileError) {
+        var ends: [Int32] = [0, 0]
+        // The array outlives the call, which fills it.
+        guard unsafe pipe(&ends) == 0 else { throw FileError("opened", "a pipe", code: errno) }
+        reading = ends[0]
+        writing = ends[1]
+    }
+
+    deinit {
+        close()
+        _ = Glibc.close(reading)
+    }
+
+    func close() {
+        if isOpen.exchange(false, ordering: .acquiringAndReleasing) { _ = Glibc.close(writing) }
     }
 }
 

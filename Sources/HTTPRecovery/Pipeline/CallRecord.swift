@@ -6,6 +6,8 @@ public final class CallRecord: Sendable {
         var history = History()
         var presented: PresentedCredential?
         var attempts = 0
+        /// The budgets that paid for requests which continued the call.
+        var debts: [RetryBudget] = []
     }
 
     /// The number of the call in events.
@@ -40,6 +42,20 @@ public final class CallRecord: Sendable {
             state.attempts += 1
             return state.attempts
         }
+    }
+
+    /// Remembers that the budget has paid for a request that continued the call.
+    func owe(_ budget: RetryBudget) {
+        state.withLock { $0.debts.append(budget) }
+    }
+
+    /// Gives the budgets back what they have paid, because the call came to a good end.
+    func settle() {
+        let debts = state.withLock { state in
+            defer { state.debts = [] }
+            return state.debts
+        }
+        for budget in debts { budget.refund() }
     }
 
     func append(_ step: History.Step) {
