@@ -109,7 +109,7 @@ extension EventLoop {
         if code != 0 { transfer.facts.detail = easy.detail }
         // A body that could not be rewound is a resend prevented too.
         if code == 65 { transfer.facts.isVetoed = true }
-        transfer.facts.isRefused = isProvenUnprocessed(transfer)
+        transfer.facts.isRefused = transfer.evidence.isProven
         let error = Verdict.error(for: transfer.facts)
         release(transfer, easy, shard, isReusable: code == 0)
         transfer.finish(error, &resumptions)
@@ -157,7 +157,7 @@ extension EventLoop {
         case .failure: ledger.failures += 1
         case .stream(let id): transfer?.evidence.stream = id
         case .goAway(let lastStream):
-            if let transfer { ledger.goAway(port: transfer.evidence.localPort, lastStream: lastStream) }
+            if let transfer { noteGoAway(port: transfer.evidence.localPort, lastStream: lastStream) }
         case .refused: transfer?.evidence.isProven = true
         case .retrying:
             // The socket is still open here, and the new connection has not begun.
@@ -168,22 +168,16 @@ extension EventLoop {
             {
                 transfer.evidence.isProven = true
             }
-            noteGoAway(transfer)
         case .other: break
         }
     }
 
-    private func isProvenUnprocessed(_ transfer: Transfer) -> Bool {
-        if mayUseHTTP2 { noteGoAway(transfer) }
-        return transfer.evidence.isProven
-    }
-
-    /// A stream past the last one that a GOAWAY names was not processed.
-    private func noteGoAway(_ transfer: Transfer) {
-        guard let stream = transfer.evidence.stream,
-            let last = ledger.lastStream(port: transfer.evidence.localPort), stream > last
-        else { return }
-        transfer.evidence.isProven = true
+    /// Streams past the last one that a GOAWAY names were not processed, and never will be.
+    private func noteGoAway(port: Int32, lastStream: Int) {
+        ledger.goAway(port: port, lastStream: lastStream)
+        for transfer in running.values where transfer.evidence.localPort == port {
+            if let stream = transfer.evidence.stream, stream > lastStream { transfer.evidence.isProven = true }
+        }
     }
 
     // MARK: The end of the loop
