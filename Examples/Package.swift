@@ -8,6 +8,7 @@ let package = Package(
         .library(name: "AuthSandbox", targets: ["AuthSandbox"]),
         .executable(name: "auth-sandbox", targets: ["auth-sandbox"]),
         .executable(name: "http-recover", targets: ["http-recover"]),
+        .executable(name: "auth-client", targets: ["auth-client"]),
     ],
     dependencies: [
         .package(name: "swift-http-recovery", path: ".."),
@@ -38,6 +39,18 @@ let package = Package(
             name: "http-recover",
             dependencies: [
                 "CommandLineSupport",
+                .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        .executableTarget(
+            name: "auth-client",
+            dependencies: [
+                "CommandLineSupport",
+                .product(name: "AuthRecovery", package: "swift-http-recovery"),
+                .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -117,7 +117,8 @@ public final class Progress: Sendable {
             return "receiving the answer, \(HumanTime.wholeSeconds(elapsed)) s"
         case .waiting(let reason, let until):
             let left = now.duration(to: until)
-            return "\(words(reason)): \(HumanTime.text(.seconds(HumanTime.wholeSeconds(left)))) left, until \(clock(until))"
+            return
+                "\(words(reason)): \(HumanTime.text(.seconds(HumanTime.wholeSeconds(left)))) left, until \(clock(until))"
         }
     }
 
