@@ -1,3 +1,4 @@
+import Glibc
 public import HTTPRecovery
 public import HTTPTypes
 
@@ -83,7 +84,13 @@ public struct BodyDelivery: Middleware {
     }
 
     private static func outputFailed(_ error: any Error) -> TransportError {
-        TransportError(.outputFailed, .answered, message: "\(error)", isTransient: false)
+        let isClosed = (error as? FileError)?.code == EPIPE
+        return TransportError(
+            isClosed ? .outputClosed : .outputFailed,
+            .answered,
+            message: "\(error)",
+            isTransient: false
+        )
     }
 
     private static func tooLarge(_ limit: Int) -> TransportError {

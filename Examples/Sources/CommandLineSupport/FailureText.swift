@@ -50,7 +50,7 @@ public enum FailureText {
         case .misconfigured: "an option for the connection is wrong"
         case .outOfResources: "this machine has run out of memory or file descriptors"
         case .bodyTooLarge: "the answer's body is larger than allowed"
-        case .outputFailed: "the body could not be written"
+        case .outputFailed, .outputClosed: "the body could not be written"
         default: "the transfer failed"
         }
     }
@@ -126,6 +126,8 @@ extension TransportError.Code {
     public static let bodyTooLarge = TransportError.Code(rawValue: "body_too_large")
     /// The response's body could not be written where it belongs.
     public static let outputFailed = TransportError.Code(rawValue: "output_failed")
+    /// Whoever read the output has stopped.
+    public static let outputClosed = TransportError.Code(rawValue: "output_closed")
 }
 
 extension StopReason {

@@ -45,12 +45,17 @@ struct CallPlan: Sendable {
         self.curl = try Self.curl(command)
 
         var fields = HTTPFields()
-        for text in command.headers { fields.append(try HeaderOption.parse(text)) }
+        for text in command.headers { fields.append(try Self.field(text)) }
         if command.recovery.idempotencyKey != .none, fields.contains(.idempotencyKey) {
             throw InvalidOption("--idempotency-key and a header field Idempotency-Key contradict each other")
         }
         if !command.data.isEmpty, !fields.contains(.contentType) {
             fields[.contentType] = "application/x-www-form-urlencoded"
+        }
+        // Without these some servers refuse a request.
+        if !fields.contains(.accept) { fields[.accept] = "*/*" }
+        if !fields.contains(.userAgent) {
+            fields[.userAgent] = "http-recover/\(HelpText.version)"
         }
         let name = command.method ?? (command.data.isEmpty ? "GET" : "POST")
         guard let method = HTTPRequest.Method(name), method != .connect else {
@@ -64,7 +69,16 @@ struct CallPlan: Sendable {
         if output != nil, total > 1 { throw InvalidOption("-o takes the body of a single request, not of several") }
     }
 
+    private static func field(_ text: String) throws(InvalidOption) -> HTTPField {
+        do {
+            return try HeaderOption.parse(text)
+        } catch {
+            throw InvalidOption("-H: \(error.description)")
+        }
+    }
+
     private static func check(_ command: HTTPRecoverCommand) throws(InvalidOption) {
+        if command.urls.isEmpty { throw InvalidOption("a URL is missing: what shall be requested?") }
         let million = 1_000_000
         let numbers = [
             ("--max-attempts", command.recovery.maxAttempts, 1...1000),

@@ -9,11 +9,11 @@ struct HTTPRecoverCommand: ParsableCommand {
         abstract: "Sends HTTP requests, waits when the server asks for it, and tries again where that is safe.",
         usage: "http-recover [options] URL…",
         discussion: HelpText.discussion,
-        version: "0.1.0"
+        version: HelpText.version
     )
 
     @Argument(help: ArgumentHelp("http or https URLs, percent-encoded.", valueName: "URL"))
-    var urls: [String]
+    var urls: [String] = []
 
     // Joined values (-XPOST) are accepted, and values that begin with a dash.
     @Option(
@@ -55,7 +55,7 @@ struct HTTPRecoverCommand: ParsableCommand {
     @Flag(name: .long, help: "Follow redirects, at most \(Redirects().limit).")
     var location = false
 
-    @Option(help: ArgumentHelp("The largest body to accept.", valueName: "BYTES"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The largest body to accept.", valueName: "BYTES"))
     var maxBody: Int?
 
     @OptionGroup(title: "Recovery") var recovery: RecoveryOptions
@@ -74,28 +74,33 @@ struct HTTPRecoverCommand: ParsableCommand {
 
 /// Whether and how a failed request is sent again.
 struct RecoveryOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The most attempts, the first included.", valueName: "N"))
+    // Every value is taken as one, with a dash in front too: its own check says what is wrong with it.
+    @Option(parsing: .unconditional, help: ArgumentHelp("The most attempts, the first included.", valueName: "N"))
     var maxAttempts = 3
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("The time a call may take, with everything. Default: no limit.", valueName: "S"),
         transform: Seconds.parsePositive
     )
     var deadline: Seconds?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("The time an attempt may take, its body included. Default: 30.", valueName: "S"),
         transform: Seconds.parsePositive
     )
     var attemptTimeout = Seconds(.seconds(30))
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("The longest single wait. Default: 120.", valueName: "S"),
         transform: Seconds.parse
     )
     var maxWait = Seconds(.seconds(120))
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "The first and the longest delay where the server states none.",
             valueName: "BASE,CAP"
@@ -105,6 +110,7 @@ struct RecoveryOptions: ParsableArguments {
     var backoff: BackoffRange?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             """
             Sends an Idempotency-Key: auto makes a new one for each call, the same on each of its attempts; a VALUE is \
@@ -122,10 +128,10 @@ struct RecoveryOptions: ParsableArguments {
     @Flag(help: "Send once, whatever happens.")
     var noRecovery = false
 
-    @Option(help: ArgumentHelp("The retries that each call adds to the budget, 0 to 1.", valueName: "R"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The retries that each call adds to the budget, 0 to 1.", valueName: "R"))
     var budgetRatio = 0.2
 
-    @Option(help: ArgumentHelp("The retries that are in the budget from the start.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The retries that are in the budget from the start.", valueName: "N"))
     var budgetBurst = 10
 
     @Option(help: "Where limits are remembered: memory.")
@@ -137,10 +143,10 @@ struct RecoveryOptions: ParsableArguments {
 
 /// How many calls are made.
 struct CallOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Makes each call so many times: all URLs once, then again.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Makes each call so many times: all URLs once, then again.", valueName: "N"))
     var `repeat` = 1
 
-    @Option(help: ArgumentHelp("The most calls at the same time.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The most calls at the same time.", valueName: "N"))
     var concurrency = 1
 }
 

@@ -1,5 +1,7 @@
 /// What the help says beside the options.
 enum HelpText {
+    static let version = "0.1.0"
+
     static let discussion = """
         The body of a single request goes to standard output; for several calls there is one line each: the status, \
         or 000 without an answer. Times are seconds, fractions allowed.
@@ -26,21 +28,24 @@ enum HelpText {
         EVENTS. --events writes one JSON object a line, with event, t_ms (since the start) and call (from 1):
           attempt    n, method, url (without query), transport
           response   n, status, elapsed_ms
-          failure    n, kind, code, scope, retry_after_s, processed (no, yes, unknown)
+          failure    n, kind, code, scope, retry_after_s, processed
           wait       reason, seconds, until
           retry      n, reason
           giving_up  kind, reason, retry_after_s, until
-          done       outcome (ok, failed, cancelled), attempts, waited_s, elapsed_ms; one for each call
-        Scopes are endpoint, origin, account, credential, app. No secret is in any of them.
+          done       outcome, attempts, waited_s, elapsed_ms
+        There is one done for each call, its outcome is ok, failed or cancelled. Scopes are endpoint, origin, account, \
+        credential, app; processed is no, yes or unknown. No secret is in any of them.
 
         REDIRECTS. With --location, credentials are not sent to another server, a body neither, and https is not left \
         for http. Each hop has its own attempts.
 
         EXAMPLES
           http-recover https://api.example.com/items
-          http-recover -d @order.json -H 'Content-Type: application/json' --idempotency-key auto \
-        https://api.example.com/orders
-          http-recover --deadline 10 --max-attempts 5 --backoff 0.2,5 --events - https://api.example.com/
-          http-recover --repeat 100 --concurrency 8 --summary https://api.example.com/health
+          http-recover -d @order.json -H 'Content-Type: application/json' \\
+              --idempotency-key auto https://api.example.com/orders
+          http-recover --deadline 10 --max-attempts 5 --backoff 0.2,5 \\
+              --events - https://api.example.com/
+          http-recover --repeat 100 --concurrency 8 --summary \\
+              https://api.example.com/health
         """
 }

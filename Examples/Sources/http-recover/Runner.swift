@@ -90,7 +90,9 @@ final class Runner: Sendable {
         } catch let error as RecoveryError {
             if plan.total == 1 { await show(error.response) }
             let status = error.response?.status.code ?? error.history.attempts.last?.status
-            let lines = FailureText.lines(error, request: name, now: time.wallTime)
+            // Who stops reading, as `head` does, knows it and needs no message.
+            let isUnread = error.outcome.transportError?.code == .outputClosed
+            let lines = isUnread ? [] : FailureText.lines(error, request: name, now: time.wallTime)
             results.finish(index, CallResult(status: status, exit: .ofRequest(error), message: lines))
         } catch is CancellationError {
             results.finish(index, CallResult(exit: .interrupted))
