@@ -13,7 +13,10 @@ struct TLSTests {
         let front = try TLSFront(port: server.port)
         let transport = CurlTransport(configuration: .init(caFile: front.caFile))
         for _ in 0..<3 {
-            let (head, body) = try await transport.fetch(.to(front.authority, .post, scheme: "https"), HTTPBody("hello"))
+            let (head, body) = try await transport.fetch(
+                .to(front.authority, .post, scheme: "https"),
+                HTTPBody("hello")
+            )
             #expect(head.status == .ok)
             #expect(body.hasSuffix("hello"))
         }
@@ -61,7 +64,10 @@ struct TLSTests {
 
     @Test
     func plainTextIsNotTLS() async throws {
-        let server = try FaultServer(plan: { _ in .raw { $0.write(Array("hello?\r\n\r\n".utf8)) } }, reply: { _ in .answer() })
+        let server = try FaultServer(
+            plan: { _ in .raw { $0.write(Array("hello?\r\n\r\n".utf8)) } },
+            reply: { _ in .answer() }
+        )
         let error = try await CurlTransport().failure(.to(server.authority, scheme: "https"))
         #expect(error.code == .tlsFailed)
         #expect(error.certainty == .neverSent)

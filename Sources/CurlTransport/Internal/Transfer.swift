@@ -70,7 +70,7 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: The caller's side
 
-    /// Waits for the head. Call once, right after submitting.
+    /// Submits the transfer and waits for the head; to be called once.
     func head() async throws -> Head {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
