@@ -43,7 +43,7 @@ enum TransportBench {
 
     static func cpuSeconds() -> Double {
         var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         let micros = usage.ru_utime.tv_usec + usage.ru_stime.tv_usec
         return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(micros) / 1e6
     }

@@ -31,6 +31,8 @@ final class Transfer: @unchecked Sendable {
     var easy: EasyHandle?
     var shard: Shard?
     var origin: Origin?
+    /// Its place among the deadlines of queued transfers, or -1.
+    var heapIndex = -1
     var facts = TransferFacts(code: 0)
     /// Bytes of the response's header section.
     var headBytes: [UInt8] = []
