@@ -47,6 +47,7 @@ extension EventLoop {
     }
 
     private func start(_ transfer: Transfer, _ origin: Origin) {
+        queueDeadlines.remove(transfer)
         var milliseconds: Int?
         if transfer.deadline != Monotonic.never {
             let left = Monotonic.milliseconds(from: Monotonic.now(), to: transfer.deadline)
@@ -117,10 +118,13 @@ extension EventLoop {
 
     /// Ends a transfer that nobody waits for.
     func drop(_ transfer: Transfer) {
+        queueDeadlines.remove(transfer)
         if let easy = transfer.easy, let shard = transfer.shard {
             release(transfer, easy, shard, isReusable: false)
         }
+        let origin = transfer.easy == nil ? transfer.origin : nil
         transfer.finish(.shutDown, &resumptions)
+        origin?.leave()
     }
 
     private func release(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, isReusable: Bool) {
@@ -192,7 +196,10 @@ extension EventLoop {
             transfer.finish(TransportError(.shutDown, certainty, message: "the transport was shut down"), &resumptions)
         }
         for origin in origins.values {
-            while let transfer = origin.next() { transfer.finish(.shutDown, &resumptions) }
+            while let transfer = origin.next() {
+                queueDeadlines.remove(transfer)
+                transfer.finish(.shutDown, &resumptions)
+            }
         }
         origins = [:]
         for easy in pool { easy.destroy() }
