@@ -56,6 +56,10 @@ public struct Outcome: Sendable, Hashable {
     /// The provider's advice on what authentication it wants (`acr_values`, a policy advice, a DPoP nonce).
     public var advice: JSONValue?
 
+    /// The provider's further members of the error, kept whole (Clerk's `meta`); it may name people, so it is never
+    /// logged.
+    public var details: JSONValue?
+
     /// The HTTP status; nil when no response came.
     public var status: Int?
 
@@ -92,6 +96,7 @@ public struct Outcome: Sendable, Hashable {
         self.factorResult = nil
         self.traceID = nil
         self.advice = nil
+        self.details = nil
         self.transportError = nil
         self.items = []
     }

@@ -10,7 +10,7 @@ package enum ResponseContent: Sendable, Hashable {
     case other
 
     /// The most bytes that are parsed; the answers of auth APIs are far smaller.
-    private static let maximumLength = 1 << 20
+    package static let maximumLength = 1 << 20
 
     /// Judges a body.
     package init(_ body: [UInt8]) {

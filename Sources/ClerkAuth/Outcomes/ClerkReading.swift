@@ -1,0 +1,200 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// One answer of Clerk's on its way to an outcome.
+struct ClerkReading {
+    let reading: ErrorReading
+    let endpoint: ClerkEndpoint
+
+    init(_ reading: ErrorReading, endpoint: ClerkEndpoint) {
+        self.reading = reading
+        self.endpoint = endpoint
+    }
+
+    private var status: Int { reading.status }
+
+    private var isSuccess: Bool { (200..<400).contains(status) }
+
+    var outcome: Outcome {
+        let envelope = reading.content.json.flatMap { ClerkEnvelope($0) }
+        var outcome: Outcome
+        if status == 429 {
+            outcome = throttled(envelope)
+        } else if let envelope {
+            outcome = self.outcome(of: envelope)
+        } else if (200..<300).contains(status) {
+            outcome = ClerkState(self).outcome
+        } else {
+            outcome = byStatus
+        }
+        // A lockout's time is a thing of its own: a delay beside it would be taken for a limit.
+        if outcome.isFailure, outcome.kind != .accountLocked {
+            outcome.retryAfter = outcome.retryAfter ?? reading.delay.delay
+        }
+        return outcome
+    }
+
+    // MARK: Errors
+
+    /// A 429 is a throttle, whatever its body says; it holds for the class of endpoints.
+    private func throttled(_ envelope: ClerkEnvelope?) -> Outcome {
+        var outcome = Outcome.throttled(reading, scope: .endpoint)
+        switch envelope {
+        case .errors(let errors):
+            guard let error = decisive(errors)?.error else { break }
+            describe(&outcome, error)
+            if error.code == "verification_code_too_many_requests", outcome.retryAfter == nil {
+                outcome.retryAfter = Self.resendInterval
+            }
+        case .oauth(let error):
+            outcome.code = error.word
+            outcome.message = error.detail
+        case .hint, nil:
+            break
+        }
+        return outcome
+    }
+
+    /// The least time between two codes, as Clerk's text for that refusal says.
+    private static let resendInterval: Duration = .seconds(30)
+
+    private func outcome(of envelope: ClerkEnvelope) -> Outcome {
+        switch envelope {
+        case .errors(let errors):
+            guard let (error, meaning) = decisive(errors) else { return byStatus }
+            return outcome(of: error, meaning)
+        case .oauth(let error):
+            guard var outcome = error.outcome(presented: reading.exchange.presented) else {
+                var outcome = isSuccess ? failure(.unknown) : byStatus
+                outcome.code = error.word
+                outcome.message = error.detail
+                return outcome
+            }
+            outcome.processed = reading.processed
+            return outcome
+        case .hint(let type, let reason, let reverification):
+            let isReverification = reason?.hasPrefix("reverification") == true
+            var outcome =
+                isReverification
+                ? failure(.stepUpRequired, [.stepUp]) : failure(.permissionDenied, [.contactAdmin])
+            outcome.code = reason ?? type
+            outcome.subcode = reason == nil ? nil : type
+            if isReverification { outcome.advice = reverification }
+            return outcome
+        }
+    }
+
+    /// The first error with a known code, else the first one.
+    private func decisive(_ errors: [ClerkError]) -> (error: ClerkError, meaning: ClerkMeaning?)? {
+        for error in errors {
+            if let code = error.code, let meaning = ClerkMeaning.of(code, at: endpoint) { return (error, meaning) }
+        }
+        return errors.first.map { ($0, nil) }
+    }
+
+    /// The outcome of an error inside a success, such as that of a verification at another provider.
+    func outcome(ofEmbedded error: ClerkError) -> Outcome {
+        outcome(of: error, error.code.flatMap { ClerkMeaning.of($0, at: endpoint) })
+    }
+
+    private func outcome(of error: ClerkError, _ meaning: ClerkMeaning?) -> Outcome {
+        var outcome: Outcome
+        if let meaning {
+            outcome = failure(meaning.kind, meaning.remedies)
+            outcome.scope = meaning.scope
+            outcome.credential = meaning.credential
+            refine(&outcome, error)
+        } else {
+            outcome = isSuccess ? failure(.unknown) : byStatus
+            // Unknown, but about a field that somebody can correct, or about nothing that anyone can.
+            if status == 422 { outcome.remedies = error.parameter == nil ? [] : [.askUser] }
+        }
+        describe(&outcome, error)
+        return outcome
+    }
+
+    /// Adds what depends on the error's further members or on the fields of the answer.
+    private func refine(_ outcome: inout Outcome, _ error: ClerkError) {
+        switch outcome.kind {
+        case .accountLocked:
+            outcome.lockout = error.lockout
+            if outcome.lockout == .indefinite { outcome.remedies = [.contactAdmin] }
+        case .rateLimited:
+            // A throttle with another status than 429.
+            let (code, processed) = (error.code, outcome.processed)
+            outcome = .throttled(reading, scope: .endpoint)
+            outcome.processed = processed
+            if code == "verification_code_too_many_requests" {
+                outcome.retryAfter = outcome.retryAfter ?? Self.resendInterval
+            }
+        case .unavailable:
+            outcome = .unavailable(reading)
+        case .conflict where outcome.remedies == [.retry] && reading.delay.delay != nil:
+            outcome.remedies = [.wait]
+        case .stepUpRequired:
+            outcome.advice = error.meta?["reverification"]
+        default:
+            break
+        }
+    }
+
+    private func describe(_ outcome: inout Outcome, _ error: ClerkError) {
+        outcome.code = error.code
+        outcome.message = error.message ?? error.longMessage
+        outcome.parameter = error.parameter
+        outcome.details = error.meta
+        outcome.userMessage = ClerkText.userMessage(of: error, kind: outcome.kind)
+    }
+
+    // MARK: Statuses
+
+    /// What the status says where the body names no known code.
+    private var byStatus: Outcome {
+        if isForeign, ![408, 421, 425, 429].contains(status), status < 500 { return failure(.unreadable) }
+        var outcome = HTTPClassifier().classify(reading.exchange)
+        outcome.tokenAction = .keep
+        outcome.userMessage = nil
+        switch status {
+        case 401:
+            outcome = failure(.credentialRejected, [.resync, .reauthenticate])
+            outcome.scope = .credential
+            outcome.credential = reading.exchange.presented ?? .session
+        case 404, 410:
+            outcome.remedies = endpoint.isClientState ? [.resync] : []
+        default:
+            break
+        }
+        return outcome
+    }
+
+    /// Whether something else than Clerk's API has answered, as far as the body shows.
+    private var isForeign: Bool {
+        reading.content == .markup || reading.content == .other
+    }
+
+    func failure(_ kind: Outcome.Kind, _ remedies: [Remedy] = []) -> Outcome {
+        Outcome(kind, processed: reading.processed, remedies: remedies, status: status)
+    }
+}
+
+/// Which of Clerk's texts is meant for a person.
+enum ClerkText {
+    /// The text for the end user: the long message, or the short one where there is no other.
+    ///
+    /// Errors of the set-up, of sessions and of the server speak to developers.
+    static func userMessage(of error: ClerkError, kind: Outcome.Kind) -> String? {
+        switch kind {
+        case .invalidCredentials, .accountLocked, .accountBlocked, .passwordCompromised, .passwordExpired,
+            .passwordRejected, .challengeIncorrect, .challengeExpired, .challengeRequired, .factorUnavailable,
+            .rateLimited, .quotaExhausted, .flowExpired, .alreadySignedIn, .permissionDenied, .policyBlocked,
+            .stepUpRequired:
+            return error.longMessage ?? error.message
+        case .invalidRequest, .conflict:
+            return error.code?.hasPrefix("form_") == true ? error.longMessage ?? error.message : nil
+        case .unknown:
+            return error.longMessage
+        default:
+            return nil
+        }
+    }
+}

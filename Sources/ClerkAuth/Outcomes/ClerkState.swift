@@ -1,0 +1,161 @@
+import HTTPRecovery
+
+/// Where a flow or a session stands, as a success tells it.
+struct ClerkState {
+    private let reading: ClerkReading
+    private let content: ResponseContent
+
+    init(_ reading: ClerkReading) {
+        self.reading = reading
+        self.content = reading.reading.content
+    }
+
+    var outcome: Outcome {
+        guard let body = content.json else { return withoutJSON }
+        if reading.endpoint.isTokens { return token(body) }
+        let resource = resource(in: body)
+        let status = resource?["status"]?.string
+        let object = resource?["object"]?.string ?? ""
+        var outcome: Outcome
+        if let resource, object.hasPrefix("sign_in") || object == "session_verification" || isFlowStatus(status) {
+            outcome = signIn(resource, status: status ?? "")
+        } else if let resource, object.hasPrefix("sign_up") {
+            outcome = signUp(resource, status: status ?? "")
+        } else if let resource, object == "session" {
+            outcome = session(resource, status: status ?? "")
+        } else {
+            return ok
+        }
+        outcome.statusType = status?.nonEmpty?.bounded(to: 256)
+        return outcome
+    }
+
+    private var ok: Outcome {
+        reading.failure(.ok)
+    }
+
+    /// A success whose body is no JSON: not the API's answer, unless there is nothing to say.
+    private var withoutJSON: Outcome {
+        switch content {
+        case .empty where reading.endpoint.isTokens: reading.failure(.unavailable, [.retry])
+        case .empty where reading.endpoint.isFlow: reading.failure(.unreadable)
+        case .empty: ok
+        default: isCut ? ok : reading.failure(.unreadable)
+        }
+    }
+
+    /// Whether the body is JSON that is too large to be read here.
+    private var isCut: Bool {
+        let body = reading.reading.body
+        return body.count > ResponseContent.maximumLength && body.first == UInt8(ascii: "{")
+    }
+
+    /// The resource that was asked for: `response`, or the whole where the answer is not wrapped.
+    private func resource(in body: JSONValue) -> JSONValue? {
+        if let response = body["response"] {
+            if case .object = response { return response }
+            return nil
+        }
+        return body["object"] == nil && body["status"] == nil ? nil : body
+    }
+
+    private func isFlowStatus(_ status: String?) -> Bool {
+        status?.hasPrefix("needs_") == true
+    }
+
+    // MARK: Tokens
+
+    /// A session token; without one the answer is a passing failure, never a sign-out (clerk-js).
+    private func token(_ body: JSONValue) -> Outcome {
+        let token = body["jwt"] ?? body["response"]?["jwt"]
+        return token?.string?.nonEmpty == nil ? reading.failure(.unavailable, [.retry]) : ok
+    }
+
+    // MARK: Sign-in and sign-up
+
+    private func signIn(_ signIn: JSONValue, status: String) -> Outcome {
+        switch status {
+        case "complete": return ok
+        case "abandoned": return reading.failure(.flowExpired, [.restartFlow])
+        default: break
+        }
+        let isSecond = status == "needs_second_factor" || status == "needs_client_trust"
+        let verification = signIn[isSecond ? "second_factor_verification" : "first_factor_verification"]
+        if let failure = failure(of: verification) { return failure }
+        let isOpen = verification?["status"]?.string == "unverified"
+        if isOpen, verification?["external_verification_redirect_url"]?.string?.nonEmpty != nil {
+            return next([.visitProvider])
+        }
+        let isPrepared = isOpen && verification?["strategy"]?.string != nil
+        switch status {
+        case "needs_identifier":
+            return next([.askUser])
+        case "needs_first_factor":
+            return next(isPrepared ? [.askUser] : wants(signIn["supported_first_factors"], withoutCode: ["password"]))
+        case "needs_second_factor", "needs_client_trust":
+            let direct: Set<String> = ["totp", "backup_code"]
+            return next(isPrepared ? [.askUser] : wants(signIn["supported_second_factors"], withoutCode: direct))
+        case "needs_new_password":
+            return next([.changePassword])
+        case "needs_protect_check":
+            return next([.solveChallenge])
+        default:
+            // A status of a newer version: the flow is alive, what it wants is not known.
+            return next([])
+        }
+    }
+
+    private func signUp(_ signUp: JSONValue, status: String) -> Outcome {
+        switch status {
+        case "complete": return ok
+        case "abandoned": return reading.failure(.flowExpired, [.restartFlow])
+        default: break
+        }
+        for verification in signUp["verifications"]?.members?.prefix(16) ?? [] {
+            if let failure = failure(of: verification.value) { return failure }
+        }
+        if signUp["missing_fields"]?.array?.isEmpty == false { return next([.askUser]) }
+        if signUp["unverified_fields"]?.array?.isEmpty == false { return next([.newChallenge, .askUser]) }
+        return next(status == "missing_requirements" ? [.askUser] : [])
+    }
+
+    /// A failure that a verification reports: with an error of its own, or by its status.
+    private func failure(of verification: JSONValue?) -> Outcome? {
+        if let error = verification?["error"].flatMap(ClerkError.init) { return reading.outcome(ofEmbedded: error) }
+        switch verification?["status"]?.string {
+        case "expired": return reading.failure(.challengeExpired, [.newChallenge])
+        case "failed": return reading.failure(.challengeExpired, [.newChallenge, .switchFactor])
+        default: return nil
+        }
+    }
+
+    /// What a flow wants that offers these factors: an answer at once, or a code to be sent before.
+    private func wants(_ factors: JSONValue?, withoutCode: Set<String>) -> [Remedy] {
+        let strategies = (factors?.array ?? []).prefix(64).compactMap { $0["strategy"]?.string }
+        return strategies.isEmpty || strategies.contains(where: withoutCode.contains)
+            ? [.askUser] : [.newChallenge, .askUser]
+    }
+
+    private func next(_ remedies: [Remedy]) -> Outcome {
+        reading.failure(.continue, remedies)
+    }
+
+    // MARK: Sessions
+
+    private func session(_ session: JSONValue, status: String) -> Outcome {
+        switch status {
+        case "pending":
+            let tasks = (session["tasks"]?.array ?? []).prefix(64).compactMap { $0["key"]?.string }
+            return next(tasks.contains("reset-password") ? [.changePassword] : [.askUser])
+        case "ended", "expired", "removed", "replaced", "revoked", "abandoned":
+            // What was asked for, where the request was to end it.
+            if reading.endpoint.endsSession { return ok }
+            var outcome = reading.failure(.credentialRejected, [.reauthenticate])
+            outcome.scope = .credential
+            outcome.credential = .session
+            return outcome
+        default:
+            return ok
+        }
+    }
+}
