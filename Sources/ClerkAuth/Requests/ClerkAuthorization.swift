@@ -71,7 +71,7 @@ enum ClientToken {
         case replace(Secret)
     }
 
-    /// What the answer's `Authorization` fields ask for; nil where there is none. A token counts more than a blank.
+    /// What the answer's `Authorization` fields ask for, where a token counts more than a blank; nil without a field.
     static func change(statedBy fields: HTTPFields) -> Change? {
         let changes = fields[values: .authorization].map { change(stated: $0) }
         return changes.last { $0 != .clear } ?? changes.last
