@@ -70,9 +70,9 @@ public final class ScriptedTransport: HTTPTransport {
     /// - Parameters:
     ///   - steps: What to do, one step a request.
     ///   - fallback: What to do when the steps are used up. Default: a 200 without a body.
-    ///   - enforcesTimeouts: Whether the pipeline leaves timeouts to the script's steps. Default: it races them against
-    ///     its clock, as with any transport that cannot do it by itself.
-    public init(_ steps: [Step] = [], then fallback: Step = .status(200), enforcesTimeouts: Bool = false) {
+    ///   - enforcesTimeouts: Whether the pipeline leaves timeouts to the script's steps. Default: it does, since most
+    ///     steps answer at once; false lets it race them against its clock, for steps that hang.
+    public init(_ steps: [Step] = [], then fallback: Step = .status(200), enforcesTimeouts: Bool = true) {
         self.enforcesTimeouts = enforcesTimeouts
         self.state = Mutex(State(steps: steps))
         self.fallback = fallback

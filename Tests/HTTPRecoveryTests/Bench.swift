@@ -15,7 +15,7 @@ struct Bench {
         then fallback: ScriptedTransport.Step = .status(200),
         seed: UInt64 = 1,
         classifier: any OutcomeClassifier = HTTPClassifier(),
-        enforcesTimeouts: Bool = false,
+        enforcesTimeouts: Bool = true,
         @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] }
     ) {
         transport = ScriptedTransport(steps, then: fallback, enforcesTimeouts: enforcesTimeouts)

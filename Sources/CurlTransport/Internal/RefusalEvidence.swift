@@ -40,8 +40,9 @@ struct RefusalEvidence {
                 self = .refused
             } else if text.hasPrefix("Connection died, retrying") {
                 self = .retrying
-            } else if ["alert", "rror", "ailed", "ailure", "cleanly", "mem_recv", "SSL_read"].contains(where: text.contains)
-            {
+            } else if ["alert", "rror", "ailed", "ailure", "cleanly", "mem_recv", "SSL_read"].contains(
+                where: text.contains
+            ) {
                 self = .failure
             } else {
                 self = .other
@@ -97,11 +98,15 @@ struct ConnectionLedger {
             var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
             // The storage is large enough for every family; the port stands at the same place in both IP families.
             let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(socket, $0, &length) }
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe getsockname(socket, $0, &length)
+                }
             }
             guard result == 0 else { continue }
             let port = unsafe withUnsafePointer(to: &address) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { unsafe Int32($0.pointee.sin_port.bigEndian) }
+                unsafe pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                    unsafe Int32($0.pointee.sin_port.bigEndian)
+                }
             }
             if port == 0 { continue }
             // Two sockets may share a port toward different peers; then neither is known.

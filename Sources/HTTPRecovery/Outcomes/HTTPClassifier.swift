@@ -15,10 +15,14 @@ public struct HTTPClassifier: OutcomeClassifier {
         case .failure(let error):
             return .transport(error)
         case .response(let response, let body):
-            let isProblem = ProblemDetails.isDeclared(by: response.headerFields)
-            if (200..<400).contains(response.status.code), !isProblem {
-                var outcome = Outcome(.ok, processed: .yes, status: response.status.code)
-                outcome.retryAfter = ServerDelay(response, receivedAt: exchange.now).delay
+            let status = response.status.code
+            if (200..<400).contains(status), !ProblemDetails.isDeclared(by: response.headerFields) {
+                var outcome = Outcome(.ok, processed: .yes, status: status)
+                // When to look again for an accepted job, or when to follow a redirect; other successes want no wait,
+                // and as they are the most frequent answers, their fields are not even looked at.
+                if status == 202 || status >= 300 {
+                    outcome.retryAfter = ServerDelay(response, receivedAt: exchange.now).delay
+                }
                 return outcome
             }
             return HTTPReading(ErrorReading(exchange, response: response, body: body)).outcome

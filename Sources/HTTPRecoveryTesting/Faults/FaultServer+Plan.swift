@@ -24,7 +24,9 @@ extension FaultServer {
         public static func reset(afterBytes count: Int) -> Plan { Plan(choice: .end(afterBytes: count, byReset: true)) }
 
         /// Closes the connection when so many bytes have been read; 0 is at once.
-        public static func close(afterBytes count: Int) -> Plan { Plan(choice: .end(afterBytes: count, byReset: false)) }
+        public static func close(afterBytes count: Int) -> Plan {
+            Plan(choice: .end(afterBytes: count, byReset: false))
+        }
 
         /// Accepts and neither reads nor writes.
         public static let stall = Plan(choice: .stall)

@@ -50,7 +50,9 @@ struct RequestReader {
         let parts = (lines.first ?? "").split(separator: " ")
         var fields = HTTPFields()
         for line in lines.dropFirst() {
-            guard let colon = line.firstIndex(of: ":"), let name = HTTPField.Name(String(line[..<colon])) else { continue }
+            guard let colon = line.firstIndex(of: ":"), let name = HTTPField.Name(String(line[..<colon])) else {
+                continue
+            }
             let value = line[line.index(after: colon)...].drop { $0 == " " }
             fields.append(HTTPField(name: name, value: String(value)))
         }

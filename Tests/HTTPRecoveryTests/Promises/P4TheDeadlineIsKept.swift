@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func anAttemptEndsWithTheDeadline() async throws {
-        let bench = Bench([.hang])
+        let bench = Bench([.hang], enforcesTimeouts: false)
         let task = Task { try await bench.client.send(Bench.get, options: RequestOptions(deadline: .seconds(5))) }
         await bench.clock.advanceToNextDeadline()
         let error = await #expect(throws: RecoveryError.self) { try await task.value }
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func anAttemptTimeoutLeavesTimeForAnother() async throws {
-        let bench = Bench([.hang]) {
+        let bench = Bench([.hang], enforcesTimeouts: false) {
             Deadline(.seconds(10))
             Recovery { TransientRetry(backoff: .constant(.zero)) }
             AttemptTimeout(.seconds(3))
@@ -36,17 +36,20 @@ import Testing
     }
 
     @Test func theResponseBodyCountsToo() async throws {
-        let bench = Bench([
-            .run { _ in
-                // The first bytes come at once, the rest never.
-                let (stream, continuation) = AsyncStream.makeStream(of: ArraySlice<UInt8>.self)
-                continuation.yield([1])
-                return TransportResponse(
-                    head: HTTPResponse(status: .ok),
-                    body: HTTPBody(once: KeepAlive(stream: stream, continuation: continuation))
-                )
-            }
-        ])
+        let bench = Bench(
+            [
+                .run { _ in
+                    // The first bytes come at once, the rest never.
+                    let (stream, continuation) = AsyncStream.makeStream(of: ArraySlice<UInt8>.self)
+                    continuation.yield([1])
+                    return TransportResponse(
+                        head: HTTPResponse(status: .ok),
+                        body: HTTPBody(once: KeepAlive(stream: stream, continuation: continuation))
+                    )
+                }
+            ],
+            enforcesTimeouts: false
+        )
         let options = RequestOptions(buffering: .streamed, deadline: .seconds(5))
         let response = try await bench.client.send(Bench.get, options: options)
         let task = Task { try await response.body.collect(upTo: 100) }
@@ -56,7 +59,7 @@ import Testing
     }
 
     @Test func theWaitForARetryIsCutToWhatIsLeftOnlyIfItFits() async throws {
-        let bench = Bench([.status(503), .status(503)], enforcesTimeouts: true) {
+        let bench = Bench([.status(503), .status(503)]) {
             Deadline(.seconds(3))
             Recovery { TransientRetry(backoff: .constant(.seconds(2))) }
         }

@@ -1,0 +1,74 @@
+import AuthRecovery
+import HTTPRecovery
+import Synchronization
+
+/// Answers that were prepared in a file, each of which is given once.
+///
+/// The file is a JSON object by answer key; an array is taken in order, a text is an array of one.
+final class AnswerFile: Sendable {
+    private let answers: Mutex<[AnswerKey: [Secret]]>
+
+    /// No answers.
+    init() {
+        answers = Mutex([:])
+    }
+
+    /// Reads the file's text.
+    ///
+    /// - Throws: ``InputError`` when it is not such an object.
+    init(text: [UInt8], name: String) throws(InputError) {
+        let json: JSONValue
+        do {
+            json = try JSONValue(parsing: text)
+        } catch {
+            throw InputError("the answers in \(name) are not JSON: \(error)")
+        }
+        guard let members = json.members else { throw InputError("the answers in \(name) are not a JSON object") }
+        var answers: [AnswerKey: [Secret]] = [:]
+        for member in members {
+            guard let key = AnswerKey(rawValue: member.key) else {
+                let known = AnswerKey.allCases.map(\.rawValue).joined(separator: ", ")
+                throw InputError("the answers in \(name) have the unknown key \"\(member.key)\"; known are \(known)")
+            }
+            let values = member.value.array ?? [member.value]
+            answers[key] = try Self.texts(values, key: key, name: name)
+        }
+        self.answers = Mutex(answers)
+    }
+
+    private static func texts(_ values: [JSONValue], key: AnswerKey, name: String) throws(InputError) -> [Secret] {
+        var texts: [Secret] = []
+        for value in values {
+            // A code is often written as a number; its spelling counts, so a leading zero needs a text.
+            guard let text = value.codeText ?? value.string else {
+                throw InputError("the answer \(key.rawValue) in \(name) is neither a text nor an array of texts")
+            }
+            texts.append(Secret(text))
+        }
+        return texts
+    }
+
+    /// Whether an answer is left.
+    func has(_ key: AnswerKey) -> Bool {
+        answers.withLock { $0[key]?.isEmpty == false }
+    }
+
+    /// The next answer, which is used up with this.
+    func take(_ key: AnswerKey) -> Secret? {
+        answers.withLock { answers in
+            guard var left = answers[key], !left.isEmpty else { return nil }
+            let next = left.removeFirst()
+            answers[key] = left
+            return next
+        }
+    }
+}
+
+/// What the user has given is not usable; ends with exit code 65.
+struct InputError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

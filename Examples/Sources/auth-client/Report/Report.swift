@@ -1,0 +1,88 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// How a command ended, for programs (`--json`) and for people.
+struct Report: Sendable {
+    enum End: String {
+        case ok
+        case failed
+        case cancelled
+    }
+
+    struct Session: Sendable {
+        var id: String
+        var status: String
+        var expiresAt: Timestamp?
+    }
+
+    struct Failure: Sendable {
+        var kind: String
+        var code: String?
+        var message: String
+        var parameter: String?
+        var retryAt: Timestamp?
+        var remedies: [String]
+    }
+
+    var provider: String
+    var end: End
+    var exit: ExitStatus
+    var session: Session?
+    var failure: Failure?
+
+    /// A command that was carried out.
+    static func ok(_ provider: String, session: Session? = nil) -> Report {
+        Report(provider: provider, end: .ok, exit: .done, session: session)
+    }
+
+    /// A command that an error ended.
+    static func failed(_ provider: String, with error: any Error) -> Report {
+        switch error {
+        case is CancellationError:
+            return Report(provider: provider, end: .cancelled, exit: .interrupted)
+        case let error as RecoveryError:
+            let failure = Failure(
+                kind: error.kind.rawValue,
+                code: error.outcome.code,
+                message: error.userMessage,
+                parameter: error.outcome.parameter,
+                retryAt: error.retryAt,
+                remedies: error.remedies.map(\.rawValue)
+            )
+            return Report(provider: provider, end: .failed, exit: ExitStatus(error.kind), failure: failure)
+        case let error as NoAnswer:
+            let failure = Failure(
+                kind: Outcome.Kind.challengeRequired.rawValue,
+                message: "An answer is needed (\(error.key.rawValue)), and there is none left to give.",
+                remedies: [Remedy.askUser.rawValue]
+            )
+            return Report(provider: provider, end: .failed, exit: .invalidInput, failure: failure)
+        default:
+            let failure = Failure(
+                kind: Outcome.Kind.invalidRequest.rawValue,
+                message: "\(error)",
+                remedies: [Remedy.fixRequest.rawValue]
+            )
+            return Report(provider: provider, end: .failed, exit: .invalidInput, failure: failure)
+        }
+    }
+
+    /// The report as one JSON object; it never holds a token.
+    var json: JSONValue {
+        func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
+        return [
+            "outcome": .string(end.rawValue),
+            "provider": .string(provider),
+            "session": session.map {
+                ["id": .string($0.id), "status": .string($0.status), "expires_at": text($0.expiresAt?.rfc3339)]
+            } ?? .null,
+            "failure": failure.map {
+                [
+                    "kind": .string($0.kind), "code": text($0.code), "message": .string($0.message),
+                    "param": text($0.parameter), "retry_at": text($0.retryAt?.rfc3339),
+                    "remedies": .array($0.remedies.map { .string($0) }),
+                ]
+            } ?? .null,
+        ]
+    }
+}

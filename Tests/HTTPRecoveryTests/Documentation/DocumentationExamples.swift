@@ -1,0 +1,36 @@
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+/// The examples of the articles, compiled and run.
+@Suite struct DocumentationExamples {
+    @Test func testing() async throws {
+        let clock = ManualClock()
+        let transport = ScriptedTransport([.status(429, ["retry-after": "2"]), .status(200)])
+        let client = RecoveringClient(
+            transport: transport,
+            runtime: Runtime(time: clock.timeSource(), random: RandomSource(seed: 1))
+        )
+
+        async let response = client.send(HTTPRequest(url: "https://api.example.com/items"))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(3))
+        #expect(try await response.status == .ok)
+        #expect(transport.received.count == 2)
+    }
+
+    @Test func composition() async throws {
+        let transport = ScriptedTransport()
+        let client = RecoveringClient(transport: transport) {
+            Deadline(.seconds(30))
+            Recovery(maxAttempts: 4, maxWait: .seconds(20)) {
+                RateLimitBackoff()
+                LockoutWait(atMost: .seconds(120))
+                TransientRetry(backoff: .exponential(base: .milliseconds(50)))
+            }
+            AttemptTimeout(.seconds(10))
+        }
+        #expect(try await client.send(HTTPRequest(url: "https://api.example.com/items")).status == .ok)
+    }
+}
