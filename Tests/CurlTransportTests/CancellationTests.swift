@@ -100,7 +100,9 @@ struct CancellationTests {
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<300 {
                 group.addTask {
-                    let task = Task { try await transport.fetch(.to(server.authority, .post, "/\(index % 3)"), HTTPBody("x")) }
+                    let task = Task {
+                        try await transport.fetch(.to(server.authority, .post, "/\(index % 3)"), HTTPBody("x"))
+                    }
                     for _ in 0..<(index % 17) { await Task.yield() }
                     if index % 3 == 1 || index % 5 == 0 { task.cancel() }
                     do {

@@ -78,35 +78,35 @@ struct FaultTests {
             plan: .stall,
             code: .timedOut,
             certainty: .unknown,
-            timeout: .milliseconds(150)
+            timeout: .seconds(1)
         ),
         Fault(
             testDescription: "never answered",
             reply: .stall,
             code: .timedOut,
             certainty: .unknown,
-            timeout: .milliseconds(150)
+            timeout: .seconds(1)
         ),
         Fault(
             testDescription: "stalled in the headers",
             reply: .raw("HTTP/1.1 200 OK\r\nX-Some: text\r\n").then(.stall),
             code: .timedOut,
             certainty: .answered,
-            timeout: .milliseconds(150)
+            timeout: .seconds(1)
         ),
         Fault(
             testDescription: "stalled in the body",
             reply: .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc").then(.stall),
             code: .timedOut,
             certainty: .answered,
-            timeout: .milliseconds(150)
+            timeout: .seconds(1)
         ),
         Fault(
             testDescription: "trickled for too long",
-            reply: .trickle("HTTP/1.1 200 OK\r\n" + String(repeating: "X-A: b\r\n", count: 500), milliseconds: 20),
+            reply: .trickle("HTTP/1.1 200 OK\r\n" + String(repeating: "X-A: b\r\n", count: 2000), milliseconds: 5),
             code: .timedOut,
             certainty: .answered,
-            timeout: .milliseconds(800)
+            timeout: .seconds(2)
         ),
         Fault(
             testDescription: "broken gzip",

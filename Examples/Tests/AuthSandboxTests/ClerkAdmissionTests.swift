@@ -23,6 +23,7 @@ struct ClerkAdmissionTests {
         let both = get("/v1/client?_is_native=1", [("origin", "http://x"), ("authorization", "t")])
         #expect(both.status == 400 && both.code == "origin_authorization_headers_conflict")
         #expect(get("/v1/client?_is_native=1", [("origin", "http://x")]).status == 200)
+        #expect(get("/v1/client", [("origin", "http://x"), ("authorization", "t")]).status == 400)
     }
 
     @Test func nativeAPISwitchedOff() {

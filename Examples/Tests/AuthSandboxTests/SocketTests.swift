@@ -80,7 +80,8 @@ struct SocketTests {
             hung.request("GET", "/v1/environment")
             let other = try #require(RawSocket(port: sandbox.port))
             // Only the first request is struck; wait until it is.
-            while sandbox.requests().isEmpty {}
+            let deadline = ContinuousClock.now + .seconds(5)
+            while sandbox.requests().isEmpty, ContinuousClock.now < deadline {}
             other.request("GET", "/v1/environment")
             #expect(other.readAnswer()?.status == 200)
             #expect(hung.readToEnd().ending == .silent)

@@ -30,13 +30,23 @@ public struct Authorization: Middleware {
             return try await next(request, body: body, context: context)
         }
         let stored = try await tokens.read()
-        guard let token = stored.credentials.accessToken else {
+        guard let token = stored.credentials.accessToken, !token.isEmpty else {
             context.record.presented = nil
             return try await next(request, body: body, context: context)
         }
         var request = request
-        request.headerFields[.authorization] = "Bearer \(token.reveal())"
+        request.headerFields.setAuthorization("Bearer \(token.reveal())")
         context.record.presented = PresentedCredential(kind: .access, version: stored.version)
         return try await next(request, body: body, context: context)
+    }
+}
+
+extension HTTPFields {
+    /// Sets the `Authorization` field, and keeps its value out of the compression tables of HTTP/2 and HTTP/3 (RFC 7541
+    /// section 7.1.3).
+    package mutating func setAuthorization(_ value: String) {
+        var field = HTTPField(name: .authorization, value: value)
+        field.indexingStrategy = .disallow
+        self[fields: .authorization] = [field]
     }
 }

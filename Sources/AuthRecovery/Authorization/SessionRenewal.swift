@@ -14,9 +14,12 @@ public struct SessionRenewal: RecoveryPolicy {
         self.tokens = tokens
     }
 
-    /// Repairs refused credentials.
+    /// Repairs refused credentials, where the refusal is one that a cleared or newer credential can answer.
     public func decide(_ situation: Situation) -> Decision {
-        guard situation.wasSent, situation.outcome.kind == .credentialRejected else { return .pass }
+        let outcome = situation.outcome
+        guard situation.wasSent, outcome.kind == .credentialRejected,
+            outcome.tokenAction == .clear || outcome.remedies.contains(.refreshCredential)
+        else { return .pass }
         return .repair(Renewal(tokens: tokens))
     }
 

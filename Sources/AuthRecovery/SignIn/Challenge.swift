@@ -51,6 +51,11 @@ public struct Factor: Sendable, Hashable {
         self.id = id
         self.isDefault = isDefault
     }
+
+    /// Whether it is the same factor, though the server may flag or mask it differently from answer to answer.
+    public func isSame(as other: Factor) -> Bool {
+        key == other.key && providerName == other.providerName && id == other.id
+    }
 }
 
 /// One question to a person.

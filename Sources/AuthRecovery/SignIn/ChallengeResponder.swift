@@ -7,10 +7,14 @@ public protocol ChallengeResponder: Sendable {
     /// - Throws: ``NoAnswer`` when there is none to give; the sign-in then ends. Any other error ends it too.
     func answer(_ challenge: Challenge) async throws -> ChallengeAnswer
 
-    /// Chooses among the factors that the server offers; nil leaves it to the preference of the sign-in.
+    /// Chooses among several factors that the server offers; nil, or one that is not among them, leaves it to the
+    /// preference of the sign-in.
     func choose(among factors: [Factor]) async throws -> Factor?
 
-    /// Told when a wait begins, so that it can be shown.
+    /// Shows a wait, from its beginning; a countdown may run here.
+    ///
+    /// The wait does not depend on it. Its task is cancelled when the wait is over, and the next wait is shown after
+    /// this function has returned, so it should return soon then.
     func waiting(for reason: Outcome.Kind, duration: Duration, until: Timestamp) async
 
     /// Told something that the person should know, such as a warning that few attempts are left.

@@ -3,7 +3,8 @@ public import HTTPRecovery
 /// Carries a sign-in from its beginning to its session: asks the person, submits the answers, and recovers from what
 /// the server refuses.
 ///
-/// The flow is the same for every provider; a ``SignInMachine`` knows the provider's part.
+/// The flow is the same for every provider; a ``SignInMachine`` knows the provider's part. ``SignInRules`` decides
+/// about every refusal, whichever call met it.
 public struct SignInFlow: Sendable {
     private let responder: any ChallengeResponder
     private let options: SignInOptions
@@ -27,126 +28,191 @@ public struct SignInFlow: Sendable {
 
     /// Runs the sign-in.
     ///
-    /// - Parameters:
-    ///   - machine: The provider's part.
-    ///   - firstFactor: What ``SignInMachine/begin()`` already presents; a refusal of it is treated like that of an
-    ///     answer.
+    /// - Parameter machine: The provider's part.
     /// - Returns: The session.
     /// - Throws: `RecoveryError` for what could not be recovered from, ``NoAnswer`` where the responder had nothing to
-    ///   say, `CancellationError` as soon as the task is cancelled.
-    public func run<Machine: SignInMachine>(
-        _ machine: inout Machine,
-        firstFactor: Factor? = nil
-    ) async throws -> Machine.Session {
-        var restarts = 0
-        let opening = firstFactor.map { Challenge(factor: $0) }
-        var step = try await attempt(&machine, opening, &restarts) { try await $0.begin() }
+    ///   say, and `CancellationError`, whatever else went wrong, once the task is cancelled.
+    public func run<Machine: SignInMachine>(_ machine: inout Machine) async throws -> Machine.Session {
+        do {
+            return try await follow(&machine)
+        } catch {
+            // A responder or a store may have its own word for being cancelled.
+            try Task.checkCancellation()
+            throw error
+        }
+    }
+
+    /// What is done next.
+    private enum Move {
+        case call(Call)
+        case ask(Challenge)
+        case pick([Factor], Detour?)
+    }
+
+    /// A call of the machine.
+    private enum Call {
+        case begin
+        case resync
+        case choose(Factor)
+        case submit(Secret, Challenge)
+        case resend(Challenge)
+        case replace(Detour)
+    }
+
+    /// The way from one factor to another.
+    private struct Detour {
+        var question: Challenge
+        /// The sorts of factors that may stand in; nil allows any.
+        var keys: [AnswerKey]?
+        /// Why another is needed; nil where the person wants one.
+        var refusal: RecoveryError?
+    }
+
+    private func follow<Machine: SignInMachine>(_ machine: inout Machine) async throws -> Machine.Session {
+        var progress = SignInProgress()
+        var move = Move.call(.begin)
         while true {
             try Task.checkCancellation()
-            switch step {
-            case .finished(let session):
-                return session
-            case .choose(let factors):
-                let factor = try await choose(among: factors)
-                step = try await attempt(&machine, Challenge(factor: factor), &restarts) { try await $0.choose(factor) }
-            case .ask(let challenge):
-                step = try await answer(challenge, with: &machine, &restarts)
+            try progress.countMove()
+            switch move {
+            case .ask(let question):
+                move = .call(try await ask(question))
+            case .pick(let factors, let detour):
+                move = try await pick(among: factors, detour, progress)
+            case .call(let call):
+                let opening = machine.openingFactor.map { progress.numbered(Challenge(factor: $0)) }
+                let step: SignInStep<Machine.Session>
+                do {
+                    step = try await perform(call, with: &machine)
+                } catch let refusal as RecoveryError {
+                    move = try await react(to: refusal, of: call, opening, &progress)
+                    continue
+                }
+                switch step {
+                case .finished(let session): return session
+                case .ask(let question): move = .ask(next(question, after: call, progress))
+                case .choose(let factors): move = .pick(factors, detour(of: call))
+                }
+                if case .submit(_, let challenge) = call { try progress.countAcceptance(of: challenge.factor) }
             }
         }
     }
 
-    /// Asks the person and submits what they say.
-    private func answer<Machine: SignInMachine>(
-        _ challenge: Challenge,
-        with machine: inout Machine,
-        _ restarts: inout Int
+    private func perform<Machine: SignInMachine>(
+        _ call: Call,
+        with machine: inout Machine
     ) async throws -> SignInStep<Machine.Session> {
-        emit(.challenge(kind: challenge.key.rawValue, destination: challenge.factor.destination))
-        switch try await responder.answer(challenge) {
-        case .text(let text):
-            return try await attempt(&machine, challenge, &restarts) { try await $0.submit(text, to: challenge) }
-        case .resend:
-            let factor = challenge.factor
-            let step = try await attempt(&machine, challenge, &restarts) { try await $0.resend(factor) }
-            // The question stays the same, and so does the count of its rounds.
-            guard case .ask(var again) = step else { return step }
-            again.round = challenge.round
-            return .ask(again)
-        case .useAnotherFactor:
-            let others = try await machine.alternatives(to: challenge.factor)
-            guard !others.isEmpty else { return .ask(challenge) }
-            return .choose(others)
+        switch call {
+        case .begin: try await machine.begin()
+        case .resync: try await machine.resync()
+        case .choose(let factor): try await machine.choose(factor)
+        case .submit(let answer, let challenge): try await machine.submit(answer, to: challenge)
+        case .resend(let challenge): try await machine.resend(challenge.factor)
+        case .replace(let detour): try await machine.replace(detour.question.factor, after: detour.refusal)
         }
     }
 
-    /// Calls the machine, and turns a refusal into the next step where there is one.
-    private func attempt<Machine: SignInMachine>(
-        _ machine: inout Machine,
-        _ challenge: Challenge?,
-        _ restarts: inout Int,
-        _ call: (inout Machine) async throws -> SignInStep<Machine.Session>
-    ) async throws -> SignInStep<Machine.Session> {
-        do {
-            return try await call(&machine)
-        } catch let error as RecoveryError {
-            let reaction = SignInRules.reaction(
-                to: error.outcome,
-                of: challenge,
-                restarts: restarts,
-                options: options
-            )
-            if reaction != .fail { await responder.notice(error.outcome) }
-            switch reaction {
-            case .fail:
-                throw error
-            case .askAgain:
-                guard var again = challenge else { throw error }
-                again.round += 1
-                again.previousFailure = error.outcome
-                return .ask(again)
-            case .newChallenge:
-                guard let challenge else { throw error }
-                return try await renew(challenge, after: error, with: &machine)
-            case .switchFactor(let keys):
-                return try await fallBack(from: challenge, to: keys, after: error, with: &machine)
-            case .restart:
-                restarts += 1
-                return try await machine.begin()
+    /// The question that follows a call.
+    private func next(_ question: Challenge, after call: Call, _ progress: SignInProgress) -> Challenge {
+        var question = progress.numbered(question)
+        // A new code, the same question.
+        if case .resend(let before) = call { question.previousFailure = before.previousFailure }
+        return question
+    }
+
+    private func detour(of call: Call) -> Detour? {
+        if case .replace(let detour) = call { detour } else { nil }
+    }
+
+    /// Asks the person.
+    private func ask(_ question: Challenge) async throws -> Call {
+        emit(.challenge(kind: question.key.rawValue, destination: question.factor.destination))
+        switch try await responder.answer(question) {
+        case .text(let text): return .submit(text, question)
+        case .resend: return .resend(question)
+        case .useAnotherFactor: return .replace(Detour(question: question))
+        }
+    }
+
+    /// What follows a refusal.
+    private func react(
+        to refusal: RecoveryError,
+        of call: Call,
+        _ opening: Challenge?,
+        _ progress: inout SignInProgress
+    ) async throws -> Move {
+        let (answered, tried) = subject(of: call, opening)
+        let reaction = SignInRules.reaction(
+            to: refusal.outcome,
+            of: answered,
+            restarts: progress.restarts,
+            options: options
+        )
+        var move: Move?
+        switch reaction {
+        case .fail:
+            break
+        case .askAgain:
+            move = answered.map { .ask(progress.again($0, after: refusal.outcome)) }
+        case .newChallenge:
+            move = answered.map { .call(.resend(progress.again($0, after: refusal.outcome))) }
+        case .switchFactor(let keys):
+            if let tried {
+                progress.discard(tried.factor)
+                move = .call(.replace(Detour(question: tried, keys: keys, refusal: refusal)))
             }
+        case .resync:
+            progress.countRestart()
+            move = .call(.resync)
+        case .restart:
+            progress.countRestart()
+            move = .call(.begin)
+        }
+        guard let move else { throw refusal }
+        await responder.notice(refusal.outcome)
+        return move
+    }
+
+    /// What a call was about: the question that it answered, and the one whose factor it tried.
+    private func subject(of call: Call, _ opening: Challenge?) -> (answered: Challenge?, tried: Challenge?) {
+        switch call {
+        case .begin: (opening, opening)
+        case .submit(_, let challenge): (challenge, challenge)
+        case .choose(let factor): (nil, Challenge(factor: factor))
+        case .resend(let challenge): (nil, challenge)
+        case .resync, .replace: (nil, nil)
         }
     }
 
-    private func renew<Machine: SignInMachine>(
-        _ challenge: Challenge,
-        after error: RecoveryError,
-        with machine: inout Machine
-    ) async throws -> SignInStep<Machine.Session> {
-        guard case .ask(var again) = try await machine.resend(challenge.factor) else { throw error }
-        again.round = challenge.round + 1
-        again.previousFailure = error.outcome
-        return .ask(again)
+    /// Decides between the factors that the server offers.
+    private func pick(among offered: [Factor], _ detour: Detour?, _ progress: SignInProgress) async throws -> Move {
+        var factors = progress.usable(offered)
+        if let detour {
+            factors.removeAll { $0.isSame(as: detour.question.factor) }
+            if let keys = detour.keys { factors.removeAll { !keys.contains($0.key) } }
+            if factors.isEmpty {
+                // Nothing can stand in: then the refusal stands, or the person is asked for the same again.
+                if let refusal = detour.refusal { throw refusal }
+                return .ask(detour.question)
+            }
+        } else if factors.isEmpty {
+            factors = offered
+        }
+        let factor = try await choose(among: factors, by: detour?.keys ?? options.preference)
+        if let detour, detour.refusal != nil {
+            emit(.fallback(from: detour.question.key.rawValue, to: factor.key.rawValue))
+        }
+        return .call(.choose(factor))
     }
 
-    private func fallBack<Machine: SignInMachine>(
-        from challenge: Challenge?,
-        to keys: [AnswerKey]?,
-        after error: RecoveryError,
-        with machine: inout Machine
-    ) async throws -> SignInStep<Machine.Session> {
-        guard let failed = challenge?.factor else { throw error }
-        let offered = try await machine.alternatives(to: failed)
-        let allowed = offered.filter { keys?.contains($0.key) ?? true }
-        guard !allowed.isEmpty else { throw error }
-        let chosen = try await responder.choose(among: allowed)
-        guard let factor = chosen ?? SignInRules.best(of: allowed, by: keys ?? options.preference) else { throw error }
-        emit(.fallback(from: failed.key.rawValue, to: factor.key.rawValue))
-        return try await machine.choose(factor)
-    }
-
-    private func choose(among factors: [Factor]) async throws -> Factor {
+    private func choose(among factors: [Factor], by preference: [AnswerKey]) async throws -> Factor {
         if factors.count == 1, let only = factors.first { return only }
-        if let chosen = try await responder.choose(among: factors), factors.contains(chosen) { return chosen }
-        guard let best = SignInRules.best(of: factors, by: options.preference) else { throw NoAnswer(.choice) }
+        if !factors.isEmpty, let chosen = try await responder.choose(among: factors), factors.contains(chosen) {
+            return chosen
+        }
+        guard let best = SignInRules.best(of: factors, by: preference) else {
+            throw RecoveryError(outcome: Outcome(.factorUnavailable), reason: .notRecoverable)
+        }
         return best
     }
 }

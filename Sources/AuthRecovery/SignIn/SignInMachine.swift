@@ -1,3 +1,5 @@
+public import HTTPRecovery
+
 /// What a sign-in wants next.
 public enum SignInStep<Session: Sendable>: Sendable {
     /// An answer from the person.
@@ -16,8 +18,17 @@ public protocol SignInMachine {
     /// What a finished sign-in gives.
     associatedtype Session: Sendable
 
+    /// The factor that ``begin()`` presents an answer to, such as a password that was given beforehand; nil where it
+    /// presents none, or not any more, because the answer was refused.
+    ///
+    /// A refusal of ``begin()`` is treated like that of an answer to this factor.
+    var openingFactor: Factor? { get }
+
     /// Begins the sign-in, or begins it again after its flow has died.
     mutating func begin() async throws -> SignInStep<Session>
+
+    /// Reads at the server where the sign-in stands, and says what it wants; begins it again where it is gone.
+    mutating func resync() async throws -> SignInStep<Session>
 
     /// Goes on with a factor that was chosen; the server may send a code now.
     mutating func choose(_ factor: Factor) async throws -> SignInStep<Session>
@@ -28,6 +39,18 @@ public protocol SignInMachine {
     /// Has the code of a factor sent again.
     mutating func resend(_ factor: Factor) async throws -> SignInStep<Session>
 
-    /// The factors that can be used instead of one that failed; empty where the server offers none.
-    mutating func alternatives(to factor: Factor) async throws -> [Factor]
+    /// Says what can be used instead of a factor, mostly by ``SignInStep/choose(_:)``; without a factor where there is
+    /// nothing else.
+    ///
+    /// - Parameters:
+    ///   - factor: The factor that is not wanted any more.
+    ///   - refusal: What the server said about it; nil where it is the person who wants another.
+    mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<Session>
+}
+
+extension SignInMachine {
+    /// By default the flow begins again.
+    public mutating func resync() async throws -> SignInStep<Session> {
+        try await begin()
+    }
 }

@@ -8,20 +8,22 @@ public enum SignInRules {
         case askAgain
         /// Have a new code sent, then ask again.
         case newChallenge
-        /// Use one of these sorts of factors instead; nil allows any.
+        /// Use one of these sorts of factors instead, the best first; nil allows any.
         case switchFactor([AnswerKey]?)
+        /// Read at the server where the flow stands, and follow it.
+        case resync
         /// Begin the flow again.
         case restart
         /// End with the refusal.
         case fail
     }
 
-    /// Decides about the refusal of an answer.
+    /// Decides about a refusal.
     ///
     /// - Parameters:
     ///   - outcome: What the server said.
-    ///   - challenge: What was answered.
-    ///   - restarts: How often the flow was begun again so far.
+    ///   - challenge: What was answered; nil where the refusal is not about an answer.
+    ///   - restarts: How often the flow was begun again or read again so far.
     ///   - options: How the caller wants it.
     public static func reaction(
         to outcome: Outcome,
@@ -30,26 +32,42 @@ public enum SignInRules {
         options: SignInOptions
     ) -> Reaction {
         let mayAskAgain = challenge.map { $0.round < options.maxRounds } ?? false
+        let mayRestart = restarts < options.maxRestarts
         switch outcome.kind {
         case .passwordCompromised:
             // While the new password is chosen, "compromised" speaks of the new one.
             if challenge?.key == .newPassword { return mayAskAgain ? .askAgain : .fail }
             let fallback = options.compromisedPasswordFallback
             return fallback.isEmpty ? .fail : .switchFactor(fallback)
-        case .challengeIncorrect, .invalidCredentials, .passwordRejected:
+        case .passwordExpired:
+            return outcome.remedies.contains(.switchFactor) ? .switchFactor(nil) : .fail
+        case .invalidCredentials:
+            return mayAskAgain && !isUnknownName(outcome) ? .askAgain : .fail
+        case .challengeIncorrect, .passwordRejected:
             return mayAskAgain ? .askAgain : .fail
         case .challengeExpired:
             return mayAskAgain && outcome.remedies.contains(.newChallenge) ? .newChallenge : .fail
         case .factorUnavailable:
             return .switchFactor(nil)
         case .flowExpired:
-            return restarts < options.maxRestarts ? .restart : .fail
+            return mayRestart ? .restart : .fail
+        case .stateConflict where outcome.remedies.first == .newChallenge:
+            return mayAskAgain ? .newChallenge : .fail
         case .invalidRequest:
             // The field that the person filled in, in a form the server does not take: a code with a letter in it.
-            return mayAskAgain && outcome.remedies.contains(.askUser) ? .askAgain : .fail
+            return mayAskAgain && outcome.remedies.contains(.askUser) && !isUnknownName(outcome) ? .askAgain : .fail
+        case .stateConflict, .notFound, .credentialRejected:
+            // The server does not know the flow (any more), or knows it in another state.
+            if outcome.remedies.contains(.resync) { return mayRestart ? .resync : .fail }
+            return mayRestart && outcome.remedies.contains(.restartFlow) ? .restart : .fail
         default:
             return .fail
         }
+    }
+
+    /// Whether it is the name of the account that the server does not take: another password cannot help then.
+    private static func isUnknownName(_ outcome: Outcome) -> Bool {
+        outcome.parameter == "identifier" && !outcome.remedies.contains(.switchFactor)
     }
 
     /// The best of several factors by preference; those not named come last, a default before others.

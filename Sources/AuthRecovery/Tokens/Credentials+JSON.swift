@@ -1,7 +1,10 @@
 public import HTTPRecovery
 
 extension Credentials {
-    /// Reads the stored form: a JSON object; unknown members are kept, members of a wrong type count as unknown.
+    /// Reads the stored form: a JSON object.
+    ///
+    /// Unknown members are kept; members of a wrong type count as unknown until their key gets a value of its own; a
+    /// `null` is as good as no member.
     ///
     /// - Throws: ``TokenStoreError`` when the value is no object.
     public init(json: JSONValue) throws(TokenStoreError) {
@@ -10,36 +13,59 @@ extension Credentials {
         }
         self.init()
         for member in members {
-            switch (member.key, member.value) {
-            case ("access_token", .string(let text)): accessToken = Secret(text)
-            case ("refresh_token", .string(let text)): refreshToken = Secret(text)
-            case ("client_token", .string(let text)): clientToken = Secret(text)
-            case ("sso_token", .string(let text)): ssoToken = Secret(text)
-            case ("session_id", .string(let text)): sessionID = text
-            case ("expires_at", .number(let number)): expiresAt = Timestamp(sinceEpoch: number.seconds)
-            case ("expires_at", .string(let text)):
-                if let time = Timestamp(rfc3339: text) {
-                    expiresAt = time
-                } else {
-                    others.append(member)
-                }
-            default: others.append(member)
+            guard let key = StoredKey(rawValue: member.key) else {
+                others.append(member)
+                continue
             }
+            // Where a key repeats, the last member counts.
+            others.removeAll { $0.key == member.key }
+            if !read(member.value, as: key), !member.value.isNull { others.append(member) }
         }
+    }
+
+    private mutating func read(_ value: JSONValue, as key: StoredKey) -> Bool {
+        switch key {
+        case .accessToken: accessToken = value.secret
+        case .refreshToken: refreshToken = value.secret
+        case .clientToken: clientToken = value.secret
+        case .ssoToken: ssoToken = value.secret
+        case .sessionID: sessionID = value.string
+        case .expiresAt: expiresAt = value.time
+        }
+        return self[stored: key] != nil
     }
 
     /// The stored form, secrets included: known members first, then those that were kept.
     public var json: JSONValue {
-        var members: [JSONValue.Member] = []
-        func add(_ key: String, _ value: String?) {
-            if let value { members.append(JSONValue.Member(key, .string(value))) }
+        let known = StoredKey.allCases.compactMap { key in
+            self[stored: key].map { JSONValue.Member(key.rawValue, .string($0)) }
         }
-        add("access_token", accessToken?.reveal())
-        add("refresh_token", refreshToken?.reveal())
-        add("expires_at", expiresAt?.rfc3339)
-        add("client_token", clientToken?.reveal())
-        add("session_id", sessionID)
-        add("sso_token", ssoToken?.reveal())
-        return .object(members + others)
+        let kept = others.filter { other in !known.contains { $0.key == other.key } }
+        return .object(known + kept)
+    }
+
+    private subscript(stored key: StoredKey) -> String? {
+        switch key {
+        case .accessToken: accessToken?.reveal()
+        case .refreshToken: refreshToken?.reveal()
+        case .expiresAt: expiresAt?.rfc3339
+        case .clientToken: clientToken?.reveal()
+        case .sessionID: sessionID
+        case .ssoToken: ssoToken?.reveal()
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var secret: Secret? {
+        string.map { Secret($0) }
+    }
+
+    /// A time as RFC 3339 or as epoch seconds, which some programs write as text.
+    fileprivate var time: Timestamp? {
+        if let number { return Timestamp(sinceEpoch: number.seconds) }
+        guard let string else { return nil }
+        return Timestamp(rfc3339: string)
+            ?? (try? JSONValue(parsing: string).number).map { Timestamp(sinceEpoch: $0.seconds) }
     }
 }

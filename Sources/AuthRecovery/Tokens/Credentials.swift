@@ -55,16 +55,49 @@ public struct Credentials: Sendable, Hashable {
         case .access:
             accessToken = nil
             expiresAt = nil
-        case .refresh: refreshToken = nil
+            forget(.accessToken, .expiresAt)
+        case .refresh:
+            refreshToken = nil
+            forget(.refreshToken)
         case .client:
             clientToken = nil
+            forget(.clientToken)
             remove(.session)
         case .session:
             ssoToken = nil
             sessionID = nil
-            accessToken = nil
-            expiresAt = nil
+            forget(.ssoToken, .sessionID)
+            remove(.access)
         case .code, .device, .id, .state: break
         }
     }
+
+    /// Removes what is stored under the keys in a form that could not be read.
+    private mutating func forget(_ keys: StoredKey...) {
+        others.removeAll { member in keys.contains { $0.rawValue == member.key } }
+    }
+}
+
+/// The keys of the stored form.
+enum StoredKey: String, CaseIterable {
+    case accessToken = "access_token"
+    case refreshToken = "refresh_token"
+    case expiresAt = "expires_at"
+    case clientToken = "client_token"
+    case sessionID = "session_id"
+    case ssoToken = "sso_token"
+}
+
+extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Which credentials are held, without any of them.
+    public var description: String {
+        let held = json.members?.map { StoredKey(rawValue: $0.key)?.rawValue ?? "other" } ?? []
+        return "Credentials(\(held.joined(separator: ", ")))"
+    }
+
+    /// Which credentials are held, without any of them.
+    public var debugDescription: String { description }
+
+    /// A mirror without children: members that this version does not know may be secrets too.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

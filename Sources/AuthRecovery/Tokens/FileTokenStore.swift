@@ -1,5 +1,4 @@
 import HTTPRecovery
-import Synchronization
 
 /// Credentials in a JSON file that only its owner can read.
 ///
@@ -8,7 +7,7 @@ import Synchronization
 /// the same time. Members of the file that this version does not know are kept.
 public final class FileTokenStore: TokenStore {
     private let file: PrivateFile
-    private let queue = Mutex(())
+    private let queue = Locked(())
 
     /// Creates a store on a file, which need not exist.
     ///
@@ -23,16 +22,40 @@ public final class FileTokenStore: TokenStore {
     }
 
     /// Writes credentials, if the file still holds the version.
+    ///
+    /// - Throws: ``TokenStoreError`` when the file cannot be written, or when another process keeps it locked for
+    ///   longer than ten seconds; `CancellationError` when the task is cancelled while it waits for that.
     public func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
-        try queue.withLock { _ in
-            try file.withExclusiveLock {
-                guard try load().version == version else { return nil }
-                let bytes = Array((credentials.json.description + "\n").utf8)
-                try file.replace(with: bytes)
-                return StoredCredentials(credentials, version: Self.version(of: bytes))
+        let start = ContinuousClock.now
+        while true {
+            let result: Written? = try queue.withLock { _ in
+                try file.withLock {
+                    guard try load().version == version else { return .conflict }
+                    let bytes = Array((credentials.json.description + "\n").utf8)
+                    try file.replace(with: bytes)
+                    return .stored(StoredCredentials(credentials, version: Self.version(of: bytes)))
+                }
             }
+            switch result {
+            case .stored(let stored): return stored
+            case .conflict: return nil
+            case nil: break
+            }
+            // Another process holds the lock, for as long as it writes a file. A real clock is right here: it is a
+            // real process that is waited for.
+            guard ContinuousClock.now - start < Self.patience else {
+                throw TokenStoreError("the token file \(file.path) is kept locked by another process")
+            }
+            try await Task.sleep(for: .milliseconds(Int.random(in: 1...5)))
         }
     }
+
+    private enum Written {
+        case stored(StoredCredentials)
+        case conflict
+    }
+
+    private static let patience: Duration = .seconds(10)
 
     private func load() throws -> StoredCredentials {
         guard let bytes = try file.read(upTo: 1 << 20) else {
@@ -49,6 +72,8 @@ public final class FileTokenStore: TokenStore {
             )
         } catch let error as JSONError {
             throw TokenStoreError("the token file \(file.path) is not JSON (\(error)); move it away to start afresh")
+        } catch let error as TokenStoreError {
+            throw TokenStoreError("\(error) in the file \(file.path); move it away to start afresh")
         }
     }
 

@@ -38,24 +38,26 @@ struct PrivateFile: Sendable {
     }
 
     /// Replaces the file: a temporary one beside it is written, flushed and renamed over it.
+    ///
+    /// The caller holds the lock. The temporary file has one name, so that one that a crash has left behind, with
+    /// secrets in it, goes with the next replacement.
     func replace(with bytes: [UInt8]) throws {
         // A link keeps pointing: what it points at is replaced.
         let target = PrivateFile(path: resolvedPath)
         try target.makeDirectory()
-        let temporary = "\(target.path).\(getpid()).\(UInt32.random(in: .min ... .max)).tmp"
+        let temporary = "\(target.path).tmp"
+        unsafe unlink(temporary)
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("cannot be written") }
-        do {
-            try Self.write(bytes, to: descriptor, or: failure("cannot be written"))
-            guard fsync(descriptor) == 0 else { throw failure("cannot be flushed to the disk") }
-            guard close(descriptor) == 0 else { throw failure("cannot be written") }
-        } catch {
-            close(descriptor)
-            unsafe unlink(temporary)
-            throw error
+        var error: TokenStoreError?
+        if !Self.write(bytes, to: descriptor) {
+            error = failure("cannot be written")
+        } else if fsync(descriptor) != 0 {
+            error = failure("cannot be flushed to the disk")
         }
-        guard unsafe rename(temporary, target.path) == 0 else {
-            let error = failure("cannot be replaced")
+        if close(descriptor) != 0, error == nil { error = failure("cannot be written") }
+        if error == nil, unsafe rename(temporary, target.path) != 0 { error = failure("cannot be replaced") }
+        if let error {
             unsafe unlink(temporary)
             throw error
         }
@@ -67,22 +69,42 @@ struct PrivateFile: Sendable {
         }
     }
 
-    /// Runs the function while no other process does so for this file.
-    func withExclusiveLock<Result>(_ body: () throws -> Result) throws -> Result {
-        try makeDirectory()
-        let descriptor = unsafe open("\(resolvedPath).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    /// Runs the function while nobody else does so for this file, in this process or another.
+    ///
+    /// - Returns: What the function returned; nil where somebody else holds the lock, and nothing was run.
+    func withLock<Result>(_ body: () throws -> Result) throws -> Result? {
+        let target = PrivateFile(path: resolvedPath)
+        try target.makeDirectory()
+        let descriptor = unsafe open("\(target.path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("cannot be locked") }
         defer { close(descriptor) }
-        while flock(descriptor, LOCK_EX) != 0 {
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EWOULDBLOCK { return nil }
             guard errno == EINTR else { throw failure("cannot be locked") }
         }
         return try body()
     }
 
+    /// The path without links, also where the file that a link points at is yet to be made.
     private var resolvedPath: String {
-        guard let resolved = unsafe realpath(path, nil) else { return path }
-        defer { unsafe free(resolved) }
-        return unsafe String(cString: resolved)
+        var path = path
+        for _ in 0..<16 {
+            if let resolved = unsafe realpath(path, nil) {
+                defer { unsafe free(resolved) }
+                return unsafe String(cString: resolved)
+            }
+            guard let target = Self.target(ofLink: path) else { return path }
+            path = target.hasPrefix("/") ? target : "\(PrivateFile(path: path).directory)/\(target)"
+        }
+        return path
+    }
+
+    private static func target(ofLink path: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+            unsafe bytes.withMemoryRebound(to: CChar.self) { unsafe readlink(path, $0.baseAddress!, $0.count) }
+        }
+        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
 
     private func makeDirectory() throws {
@@ -97,16 +119,15 @@ struct PrivateFile: Sendable {
         }
     }
 
-    private static func write(_ bytes: [UInt8], to descriptor: Int32, or failure: @autoclosure () -> TokenStoreError)
-        throws
-    {
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe systemWrite(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw failure() }
+            guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }
+        return true
     }
 
     private func failure(_ problem: String) -> TokenStoreError {

@@ -1,6 +1,7 @@
 import AuthRecovery
 import HTTPRecovery
 import HTTPTypes
+import Synchronization
 
 /// The Frontend API as a native client calls it.
 struct ClerkAPI: Sendable {
@@ -14,11 +15,12 @@ struct ClerkAPI: Sendable {
     /// What one call is.
     struct Call {
         var method: HTTPRequest.Method = .get
-        /// The path below `/v1`, with a leading slash.
+        /// The path below the base URL; `/v1` may be left out.
         var path: String
-        var query: [(String, String)] = []
         var form: FormFields?
         var resend: RequestOptions.ResendPermission = .byMethod
+        /// The session that calls about the user are made for.
+        var sessionID: String?
         var account: String?
         var observer: (@Sendable (RecoveryEvent) -> Void)?
     }
@@ -26,24 +28,27 @@ struct ClerkAPI: Sendable {
     /// Performs a call and reads its answer.
     ///
     /// - Throws: `RecoveryError` when the call failed, or when a success has a body that is not JSON.
-    func perform(_ call: Call) async throws -> (json: JSONValue, response: Response) {
+    func perform(_ call: Call) async throws -> ClerkAnswer {
         let response = try await send(call)
-        let bytes = try await response.body.collect(upTo: 1 << 22)
-        if bytes.isEmpty { return (.null, response) }
-        guard let json = try? JSONValue(parsing: bytes) else {
-            throw RecoveryError(
-                outcome: Outcome(.unreadable, processed: .yes, status: response.status.code),
-                reason: .notRecoverable,
-                response: response,
-                history: response.history
-            )
+        let empty = ClerkAnswer(json: .null, response: response)
+        let bytes: [UInt8]
+        do {
+            bytes = try await response.body.collect(upTo: 1 << 20)
+        } catch is HTTPBodyError {
+            throw empty.failure(.unreadable)
+        } catch let error as TransportError {
+            var failure = empty.failure(.transport)
+            failure.outcome.transportError = error
+            throw failure
         }
-        return (json, response)
+        if bytes.isEmpty { return empty }
+        guard let json = try? JSONValue(parsing: bytes) else { throw empty.failure(.unreadable) }
+        return ClerkAnswer(json: json, response: response)
     }
 
     /// Performs a call.
     func send(_ call: Call) async throws -> Response {
-        var request = base.request(call.method, path: "/v1" + call.path, query: call.query)
+        var request = base.request(call.method, path: call.path, sessionID: call.sessionID)
         request.headerFields[Self.versionField] = Self.version
         request.headerFields[Self.mobileField] = "1"
         request.headerFields[.accept] = "application/json"
@@ -68,34 +73,15 @@ struct ClerkAPI: Sendable {
     private static let mobileField = HTTPField.Name("x-mobile")!
 }
 
-/// Where the Frontend API is: an origin, and the path that a proxy puts in front.
-struct FrontendAPI: Sendable, Hashable {
-    let scheme: String
-    let authority: String
-    let prefix: String
+/// Remembers which call it was that events spoke of.
+final class CallNumber: Sendable {
+    private let number = Atomic(0)
 
-    /// Reads a base URL: what stands before `/v1`.
-    init(_ url: String) throws(InvalidURL) {
-        let request = try HTTPRequest(url: url)
-        scheme = request.scheme ?? "https"
-        authority = request.authority ?? ""
-        var path = request.pathWithoutQuery
-        while path.hasSuffix("/") { path.removeLast() }
-        if path.hasSuffix("/v1") { path.removeLast(3) }
-        prefix = path
+    var latest: Int {
+        number.load(ordering: .relaxed)
     }
 
-    var origin: Origin { Origin(scheme: scheme, authority: authority) }
-
-    /// A request of a native client: every one carries `_is_native`.
-    func request(_ method: HTTPRequest.Method, path: String, query: [(String, String)] = []) -> HTTPRequest {
-        let items = ([("_is_native", "true")] + query).map { "\(FormFields.encode($0))=\(FormFields.encode($1))" }
-        let separator = path.contains("?") ? "&" : "?"
-        return HTTPRequest(
-            method: method,
-            scheme: scheme,
-            authority: authority,
-            path: prefix + path + separator + items.joined(separator: "&")
-        )
+    func observe(_ event: RecoveryEvent) {
+        number.store(event.call, ordering: .relaxed)
     }
 }

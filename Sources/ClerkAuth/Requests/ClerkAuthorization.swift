@@ -16,11 +16,10 @@ struct ClerkAuthorization: Middleware {
         next: Next
     ) async throws -> Response {
         let stored = try await tokens.read()
-        let token = stored.credentials.clientToken
         let presented = PresentedCredential(
             kind: .client,
             version: stored.version,
-            identity: token.map { ClientToken.identity(of: $0) }
+            identity: ClientToken.identity(of: stored.credentials)
         )
         if let first = context.record.presented, first.identity != presented.identity {
             var outcome = Outcome(.stateConflict, processed: .no, remedies: [.resync])
@@ -28,11 +27,12 @@ struct ClerkAuthorization: Middleware {
             throw RecoveryError(outcome: outcome, reason: .identityChanged, history: context.record.history)
         }
         var request = request
-        if let token { request.headerFields[.authorization] = token.reveal() }
+        if let token = stored.credentials.clientToken { request.headerFields.setAuthorization(token.reveal()) }
         context.record.presented = presented
         let response = try await next(request, body: body, context: context)
-        if let field = response.headerFields[.authorization] {
-            try await keep(ClientToken.change(stated: field), since: stored, context: context)
+        if let change = ClientToken.change(statedBy: response.headerFields) {
+            // Not the caller's to cancel: a token that is replaced and not kept would be lost for good.
+            try await Task { try await keep(change, since: stored, context: context) }.value
         }
         return response
     }
@@ -48,8 +48,14 @@ struct ClerkAuthorization: Middleware {
             case .replace(let token): changed.clientToken = token
             }
             if changed == present.credentials { return }
-            if try await tokens.replace(version: present.version, with: changed) != nil {
+            if let stored = try await tokens.replace(version: present.version, with: changed) {
                 if change == .clear { context.emit(.clear(.client)) }
+                // The server itself has changed the token in this call: a repeat with the new one is the same client's.
+                context.record.presented = PresentedCredential(
+                    kind: .client,
+                    version: stored.version,
+                    identity: ClientToken.identity(of: stored.credentials)
+                )
                 return
             }
             present = try await tokens.read()
@@ -65,25 +71,30 @@ enum ClientToken {
         case replace(Secret)
     }
 
-    static func change(stated field: String) -> Change {
-        let text = field.drop { $0 == " " || $0 == "\t" }
-        var trimmed = String(text)
-        while let last = trimmed.last, last == " " || last == "\t" { trimmed.removeLast() }
-        if trimmed.isEmpty || trimmed.lowercased() == "bearer" { return .clear }
-        if trimmed.lowercased().hasPrefix("bearer ") { trimmed = String(trimmed.dropFirst(7).drop { $0 == " " }) }
-        return .replace(Secret(trimmed))
+    /// What the answer's `Authorization` fields ask for, where a token counts more than a blank; nil without a field.
+    static func change(statedBy fields: HTTPFields) -> Change? {
+        let changes = fields[values: .authorization].map { change(stated: $0) }
+        return changes.last { $0 != .clear } ?? changes.last
     }
 
-    /// Which client a token belongs to: the id it claims, else a fingerprint of the token.
+    private static func change(stated field: String) -> Change {
+        let words = field.split { $0 == " " || $0 == "\t" }
+        let token = words.first?.lowercased() == "bearer" ? words.dropFirst() : words[...]
+        return token.isEmpty ? .clear : .replace(Secret(token.joined(separator: " ")))
+    }
+
+    /// Which client the stored token belongs to: the id it claims, else the session that hangs on it, else a
+    /// fingerprint of the token.
     ///
     /// The claim is a hint that is read without checking the signature; a wrong one can only stop a repeat.
-    static func identity(of token: Secret) -> String {
+    static func identity(of credentials: Credentials) -> String? {
+        guard let token = credentials.clientToken else { return nil }
         let parts = token.reveal().split(separator: ".", omittingEmptySubsequences: false)
         if parts.count == 3, let bytes = Base64.decode(parts[1].utf8), let claims = try? JSONValue(parsing: bytes),
             let id = claims["id"]?.string
         {
             return id
         }
-        return String(UInt(bitPattern: token.hashValue), radix: 36)
+        return credentials.sessionID ?? String(UInt(bitPattern: token.hashValue), radix: 36)
     }
 }

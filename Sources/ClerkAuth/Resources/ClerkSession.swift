@@ -15,6 +15,8 @@ public struct ClerkSession: Sendable, Hashable {
     public var userID: String?
     /// What is left to do before the session is active, such as `setup-mfa`.
     public var tasks: [String]
+    /// The names that the server shows of whose session it is: addresses, numbers and user name.
+    public var identifiers: [String]
 
     /// Reads a session; nil when the value has no id.
     init?(_ json: JSONValue?) {
@@ -25,6 +27,22 @@ public struct ClerkSession: Sendable, Hashable {
         abandonAt = json["abandon_at"]?.milliseconds
         userID = json["user"]?["id"]?.string ?? json["user_id"]?.string
         tasks = json["tasks"]?.array?.compactMap { $0["key"]?.string } ?? []
+        identifiers = Self.identifiers(in: json)
+    }
+
+    private static func identifiers(in json: JSONValue) -> [String] {
+        let (user, shown) = (json["user"], json["public_user_data"])
+        var names = [shown?["identifier"], shown?["username"], user?["username"]]
+        for (list, name) in [("email_addresses", "email_address"), ("phone_numbers", "phone_number")] {
+            names += (user?[list]?.array ?? []).prefix(64).map { $0[name] }
+        }
+        return names.compactMap { $0?.string?.nonEmpty }
+    }
+
+    /// Whether nothing shows that the session is another person's.
+    func mayBelong(to identifier: String) -> Bool {
+        let account = LockoutLedger.account(for: identifier)
+        return identifiers.isEmpty || identifiers.contains { LockoutLedger.account(for: $0) == account }
     }
 }
 

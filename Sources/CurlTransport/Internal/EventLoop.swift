@@ -241,9 +241,9 @@ final class EventLoop: @unchecked Sendable {
         let now = Monotonic.now()
         while queueDeadlines.first <= now {
             guard let transfer = queueDeadlines.removeFirst() else { break }
-            // Those that were started or cancelled have left the queue.
-            guard transfer.easy == nil, transfer.origin != nil else { continue }
+            let origin = transfer.origin
             transfer.finish(.queueTimeout, &resumptions)
+            origin?.leave()
         }
         for shard in shards where shard.deadline <= now {
             // Each call may ask for another at once; what is left after a few comes in the next turn.

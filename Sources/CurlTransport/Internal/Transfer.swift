@@ -31,6 +31,8 @@ final class Transfer: @unchecked Sendable {
     var easy: EasyHandle?
     var shard: Shard?
     var origin: Origin?
+    /// Its place among the deadlines of queued transfers, or -1.
+    var heapIndex = -1
     var facts = TransferFacts(code: 0)
     /// Bytes of the response's header section.
     var headBytes: [UInt8] = []
@@ -70,7 +72,7 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: The caller's side
 
-    /// Waits for the head. Call once, right after submitting.
+    /// Submits the transfer and waits for the head; to be called once.
     func head() async throws -> Head {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What one call has done so far; middlewares write into it, the engine reads it.
 public final class CallRecord: Sendable {
     private struct State {
@@ -13,7 +11,7 @@ public final class CallRecord: Sendable {
     /// The number of the call in events.
     public let callID: Int
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Creates the record of a call.
     public init(callID: Int = 0) {

@@ -55,14 +55,15 @@ struct SandboxWorld: Sendable {
             )
         }
         let isAnswered = ![.reset, .close, .hang].contains(reply.delivery)
-        let code = reply.response.jsonBody?["errors"]?[0]?["code"]?.string
+        let isError = isAnswered && reply.response.status >= 400
+        let code = isError ? reply.response.jsonBody?["errors"]?[0]?["code"]?.string : nil
         let record = log.note(
             request,
             at: now,
             processed: fault?.processes ?? true,
             fault: fault?.kind.name,
             status: isAnswered ? reply.response.status : 0,
-            errorCode: isAnswered ? code : nil
+            errorCode: code
         )
         lines.append(Self.line(record))
         return (reply, lines)

@@ -1,0 +1,79 @@
+import HTTPRecovery
+
+/// How far a sign-in has come: what was tried how often, and what is not tried again.
+///
+/// It bounds the flow, whatever a server answers and whatever a responder says.
+struct SignInProgress {
+    /// What tells a factor from others across the answers of a server, which may flag and mask it differently.
+    private struct FactorID: Hashable {
+        var key: AnswerKey
+        var providerName: String
+        var id: String?
+
+        init(_ factor: Factor) {
+            key = factor.key
+            providerName = factor.providerName
+            id = factor.id
+        }
+    }
+
+    /// More moves than a patient person makes; beyond it something goes round in circles.
+    static let maxMoves = 200
+    /// A factor whose answers were accepted this often without an end of the sign-in leads nowhere.
+    static let maxAcceptances = 8
+
+    /// How often the flow was begun again or read again.
+    private(set) var restarts = 0
+    private var moves = 0
+    private var refusals: [FactorID: Int] = [:]
+    private var acceptances: [FactorID: Int] = [:]
+    private var discarded: Set<FactorID> = []
+
+    /// Counts one more move.
+    mutating func countMove() throws {
+        moves += 1
+        if moves > Self.maxMoves { throw Self.circles }
+    }
+
+    /// Counts an answer that the server has taken without finishing the sign-in.
+    mutating func countAcceptance(of factor: Factor) throws {
+        let id = FactorID(factor)
+        refusals[id] = nil
+        acceptances[id, default: 0] += 1
+        if acceptances[id, default: 0] >= Self.maxAcceptances { throw Self.circles }
+    }
+
+    /// Counts one more beginning.
+    mutating func countRestart() {
+        restarts += 1
+    }
+
+    /// Leaves a factor aside from now on.
+    mutating func discard(_ factor: Factor) {
+        discarded.insert(FactorID(factor))
+    }
+
+    /// The factors that were not left aside.
+    func usable(_ factors: [Factor]) -> [Factor] {
+        factors.filter { !discarded.contains(FactorID($0)) }
+    }
+
+    /// The question with the round that it is in.
+    func numbered(_ challenge: Challenge) -> Challenge {
+        var challenge = challenge
+        challenge.round = refusals[FactorID(challenge.factor), default: 0] + 1
+        return challenge
+    }
+
+    /// The question after its answer was refused.
+    mutating func again(_ challenge: Challenge, after refusal: Outcome) -> Challenge {
+        refusals[FactorID(challenge.factor), default: 0] += 1
+        var again = numbered(challenge)
+        again.previousFailure = refusal
+        return again
+    }
+
+    private static var circles: RecoveryError {
+        RecoveryError(outcome: Outcome(.stateConflict, remedies: [.restartFlow]), reason: .attemptsExhausted)
+    }
+}

@@ -1,0 +1,49 @@
+import HTTPRecovery
+
+/// An answer of Clerk's that was accepted.
+struct ClerkAnswer: Sendable {
+    /// The body; null where there was none.
+    var json: JSONValue
+    /// The response; nil where the answer was put together here.
+    var response: Response?
+
+    /// The sign-in that it is about.
+    var signIn: ClerkSignIn? {
+        for candidate in [json["response"], json, json["client"]?["sign_in"]] {
+            if candidate?["object"]?.string.map({ $0.hasPrefix("sign_in") }) ?? true, candidate?["status"] != nil,
+                let signIn = ClerkSignIn(candidate)
+            {
+                return signIn
+            }
+        }
+        return nil
+    }
+
+    /// The session that a sign-in led to.
+    func session(of signIn: ClerkSignIn) -> ClerkSession? {
+        let client = ClerkClient.find(in: json)
+        guard let id = signIn.createdSessionID else { return client?.currentSession }
+        return client?.sessions.first { $0.id == id }
+            ?? ClerkSession(["id": .string(id), "status": .string(ClerkSessionStatus.active.rawValue)])
+    }
+
+    /// The error that the answer amounts to.
+    func failure(
+        _ kind: Outcome.Kind,
+        _ remedies: [Remedy] = [],
+        status: String? = nil,
+        parameter: String? = nil
+    ) -> RecoveryError {
+        var outcome = response?.outcome ?? Outcome(kind, processed: .yes)
+        outcome.kind = kind
+        outcome.remedies = remedies
+        if let status { outcome.statusType = status }
+        if let parameter { outcome.parameter = parameter }
+        return RecoveryError(
+            outcome: outcome,
+            reason: .notRecoverable,
+            response: response,
+            history: response?.history ?? History()
+        )
+    }
+}

@@ -1,0 +1,64 @@
+import AuthRecovery
+import HTTPRecovery
+import Synchronization
+
+/// Watches the calls of one sign-in: it knows which call is under way, and shows waits to the responder, one after the
+/// other and each only while it lasts.
+final class SignInWatch: Sendable {
+    private enum Signal: Sendable {
+        case wait(Outcome.Kind, Duration, Timestamp)
+        case goesOn
+    }
+
+    private let responder: any ChallengeResponder
+    private let signals: AsyncStream<Signal>
+    private let continuation: AsyncStream<Signal>.Continuation
+    private let latest = Atomic(0)
+
+    init(_ responder: any ChallengeResponder) {
+        self.responder = responder
+        (signals, continuation) = AsyncStream.makeStream()
+    }
+
+    /// The number of the latest call, under which the sign-in's own events appear.
+    var call: Int {
+        latest.load(ordering: .relaxed)
+    }
+
+    /// Takes an event of one of the calls.
+    func observe(_ event: RecoveryEvent) {
+        latest.store(event.call, ordering: .relaxed)
+        switch event.kind {
+        case .wait(let reason, let duration, let until): continuation.yield(.wait(reason, duration, until))
+        case .attempt, .givingUp, .done: continuation.yield(.goesOn)
+        default: break
+        }
+    }
+
+    /// Runs the sign-in, with its waits shown beside it.
+    func run<Session: Sendable>(_ signIn: () async throws -> Session) async throws -> Session {
+        async let shown: Void = show()
+        let result: Result<Session, any Error>
+        do {
+            result = .success(try await signIn())
+        } catch {
+            result = .failure(error)
+        }
+        continuation.finish()
+        await shown
+        return try result.get()
+    }
+
+    private func show() async {
+        var shown: Task<Void, Never>?
+        for await signal in signals {
+            shown?.cancel()
+            guard case .wait(let reason, let duration, let until) = signal else { continue }
+            await shown?.value
+            shown = Task { [responder] in await responder.waiting(for: reason, duration: duration, until: until) }
+        }
+        shown?.cancel()
+        // Who cancels the sign-in does not wait for whoever shows its waits.
+        if !Task.isCancelled { await shown?.value }
+    }
+}

@@ -1,0 +1,114 @@
+import AuthRecovery
+import HTTPRecovery
+import Synchronization
+
+extension Factor {
+    static let password = Factor(key: .password, providerName: "password")
+    static let email = Factor(key: .emailCode, providerName: "email_code", destination: "a•••@example.com", id: "e1")
+    static let phone = Factor(key: .phoneCode, providerName: "phone_code", id: "p1")
+    static let totp = Factor(key: .totp, providerName: "totp")
+}
+
+extension RecoveryError {
+    static func refused(_ kind: Outcome.Kind, _ remedies: Remedy...) -> RecoveryError {
+        RecoveryError(outcome: Outcome(kind, remedies: remedies), reason: .notRecoverable)
+    }
+}
+
+/// A sign-in at a server that answers from a script, and remembers what it was asked.
+struct ScriptedMachine: SignInMachine {
+    typealias Answer = Result<SignInStep<String>, RecoveryError>
+
+    var openingFactor: Factor?
+    var answers: [Answer]
+    var calls: [String] = []
+
+    init(opening: Factor? = nil, _ answers: Answer...) {
+        openingFactor = opening
+        self.answers = answers
+    }
+
+    private mutating func next(_ call: String) throws -> SignInStep<String> {
+        calls.append(call)
+        guard !answers.isEmpty else { return .finished("session") }
+        return try answers.removeFirst().get()
+    }
+
+    mutating func begin() throws -> SignInStep<String> {
+        defer { openingFactor = nil }
+        return try next("begin")
+    }
+
+    mutating func resync() throws -> SignInStep<String> { try next("resync") }
+
+    mutating func choose(_ factor: Factor) throws -> SignInStep<String> { try next("choose \(factor.providerName)") }
+
+    mutating func submit(_ answer: Secret, to challenge: Challenge) throws -> SignInStep<String> {
+        try next("submit \(challenge.factor.providerName) \(answer.reveal())")
+    }
+
+    mutating func resend(_ factor: Factor) throws -> SignInStep<String> { try next("resend \(factor.providerName)") }
+
+    mutating func replace(_ factor: Factor, after refusal: RecoveryError?) throws -> SignInStep<String> {
+        try next("replace \(factor.providerName)\(refusal.map { " \($0.kind.rawValue)" } ?? "")")
+    }
+}
+
+/// A person who answers from a list, and remembers what they saw.
+final class ScriptedPerson: ChallengeResponder {
+    struct Seen {
+        var questions: [Challenge] = []
+        var choices: [[Factor]] = []
+        var notices: [Outcome.Kind] = []
+    }
+
+    private let answers: Mutex<[Result<ChallengeAnswer, any Error>]>
+    private let seen = Mutex(Seen())
+    private let choice: Factor?
+
+    init(_ answers: [Result<ChallengeAnswer, any Error>] = [], choosing choice: Factor? = nil) {
+        self.answers = Mutex(answers)
+        self.choice = choice
+    }
+
+    convenience init(_ answers: ChallengeAnswer..., choosing choice: Factor? = nil) {
+        self.init(answers.map { .success($0) }, choosing: choice)
+    }
+
+    var questions: [Challenge] { seen.withLock { $0.questions } }
+    var choices: [[Factor]] { seen.withLock { $0.choices } }
+    var notices: [Outcome.Kind] { seen.withLock { $0.notices } }
+
+    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
+        seen.withLock { $0.questions.append(challenge) }
+        let answer = answers.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        guard let answer else { throw NoAnswer(challenge.key) }
+        return try answer.get()
+    }
+
+    func choose(among factors: [Factor]) async throws -> Factor? {
+        seen.withLock { $0.choices.append(factors) }
+        return choice
+    }
+
+    func notice(_ outcome: Outcome) async {
+        seen.withLock { $0.notices.append(outcome.kind) }
+    }
+}
+
+/// The events of a flow, as words.
+final class EventLog: Sendable {
+    private let log = Mutex<[String]>([])
+
+    var words: [String] { log.withLock { $0 } }
+
+    func add(_ kind: RecoveryEvent.Kind) {
+        let word: String? =
+            switch kind {
+            case .challenge(let key, let destination): "challenge \(key)\(destination.map { " \($0)" } ?? "")"
+            case .fallback(let from, let to): "fallback \(from) \(to)"
+            default: nil
+            }
+        if let word { log.withLock { $0.append(word) } }
+    }
+}

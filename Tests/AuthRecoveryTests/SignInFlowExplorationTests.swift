@@ -1,0 +1,204 @@
+import AuthRecovery
+import HTTPRecovery
+import Synchronization
+import Testing
+
+/// Every order of what a server, a person and the caller may do, up to a depth.
+@Suite struct SignInFlowExplorationTests {
+    @Test(.timeLimit(.minutes(5)))
+    func inEveryOrderOfEventsTheFlowKeepsItsWord() async throws {
+        let oracle = Oracle(depth: 6)
+        var paths = 0
+        var ends: [String: Int] = [:]
+        repeat {
+            let end = try await follow(oracle)
+            ends[end, default: 0] += 1
+            paths += 1
+        } while oracle.advance()
+        #expect(paths > 10_000)
+        #expect(Set(ends.keys) == ["finished", "refused", "no answer", "cancelled"])
+    }
+
+    /// Runs one path and checks it.
+    private func follow(_ oracle: Oracle) async throws -> String {
+        oracle.rewind()
+        let options = SignInOptions(maxRounds: 2, maxRestarts: 1)
+        let result = await Task {
+            var machine = ExploringMachine(oracle: oracle)
+            return await Result<String, any Error> {
+                try await SignInFlow(answering: ExploringPerson(oracle: oracle), options: options).run(&machine)
+            }
+        }.value
+        let path = oracle.log
+        let trace = path.joined(separator: ", ")
+        let submitted = path.filter { $0.hasPrefix("submit") }
+        #expect(Set(submitted).count == submitted.count, "an answer is submitted once: \(trace)")
+        let beginnings = path.filter { $0 == "begin" || $0 == "resync" }
+        #expect(beginnings.count <= 1 + options.maxRestarts, "restarts are bounded: \(trace)")
+        #expect(path.filter { $0.hasPrefix("round 3") }.isEmpty, "rounds are bounded: \(trace)")
+        let isCancelled = path.contains("cancel")
+        switch result {
+        case .success:
+            #expect(!isCancelled || path.last == "cancel", "\(trace)")
+            return "finished"
+        case .failure(is CancellationError):
+            #expect(isCancelled, "\(trace)")
+            #expect(path.last == "cancel", "nothing happens after a cancellation: \(trace)")
+            return "cancelled"
+        case .failure(let error as RecoveryError):
+            #expect(!isCancelled, "cancellation is thrown as such: \(trace)")
+            #expect(error.kind != .stateConflict || error.reason != .attemptsExhausted, "no circles: \(trace)")
+            return "refused"
+        case .failure(is NoAnswer):
+            #expect(!isCancelled, "cancellation is thrown as such: \(trace)")
+            return "no answer"
+        case .failure(let error):
+            Issue.record("unexpected \(error): \(trace)")
+            return "unexpected"
+        }
+    }
+}
+
+/// Chooses at every fork, so that all paths are taken one after the other; beyond the depth it takes the first way.
+private final class Oracle: Sendable {
+    private struct State {
+        var choices: [Int] = []
+        var arities: [Int] = []
+        var position = 0
+        var log: [String] = []
+        var answers = 0
+    }
+
+    private let depth: Int
+    private let state = Mutex(State())
+
+    init(depth: Int) {
+        self.depth = depth
+    }
+
+    var log: [String] { state.withLock { $0.log } }
+
+    func note(_ word: String) {
+        state.withLock { $0.log.append(word) }
+    }
+
+    /// An answer that no other is equal to.
+    func uniqueAnswer() -> Secret {
+        state.withLock { state in
+            state.answers += 1
+            return Secret("\(state.answers)")
+        }
+    }
+
+    func choose(of count: Int) -> Int {
+        state.withLock { state in
+            defer { state.position += 1 }
+            if state.position < state.choices.count { return state.choices[state.position] }
+            guard state.choices.count < depth else { return 0 }
+            state.choices.append(0)
+            state.arities.append(count)
+            return 0
+        }
+    }
+
+    func rewind() {
+        state.withLock { state in
+            state.position = 0
+            state.log = []
+            state.answers = 0
+        }
+    }
+
+    /// Goes to the next path; false after the last.
+    func advance() -> Bool {
+        state.withLock { state in
+            while let last = state.choices.popLast() {
+                let arity = state.arities.removeLast()
+                if last + 1 < arity {
+                    state.choices.append(last + 1)
+                    state.arities.append(arity)
+                    return true
+                }
+            }
+            return false
+        }
+    }
+
+    func cancel() {
+        note("cancel")
+        unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+    }
+}
+
+/// A server that does anything.
+private struct ExploringMachine: SignInMachine {
+    let oracle: Oracle
+    var openingFactor: Factor? = .password
+
+    private mutating func answer(_ call: String) throws -> SignInStep<String> {
+        oracle.note(call)
+        switch oracle.choose(of: 12) {
+        case 0: return .finished("session")
+        case 1: return .ask(Challenge(factor: .email))
+        case 2: return .choose([.password, .totp, .email])
+        case 3: throw RecoveryError.refused(.invalidCredentials)
+        case 4: throw RecoveryError.refused(.challengeExpired, .newChallenge)
+        case 5: throw RecoveryError.refused(.passwordCompromised, .switchFactor)
+        case 6: throw RecoveryError.refused(.factorUnavailable, .switchFactor)
+        case 7: throw RecoveryError.refused(.flowExpired, .restartFlow)
+        case 8: throw RecoveryError.refused(.stateConflict, .resync)
+        case 9: throw RecoveryError.refused(.rateLimited, .wait)
+        case 10:
+            oracle.cancel()
+            throw RecoveryError.refused(.transport)
+        default:
+            oracle.cancel()
+            throw CancellationError()
+        }
+    }
+
+    mutating func begin() throws -> SignInStep<String> {
+        defer { openingFactor = nil }
+        return try answer("begin")
+    }
+
+    mutating func resync() throws -> SignInStep<String> { try answer("resync") }
+    mutating func choose(_ factor: Factor) throws -> SignInStep<String> { try answer("choose") }
+    mutating func resend(_ factor: Factor) throws -> SignInStep<String> { try answer("resend") }
+
+    mutating func submit(_ secret: Secret, to challenge: Challenge) throws -> SignInStep<String> {
+        try answer("submit \(secret.reveal())")
+    }
+
+    mutating func replace(_ factor: Factor, after refusal: RecoveryError?) throws -> SignInStep<String> {
+        try answer("replace")
+    }
+}
+
+/// A person who does anything.
+private struct ExploringPerson: ChallengeResponder {
+    let oracle: Oracle
+
+    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
+        oracle.note("round \(challenge.round)")
+        switch oracle.choose(of: 5) {
+        case 0: throw NoAnswer(challenge.key)
+        case 1: return .text(oracle.uniqueAnswer())
+        case 2: return .resend
+        case 3: return .useAnotherFactor
+        default:
+            oracle.cancel()
+            throw NoAnswer(challenge.key)
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}

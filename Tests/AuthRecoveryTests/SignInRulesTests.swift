@@ -1,0 +1,118 @@
+import AuthRecovery
+import HTTPRecovery
+import Testing
+
+@Suite struct SignInRulesTests {
+    typealias Reaction = SignInRules.Reaction
+
+    private static let options = SignInOptions(maxRounds: 3, maxRestarts: 1)
+
+    private func reaction(
+        _ kind: Outcome.Kind,
+        _ remedies: [Remedy] = [],
+        answering key: AnswerKey? = .emailCode,
+        round: Int = 1,
+        restarts: Int = 0,
+        parameter: String? = nil,
+        options: SignInOptions = options
+    ) -> Reaction {
+        var outcome = Outcome(kind, remedies: remedies)
+        outcome.parameter = parameter
+        let challenge = key.map { Challenge(factor: Factor(key: $0, providerName: $0.rawValue), round: round) }
+        return SignInRules.reaction(to: outcome, of: challenge, restarts: restarts, options: options)
+    }
+
+    /// What each kind leads to while everything is still allowed, with every remedy at hand.
+    private static func expected(_ kind: Outcome.Kind) -> Reaction {
+        switch kind {
+        case .passwordCompromised: .switchFactor([.emailCode, .phoneCode])
+        case .passwordExpired, .factorUnavailable: .switchFactor(nil)
+        case .invalidCredentials, .challengeIncorrect, .passwordRejected, .invalidRequest: .askAgain
+        case .challengeExpired: .newChallenge
+        case .flowExpired: .restart
+        case .stateConflict, .notFound, .credentialRejected: .resync
+        default: .fail
+        }
+    }
+
+    @Test(arguments: Outcome.Kind.allCases)
+    func everyKindHasItsReactionInEveryRoundAndRestart(kind: Outcome.Kind) {
+        let remedies: [Remedy] = [.askUser, .switchFactor, .newChallenge, .resync, .restartFlow, .changePassword]
+        for round in 1...4 {
+            for restarts in 0...2 {
+                var expected = Self.expected(kind)
+                if round >= 3, expected == .askAgain || expected == .newChallenge { expected = .fail }
+                if restarts >= 1, expected == .restart || expected == .resync { expected = .fail }
+                let got = reaction(kind, remedies, round: round, restarts: restarts)
+                #expect(got == expected, "\(kind) round \(round) restarts \(restarts)")
+            }
+        }
+    }
+
+    @Test(arguments: Outcome.Kind.allCases)
+    func withoutARemedyOnlyWhatTheKindItselfSaysHelps(kind: Outcome.Kind) {
+        let expected: Reaction =
+            switch kind {
+            case .passwordExpired, .challengeExpired, .invalidRequest, .stateConflict, .notFound, .credentialRejected:
+                .fail
+            default: Self.expected(kind)
+            }
+        #expect(reaction(kind) == expected)
+    }
+
+    @Test(arguments: Outcome.Kind.allCases)
+    func whereNothingWasAnsweredNothingIsAskedAgain(kind: Outcome.Kind) {
+        let got = reaction(kind, Remedy.allCases, answering: nil)
+        #expect(got != .askAgain && got != .newChallenge, "\(kind)")
+    }
+
+    @Test func theFallbackIsTheCallersChoice() {
+        let off = SignInOptions(compromisedPasswordFallback: [])
+        #expect(reaction(.passwordCompromised, answering: .password, options: off) == .fail)
+        let totp = SignInOptions(compromisedPasswordFallback: [.totp])
+        #expect(reaction(.passwordCompromised, answering: .password, options: totp) == .switchFactor([.totp]))
+        #expect(reaction(.passwordCompromised, answering: .newPassword) == .askAgain)
+        #expect(reaction(.passwordCompromised, answering: .newPassword, round: 3) == .fail)
+    }
+
+    @Test func anUnknownNameIsNotMendedByAnotherPassword() {
+        #expect(reaction(.invalidCredentials, [.askUser], answering: .password, parameter: "identifier") == .fail)
+        #expect(reaction(.invalidRequest, [.askUser], answering: .password, parameter: "identifier") == .fail)
+        #expect(reaction(.invalidCredentials, [.askUser], answering: .password, parameter: "password") == .askAgain)
+        // Where the server does not say which of the two is wrong.
+        let vague = reaction(
+            .invalidCredentials,
+            [.askUser, .switchFactor],
+            answering: .password,
+            parameter: "identifier"
+        )
+        #expect(vague == .askAgain)
+    }
+
+    @Test func aCodeThatWasNeverSentIsSent() {
+        #expect(reaction(.stateConflict, [.newChallenge]) == .newChallenge)
+        #expect(reaction(.stateConflict, [.newChallenge], round: 3) == .fail)
+        #expect(reaction(.stateConflict, [.resync, .restartFlow]) == .resync)
+        #expect(reaction(.stateConflict, [.restartFlow]) == .restart)
+    }
+
+    @Test func theBestFactorIsThePreferredOneAndThenTheDefault() {
+        func factor(_ key: AnswerKey, _ id: String = "", isDefault: Bool = false) -> Factor {
+            Factor(key: key, providerName: key.rawValue, id: id, isDefault: isDefault)
+        }
+        let factors = [
+            factor(.push), factor(.phoneCode, "1"), factor(.phoneCode, "2", isDefault: true), factor(.totp),
+        ]
+        #expect(SignInRules.best(of: factors, by: [.phoneCode, .totp])?.id == "2")
+        #expect(SignInRules.best(of: factors, by: [.totp])?.key == .totp)
+        #expect(SignInRules.best(of: factors, by: [])?.id == "2")
+        #expect(SignInRules.best(of: [factor(.push), factor(.webauthn)], by: [.totp])?.key == .push)
+        #expect(SignInRules.best(of: [], by: [.totp]) == nil)
+    }
+
+    @Test func optionsOutOfRangeAreClamped() {
+        let options = SignInOptions(maxRounds: 0, maxRestarts: -1)
+        #expect(options.maxRounds == 1)
+        #expect(options.maxRestarts == 0)
+    }
+}
