@@ -2,7 +2,6 @@ import CurlTransport
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
-import Synchronization
 import Testing
 
 /// Bodies that flow, wait, fail or are dropped.
@@ -30,7 +29,7 @@ struct StreamingTests {
 
     @Test
     func aReaderThatDoesNotReadStopsTheServer() async throws {
-        let written = Mutex(0)
+        let written = Locked(0)
         let total = 64 << 20
         let server = try FaultServer(
             plan: { _ in
@@ -180,7 +179,7 @@ struct StreamingTests {
 /// Chunks that count how many of them were asked for.
 private struct Counting: AsyncSequence, Sendable {
     final class Count: Sendable {
-        private let count = Mutex(0)
+        private let count = Locked(0)
         var value: Int { count.withLock { $0 } }
         func increment() { count.withLock { $0 += 1 } }
     }

@@ -103,7 +103,7 @@ struct Program: Sendable {
         var pointers = unsafe ([name] + arguments).map { unsafe strdup($0) } + [nil]
         var identifier: pid_t = 0
         let result = unsafe posix_spawnp(&identifier, name, &actions, nil, &pointers, environ)
-        for unsafe pointer in unsafe pointers { unsafe free(pointer) }
+        for unsafepointer in unsafe pointers { unsafe free(pointer) }
         unsafe posix_spawn_file_actions_destroy(&actions)
         close(ends[1])
         output = ends[0]

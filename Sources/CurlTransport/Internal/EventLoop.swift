@@ -1,7 +1,6 @@
 import CCurl
 import Glibc
 import HTTPRecovery
-import Synchronization
 
 /// One thread that drives libcurl for all transfers given to it.
 ///
@@ -29,7 +28,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     let configuration: CurlTransport.Configuration
-    private let inbox = Mutex(Inbox())
+    private let inbox = Locked(Inbox())
     private let wakeup: Int32
 
     // MARK: The loop's own

@@ -1,5 +1,4 @@
 import HTTPRecovery
-import Synchronization
 
 /// One attempt: the meeting point of the caller's task, the task that reads the request body, and the loop.
 ///
@@ -23,7 +22,7 @@ final class Transfer: @unchecked Sendable {
     /// When the attempt's time is over, on the monotonic clock.
     let deadline: UInt64
     let loop: EventLoop
-    let shared = Mutex(Shared())
+    let shared = Locked(Shared())
 
     // MARK: The loop's own
 

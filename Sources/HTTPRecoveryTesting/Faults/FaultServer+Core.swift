@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import HTTPRecovery
 
 extension FaultServer {
     /// The server proper; its threads hold it, so that the public object's end can stop them.
@@ -7,7 +7,7 @@ extension FaultServer {
         let log = ServerLog()
         private let plan: @Sendable (Int) -> Plan
         private let reply: @Sendable (Request) -> Reply
-        private let state: Mutex<State>
+        private let state: Locked<State>
         /// Opened when the public object is gone.
         let retired = Gate()
 
@@ -22,7 +22,7 @@ extension FaultServer {
             plan: @escaping @Sendable (Int) -> Plan,
             reply: @escaping @Sendable (Request) -> Reply
         ) {
-            self.state = Mutex(State(listener: listener))
+            self.state = Locked(State(listener: listener))
             self.plan = plan
             self.reply = reply
         }
