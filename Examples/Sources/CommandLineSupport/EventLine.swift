@@ -111,9 +111,6 @@ public enum EventLine {
         let (seconds, attoseconds) = max(duration, .zero).components
         let unit: Int64 = 1_000_000_000_000_000
         let milliseconds = (attoseconds + unit - 1) / unit
-        let whole = seconds + milliseconds / 1000
-        let rest = milliseconds % 1000
-        if rest == 0 { return .number(JSONNumber(whole)) }
-        return .number(JSONNumber((Double(whole) * 1000 + Double(rest)) / 1000))
+        return .number(JSONNumber(seconds: .seconds(seconds) + .milliseconds(milliseconds)))
     }
 }

@@ -23,11 +23,10 @@ public enum FailureText {
             let detail = Masking.printable(failure.message, limit: 200)
             return detail.isEmpty ? "\(sentence)." : "\(sentence) (\(detail))."
         }
-        var words: [String] = []
-        if let status = error.outcome.status ?? error.history.attempts.last?.status { words.append("HTTP \(status)") }
-        if let code = error.outcome.loggableCode { words.append(code) }
         let message = redirect(error.reason) ?? Masking.printable(error.userMessage)
-        return words.isEmpty ? message : "\(words.joined(separator: ", ")). \(message)"
+        let code = error.outcome.loggableCode.map { " (\($0))" } ?? ""
+        guard let status = error.outcome.status ?? error.history.attempts.last?.status else { return message + code }
+        return "HTTP \(status)\(code). \(message)"
     }
 
     private static func transport(_ error: TransportError) -> String {
@@ -88,7 +87,8 @@ public enum FailureText {
     }
 
     private static func when(_ error: RecoveryError, now: Timestamp) -> String? {
-        guard let at = error.retryAt, at > now else { return nil }
+        // Less than a second, as of a backoff of our own, is over when it has been read.
+        guard let at = error.retryAt, at.elapsed(since: now) >= .seconds(1) else { return nil }
         return "Worth trying again at \(HumanTime.clock(at, now: now)), in \(HumanTime.text(at.elapsed(since: now)))."
     }
 

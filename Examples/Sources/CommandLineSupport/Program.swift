@@ -7,6 +7,19 @@ public enum Program {
     /// How long the work may take to end after an interruption, in milliseconds.
     private static let grace: Int32 = 500
 
+    /// Makes sure that standard input, output and error exist; to be called first.
+    ///
+    /// Where one was closed by the caller, the next file would take its place, and get what was not meant for it.
+    public static func openStandardDescriptors() {
+        // The system takes the lowest free number.
+        while case let descriptor = unsafe open("/dev/null", O_RDWR), descriptor >= 0 {
+            if descriptor > STDERR_FILENO {
+                close(descriptor)
+                return
+            }
+        }
+    }
+
     /// Ends the program before its work has begun.
     public static func exit(_ status: ExitStatus) -> Never {
         Glibc.exit(status.rawValue)

@@ -61,7 +61,9 @@ public final class Terminal: Sendable {
         }
     }
 
-    /// Shows another status line; nil takes it away. Nothing happens where nobody looks.
+    /// Shows another status line; nil takes it away.
+    ///
+    /// Nothing happens where nobody looks.
     public func showStatus(_ text: String?) {
         guard isInteractive else { return }
         status.withLock { status in

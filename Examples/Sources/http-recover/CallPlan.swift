@@ -88,7 +88,8 @@ struct CallPlan: Sendable {
             ("--max-body", command.maxBody ?? 0, 0...Int.max),
         ]
         for (name, number, range) in numbers where !range.contains(number) {
-            let bound = range.upperBound == .max ? "at least \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+            let bound =
+                range.upperBound == .max ? "at least \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
             throw InvalidOption("\(name): \(number) is out of range, which is \(bound)")
         }
         guard (0...1).contains(command.recovery.budgetRatio) else {

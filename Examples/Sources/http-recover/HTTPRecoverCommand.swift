@@ -128,10 +128,16 @@ struct RecoveryOptions: ParsableArguments {
     @Flag(help: "Send once, whatever happens.")
     var noRecovery = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("The retries that each call adds to the budget, 0 to 1.", valueName: "R"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The retries that each call adds to the budget, 0 to 1.", valueName: "R")
+    )
     var budgetRatio = 0.2
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("The retries that are in the budget from the start.", valueName: "N"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The retries that are in the budget from the start.", valueName: "N")
+    )
     var budgetBurst = 10
 
     @Option(help: "Where limits are remembered: memory.")
@@ -143,7 +149,10 @@ struct RecoveryOptions: ParsableArguments {
 
 /// How many calls are made.
 struct CallOptions: ParsableArguments {
-    @Option(parsing: .unconditional, help: ArgumentHelp("Makes each call so many times: all URLs once, then again.", valueName: "N"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Makes each call so many times: all URLs once, then again.", valueName: "N")
+    )
     var `repeat` = 1
 
     @Option(parsing: .unconditional, help: ArgumentHelp("The most calls at the same time.", valueName: "N"))

@@ -89,15 +89,22 @@ final class Runner: Sendable {
             if plan.total == 1 { hint(at: response) }
         } catch let error as RecoveryError {
             if plan.total == 1 { await show(error.response) }
-            let status = error.response?.status.code ?? error.history.attempts.last?.status
             // Who stops reading, as `head` does, knows it and needs no message.
             let isUnread = error.outcome.transportError?.code == .outputClosed
             let lines = isUnread ? [] : FailureText.lines(error, request: name, now: time.wallTime)
-            results.finish(index, CallResult(status: status, exit: .ofRequest(error), message: lines))
+            results.finish(index, CallResult(status: Self.status(of: error), exit: .ofRequest(error), message: lines))
         } catch is CancellationError {
             results.finish(index, CallResult(exit: .interrupted))
         } catch {
             results.finish(index, CallResult(exit: .transferFailed, message: ["\(name): \(error)"]))
+        }
+    }
+
+    /// The status of the answer that a failed call is left with; nil where it is left without one.
+    private static func status(of error: RecoveryError) -> Int? {
+        switch error.kind {
+        case .transport, .timedOut: nil
+        default: error.response?.status.code ?? error.history.attempts.last?.status
         }
     }
 

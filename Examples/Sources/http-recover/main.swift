@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
 
+Program.openStandardDescriptors()
 let command = HTTPRecoverCommand.parseOrExit()
 do {
     let plan = try CallPlan(command)
