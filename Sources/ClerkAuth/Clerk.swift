@@ -115,7 +115,7 @@ public struct Clerk: Sendable {
         do {
             return try await api.send(ClerkAPI.Call(method: method, path: path, sessionID: sessionID))
         } catch let error as RecoveryError where error.remedies.contains(.resync) {
-            guard let sessionID else { throw error }
+            guard let sessionID, error.reason != .identityChanged else { throw error }
             let isLive: Bool
             do {
                 isLive = try await api.liveSession(sessionID) != nil

@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func aFactorThatIsUnavailableIsNotTriedAgain() async throws {
-        let unavailable = ScriptedMachine.Answer.failure(.refused(.factorUnavailable))
+        let unavailable = ScriptedMachine.Answer.failure(.refused(.factorUnavailable, .switchFactor))
         let all = ScriptedMachine.Answer.success(.choose([.totp, .email, .phone]))
         var machine = ScriptedMachine(
             all,
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func whenEveryFactorIsUnavailableItEnds() async throws {
-        let unavailable = ScriptedMachine.Answer.failure(.refused(.factorUnavailable))
+        let unavailable = ScriptedMachine.Answer.failure(.refused(.factorUnavailable, .switchFactor))
         let all = ScriptedMachine.Answer.success(.choose([.totp, .email]))
         var machine = ScriptedMachine(all, unavailable, all, unavailable, all)
         let error = await #expect(throws: RecoveryError.self) { try await run(&machine) }

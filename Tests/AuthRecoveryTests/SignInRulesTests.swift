@@ -53,7 +53,8 @@ import Testing
     func withoutARemedyOnlyWhatTheKindItselfSaysHelps(kind: Outcome.Kind) {
         let expected: Reaction =
             switch kind {
-            case .passwordExpired, .challengeExpired, .invalidRequest, .stateConflict, .notFound, .credentialRejected:
+            case .passwordExpired, .factorUnavailable, .challengeExpired, .invalidRequest, .stateConflict, .notFound,
+                .credentialRejected:
                 .fail
             default: Self.expected(kind)
             }

@@ -141,6 +141,8 @@ public struct SignInFlow: Sendable {
         _ opening: Challenge?,
         _ progress: inout SignInProgress
     ) async throws -> Move {
+        // That was no word of the server's: somebody else has signed in on this machine meanwhile.
+        if refusal.reason == .identityChanged { throw refusal }
         let (answered, tried) = subject(of: call, opening)
         let reaction = SignInRules.reaction(
             to: refusal.outcome,

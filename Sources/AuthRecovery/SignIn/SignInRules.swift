@@ -39,7 +39,7 @@ public enum SignInRules {
             if challenge?.key == .newPassword { return mayAskAgain ? .askAgain : .fail }
             let fallback = options.compromisedPasswordFallback
             return fallback.isEmpty ? .fail : .switchFactor(fallback)
-        case .passwordExpired:
+        case .passwordExpired, .factorUnavailable:
             return outcome.remedies.contains(.switchFactor) ? .switchFactor(nil) : .fail
         case .invalidCredentials:
             return mayAskAgain && !isUnknownName(outcome) ? .askAgain : .fail
@@ -47,8 +47,6 @@ public enum SignInRules {
             return mayAskAgain ? .askAgain : .fail
         case .challengeExpired:
             return mayAskAgain && outcome.remedies.contains(.newChallenge) ? .newChallenge : .fail
-        case .factorUnavailable:
-            return .switchFactor(nil)
         case .flowExpired:
             return mayRestart ? .restart : .fail
         case .stateConflict where outcome.remedies.first == .newChallenge:

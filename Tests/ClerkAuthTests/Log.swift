@@ -1,0 +1,12 @@
+import Synchronization
+
+/// Words in the order in which they came.
+final class Log: Sendable {
+    private let state = Mutex<[String]>([])
+
+    var words: [String] { state.withLock { $0 } }
+
+    func add(_ word: String) {
+        state.withLock { $0.append(word) }
+    }
+}
