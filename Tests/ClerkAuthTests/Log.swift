@@ -1,8 +1,7 @@
-import Synchronization
 
 /// Words in the order in which they came.
 final class Log: Sendable {
-    private let state = Mutex<[String]>([])
+    private let state = Locked<[String]>([])
 
     var words: [String] { state.withLock { $0 } }
 
