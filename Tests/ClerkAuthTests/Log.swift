@@ -1,3 +1,4 @@
+import HTTPRecovery
 
 /// Words in the order in which they came.
 final class Log: Sendable {
