@@ -148,6 +148,7 @@ struct LifetimeTests {
                 let body = try await transport.fetch(.to(server.authority, .get, "/\(index)")).body
                 #expect(body == "/\(index)")
             }
+            await transport.shutdown()
         }
         try await task.value
     }
