@@ -1,5 +1,5 @@
 import HTTPRecovery
-import Synchronization
+import Locking
 
 /// The events of one command, which may make many calls, as those of a single call.
 ///
@@ -21,7 +21,7 @@ final class CommandEvents: Sendable {
     private let sink: @Sendable (RecoveryEvent) -> Void
     private let time: TimeSource
     private let start: TimeSource.Instant
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(time: TimeSource, sink: @escaping @Sendable (RecoveryEvent) -> Void) {
         self.sink = sink
