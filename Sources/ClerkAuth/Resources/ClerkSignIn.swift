@@ -16,9 +16,9 @@ public struct ClerkSignIn: Sendable, Hashable {
     /// The session that it led to.
     public var createdSessionID: String?
 
-    /// Reads a sign-in; nil when the value has no id.
+    /// Reads a sign-in; nil when the value has no id, or one that would lead a path astray.
     init?(_ json: JSONValue?) {
-        guard let json, let id = json["id"]?.string, !id.isEmpty else { return nil }
+        guard let json, let id = json["id"]?.string, !id.allSatisfy({ $0 == "." }) else { return nil }
         self.id = id
         status = ClerkSignInStatus(rawValue: json["status"]?.string ?? "")
         identifier = json["identifier"]?.string
