@@ -46,9 +46,12 @@ import Testing
         #expect(again.others.isEmpty)
     }
 
-    @Test(arguments: ["17", "true", "[]", "{}", "[\"a\"]"], [
-        "access_token", "refresh_token", "client_token", "session_id", "sso_token", "expires_at",
-    ])
+    @Test(
+        arguments: ["17", "true", "[]", "{}", "[\"a\"]"],
+        [
+            "access_token", "refresh_token", "client_token", "session_id", "sso_token", "expires_at",
+        ]
+    )
     func aMemberOfAWrongTypeIsNoCredentialButIsKept(value: String, key: String) throws {
         if key == "expires_at", value == "17" { return }
         let text = #"{"\#(key)":\#(value)}"#

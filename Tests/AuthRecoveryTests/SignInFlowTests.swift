@@ -46,11 +46,22 @@ import Testing
         let wrong = ScriptedMachine.Answer.failure(.refused(.challengeIncorrect))
         let both = ScriptedMachine.Answer.success(.choose([.totp, .email]))
         var machine = ScriptedMachine(
-            .success(.ask(Challenge(factor: .totp))), wrong, wrong, both, .success(.ask(Challenge(factor: .email))),
-            both, .success(.ask(Challenge(factor: .totp))), wrong
+            .success(.ask(Challenge(factor: .totp))),
+            wrong,
+            wrong,
+            both,
+            .success(.ask(Challenge(factor: .email))),
+            both,
+            .success(.ask(Challenge(factor: .totp))),
+            wrong
         )
         let person = ScriptedPerson(
-            .text("1"), .text("2"), .useAnotherFactor, .useAnotherFactor, .text("3"), .text("4")
+            .text("1"),
+            .text("2"),
+            .useAnotherFactor,
+            .useAnotherFactor,
+            .text("3"),
+            .text("4")
         )
         await #expect(throws: RecoveryError.self) { try await run(&machine, person) }
         #expect(person.questions.map(\.round) == [1, 2, 3, 1, 3])
@@ -104,7 +115,12 @@ import Testing
         let unavailable = ScriptedMachine.Answer.failure(.refused(.factorUnavailable, .switchFactor))
         let all = ScriptedMachine.Answer.success(.choose([.totp, .email, .phone]))
         var machine = ScriptedMachine(
-            all, unavailable, all, unavailable, all, .success(.ask(Challenge(factor: .phone)))
+            all,
+            unavailable,
+            all,
+            unavailable,
+            all,
+            .success(.ask(Challenge(factor: .phone)))
         )
         _ = try await run(&machine, ScriptedPerson(.text("1")))
         #expect(
@@ -164,7 +180,8 @@ import Testing
 
     @Test func aStateThatIsNotTheAssumedOneIsReadAgain() async throws {
         var machine = ScriptedMachine(
-            .success(.ask(Challenge(factor: .totp))), .failure(.refused(.stateConflict, .resync)),
+            .success(.ask(Challenge(factor: .totp))),
+            .failure(.refused(.stateConflict, .resync)),
             .success(.ask(Challenge(factor: .phone)))
         )
         _ = try await run(&machine, ScriptedPerson(.text("1"), .text("2")))
@@ -173,7 +190,8 @@ import Testing
 
     @Test func anotherFactorIsOfferedToThePersonWhoWantsOne() async throws {
         var machine = ScriptedMachine(
-            .success(.ask(Challenge(factor: .totp))), .success(.choose([.totp, .email])),
+            .success(.ask(Challenge(factor: .totp))),
+            .success(.choose([.totp, .email])),
             .success(.ask(Challenge(factor: .email)))
         )
         _ = try await run(&machine, ScriptedPerson(.useAnotherFactor, .text("1")))

@@ -48,7 +48,7 @@ public struct ClerkFactor: Sendable, Hashable {
         safeIdentifier = json["safe_identifier"]?.string
         emailAddressID = json["email_address_id"]?.string
         phoneNumberID = json["phone_number_id"]?.string
-        isDefault = json["default"]?.bool ?? json["primary"]?.bool ?? false
+        isDefault = json["default"]?.bool == true || json["primary"]?.bool == true
     }
 
     /// The factor in the words that all providers share; nil where this version cannot carry it out.
@@ -77,6 +77,6 @@ public struct ClerkFactor: Sendable, Hashable {
         guard let at = destination.lastIndex(of: "@") else {
             return "•••" + destination.suffix(destination.count > 4 ? 2 : 0)
         }
-        return destination.prefix(1) + "•••" + destination[at...]
+        return destination[..<at].prefix(1) + "•••" + destination[at...]
     }
 }
