@@ -89,3 +89,8 @@ for target in package.targets where target.type != .system && target.type != .pl
             .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         ]
 }
+
+// The documentation plugin is fetched only by whoever builds the documentation.
+if Context.environment["HTTP_RECOVERY_DOCS"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.4.0"))
+}

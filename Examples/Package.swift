@@ -7,9 +7,13 @@ let package = Package(
     products: [
         .library(name: "AuthSandbox", targets: ["AuthSandbox"]),
         .executable(name: "auth-sandbox", targets: ["auth-sandbox"]),
+        .executable(name: "http-recover", targets: ["http-recover"]),
+        .executable(name: "auth-client", targets: ["auth-client"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0")
+        .package(name: "swift-http-recovery", path: ".."),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.6.0", traits: []),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
     ],
     targets: [
         // Needs the C library alone: no Foundation, no NIO. A test that links it starts in milliseconds.
@@ -23,6 +27,47 @@ let package = Package(
             ]
         ),
         .testTarget(name: "AuthSandboxTests", dependencies: ["AuthSandbox"]),
+        // What the command-line clients have in common.
+        .target(
+            name: "CommandLineSupport",
+            dependencies: [
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .executableTarget(
+            name: "http-recover",
+            dependencies: [
+                "CommandLineSupport",
+                .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        .executableTarget(
+            name: "auth-client",
+            dependencies: [
+                "CommandLineSupport",
+                .product(name: "AuthRecovery", package: "swift-http-recovery"),
+                .product(name: "ClerkAuth", package: "swift-http-recovery"),
+                .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        .testTarget(
+            name: "CommandLineSupportTests",
+            dependencies: [
+                "CommandLineSupport",
+                // Built for the end-to-end tests, which run it.
+                "http-recover",
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
     ]
 )
 

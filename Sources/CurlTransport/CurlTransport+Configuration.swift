@@ -3,13 +3,14 @@ import CCurl
 extension CurlTransport {
     /// What a transport is set up with.
     public struct Configuration: Sendable {
-        /// The number of event loops, each one thread; 1 by default, which is enough for tens of thousands of requests
-        /// a second. All requests to one origin run on one loop. Values below 1 count as 1.
+        /// The number of event loops, each one thread; 1 by default.
+        ///
+        /// One is enough for tens of thousands of requests a second. All requests to one origin run on one loop. Values below 1 count as 1.
         public var loops: Int
 
-        /// The most transfers at a time to one origin; 64 by default. Further ones wait in the order of arrival.
+        /// The most transfers at a time to one origin; 64 by default.
         ///
-        /// A response whose body is still unread holds its place. Values below 1 count as 1.
+        /// Further ones wait in the order of arrival. A response whose body is still unread holds its place. Values below 1 count as 1.
         public var maxConnectionsPerOrigin: Int
 
         /// The versions of HTTP that are offered; ``HTTPVersion/automatic`` by default.
@@ -37,22 +38,24 @@ extension CurlTransport {
         /// The time that name lookup, connection and TLS handshake may take; 10 seconds by default.
         public var connectTimeout: Duration
 
-        /// The most bytes of header sections a response may have, interim responses and trailers included; 64 KiB by
-        /// default. A single line is bounded by libcurl itself, at about 100 KB.
+        /// The most bytes of header sections a response may have; 64 KiB by default.
+        ///
+        /// Interim responses and trailers are included. A single line is bounded by libcurl itself, at about 100 KB.
         public var maxHeaderBytes: Int
 
         /// The bytes of a response body that wait for their reader before the transport stops receiving; 256 KiB by
         /// default.
         public var maxBufferedBytes: Int
 
-        /// The size of libcurl's receive buffer; 120 KiB by default, at least 1 KiB, at most 10 MiB. It is allocated
-        /// per transfer that runs.
+        /// The size of libcurl's receive buffer; 120 KiB by default, at least 1 KiB, at most 10 MiB.
+        ///
+        /// Each running transfer has one.
         public var bufferSize: Int
 
         /// The time an unused connection is kept; 50 seconds by default, less than what common servers keep them.
         public var maxIdleTime: Duration
 
-        /// Whether plain-text HTTP/2 is spoken without negotiation. For tests against servers of raw frames.
+        /// Whether plain-text HTTP/2 is spoken without negotiation, for tests against servers of raw frames.
         package var speaksHTTP2WithPriorKnowledge = false
 
         /// Creates a configuration.

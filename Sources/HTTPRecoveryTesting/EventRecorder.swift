@@ -1,9 +1,8 @@
 public import HTTPRecovery
-import Synchronization
 
 /// Remembers the events of a client, for tests.
 public final class EventRecorder: Sendable {
-    private let recorded = Mutex<[RecoveryEvent]>([])
+    private let recorded = Locked<[RecoveryEvent]>([])
 
     /// Creates a recorder that watches the hub from now on.
     public init(_ hub: EventHub) {

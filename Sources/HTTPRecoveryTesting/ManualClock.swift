@@ -1,5 +1,4 @@
 public import HTTPRecovery
-import Synchronization
 
 /// A clock that stands still until a test moves it.
 ///
@@ -65,7 +64,7 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Creates a clock that shows zero.
     public init() {}

@@ -1,6 +1,5 @@
 public import HTTPRecovery
 public import HTTPTypes
-import Synchronization
 
 /// A transport that answers from a script and remembers what it was sent.
 ///
@@ -59,7 +58,7 @@ public final class ScriptedTransport: HTTPTransport {
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let fallback: Step
 
     /// Whether the pipeline leaves timeouts to the script's steps.
@@ -74,7 +73,7 @@ public final class ScriptedTransport: HTTPTransport {
     ///     steps answer at once; false lets it race them against its clock, for steps that hang.
     public init(_ steps: [Step] = [], then fallback: Step = .status(200), enforcesTimeouts: Bool = true) {
         self.enforcesTimeouts = enforcesTimeouts
-        self.state = Mutex(State(steps: steps))
+        self.state = Locked(State(steps: steps))
         self.fallback = fallback
     }
 

@@ -1,6 +1,5 @@
 import AuthRecovery
 import HTTPRecovery
-import Synchronization
 
 extension Factor {
     static let password = Factor(key: .password, providerName: "password")
@@ -62,12 +61,12 @@ final class ScriptedPerson: ChallengeResponder {
         var notices: [Outcome.Kind] = []
     }
 
-    private let answers: Mutex<[Result<ChallengeAnswer, any Error>]>
-    private let seen = Mutex(Seen())
+    private let answers: Locked<[Result<ChallengeAnswer, any Error>]>
+    private let seen = Locked(Seen())
     private let choice: Factor?
 
     init(_ answers: [Result<ChallengeAnswer, any Error>] = [], choosing choice: Factor? = nil) {
-        self.answers = Mutex(answers)
+        self.answers = Locked(answers)
         self.choice = choice
     }
 
@@ -98,7 +97,7 @@ final class ScriptedPerson: ChallengeResponder {
 
 /// The events of a flow, as words.
 final class EventLog: Sendable {
-    private let log = Mutex<[String]>([])
+    private let log = Locked<[String]>([])
 
     var words: [String] { log.withLock { $0 } }
 

@@ -1,6 +1,5 @@
 import AuthRecovery
 import HTTPRecovery
-import Synchronization
 import Testing
 
 /// Every order of what a server, a person and the caller may do, up to a depth.
@@ -70,7 +69,7 @@ private final class Oracle: Sendable {
     }
 
     private let depth: Int
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(depth: Int) {
         self.depth = depth

@@ -3,7 +3,6 @@ import ClerkAuth
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
-import Synchronization
 import Testing
 
 /// A Clerk client on a manual clock and a scripted server.
@@ -87,11 +86,11 @@ final class Person: ChallengeResponder {
         var notices: [Outcome.Kind] = []
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let choice: AnswerKey?
 
     init(_ answers: [AnswerKey: [ChallengeAnswer]] = [:], choosing choice: AnswerKey? = nil) {
-        state = Mutex(State(answers: answers))
+        state = Locked(State(answers: answers))
         self.choice = choice
     }
 

@@ -1,8 +1,8 @@
-import Synchronization
+import HTTPRecovery
 
 /// Words in the order in which they came.
 final class Log: Sendable {
-    private let state = Mutex<[String]>([])
+    private let state = Locked<[String]>([])
 
     var words: [String] { state.withLock { $0 } }
 

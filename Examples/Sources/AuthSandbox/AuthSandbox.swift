@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// A local server that behaves like an authentication provider, with people, lockouts, codes and faults.
 ///
@@ -18,7 +17,7 @@ import Synchronization
 /// seed, and all times from the sandbox's own clock, which ``advanceClock(by:)`` moves.
 public final class AuthSandbox: Sendable {
     private let server: SocketServer
-    private let state: State
+    private let world: Locked<SandboxWorld>
 
     /// Where it listens, such as `http://127.0.0.1:49152`.
     public let url: String
@@ -53,10 +52,10 @@ public final class AuthSandbox: Sendable {
             throw SandboxError(.cannotListen, "\(text) is not an address such as 127.0.0.1:8080")
         }
         for (index, user) in scenario.users.enumerated() { try user.check(path: "users[\(index)]") }
-        let state = State(SandboxWorld(scenario: scenario, seed: seed, wallNow: Self.wallNow))
-        self.state = state
+        let world = Locked(SandboxWorld(scenario: scenario, seed: seed, wallNow: Self.wallNow))
+        self.world = world
         server = try SocketServer(address) { request in
-            let (reply, lines) = state.world.withLock { $0.handle(request, wallNow: Self.wallNow) }
+            let (reply, lines) = world.withLock { $0.handle(request, wallNow: Self.wallNow) }
             for line in lines { log(line) }
             return reply
         }
@@ -74,7 +73,7 @@ public final class AuthSandbox: Sendable {
     /// - Parameter address: The e-mail address or the phone number; nil for all.
     /// - Returns: The messages, newest last.
     public func outbox(to address: String? = nil) -> [SandboxMessage] {
-        state.world.withLock { $0.outbox.messages(to: address) }
+        world.withLock { $0.outbox.messages(to: address) }
     }
 
     /// The code that a person's authenticator shows now.
@@ -82,7 +81,7 @@ public final class AuthSandbox: Sendable {
     /// - Parameter user: An identifier or an id.
     /// - Returns: Six digits; nil for somebody without an authenticator.
     public func totp(for user: String) -> String? {
-        state.world.withLock { world in
+        world.withLock { world in
             world.clerk.account(named: user).flatMap {
                 world.clerk.currentTOTP($0, settings: world.settings, now: world.now(wallNow: Self.wallNow))
             }
@@ -96,19 +95,19 @@ public final class AuthSandbox: Sendable {
     ///   - path: Only those of this path, a beginning or a pattern with `*`; nil for all.
     /// - Returns: The requests, newest last.
     public func requests(method: String? = nil, path: String? = nil) -> [SandboxRequestRecord] {
-        state.world.withLock { $0.log.records(method: method, path: path) }
+        world.withLock { $0.log.records(method: method, path: path) }
     }
 
     /// Lets something go wrong.
     ///
     /// - Parameter fault: What, and for which requests.
     public func add(_ fault: SandboxFault) {
-        state.world.withLock { _ = $0.faults.add(fault) }
+        world.withLock { _ = $0.faults.add(fault) }
     }
 
     /// Removes all faults.
     public func clearFaults() {
-        state.world.withLock { _ = $0.faults.clear() }
+        world.withLock { _ = $0.faults.clear() }
     }
 
     /// Adds a person; one with the same identifier is replaced.
@@ -117,7 +116,7 @@ public final class AuthSandbox: Sendable {
     /// - Throws: ``SandboxError`` for somebody who contradicts themselves.
     public func add(_ user: SandboxUser) throws(SandboxError) {
         try user.check(path: "user")
-        state.world.withLock { world in
+        world.withLock { world in
             let now = world.now(wallNow: Self.wallNow)
             _ = world.clerk.add(user, now: now, random: &world.random)
         }
@@ -129,7 +128,7 @@ public final class AuthSandbox: Sendable {
     public func advanceClock(by duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let milliseconds = min(max(seconds, 0), 31_557_600_000) * 1000 + attoseconds / 1_000_000_000_000_000
-        state.world.withLock { $0.advanceClock(byMilliseconds: milliseconds) }
+        world.withLock { $0.advanceClock(byMilliseconds: milliseconds) }
     }
 
     /// Ends sessions from afar, as an administrator would.
@@ -140,7 +139,7 @@ public final class AuthSandbox: Sendable {
     /// - Returns: The ids of the sessions that ended.
     @discardableResult
     public func endSessions(of user: String? = nil, as status: String = "revoked") -> [String] {
-        state.world.withLock { world in
+        world.withLock { world in
             let now = world.now(wallNow: Self.wallNow)
             return world.clerk.endSessions(user: user, client: nil, session: nil, as: status, answer: nil, now: now)
         }
@@ -150,24 +149,15 @@ public final class AuthSandbox: Sendable {
     ///
     /// - Parameter change: What to change.
     public func updateSettings(_ change: @Sendable (inout SandboxSettings) -> Void) {
-        state.world.withLock { change(&$0.settings) }
+        world.withLock { change(&$0.settings) }
     }
 
     /// Begins again: people, faults, settings, clock, log and codes are as at the start.
     public func reset() {
-        state.world.withLock { $0 = SandboxWorld(scenario: $0.scenario, seed: $0.seed, wallNow: Self.wallNow) }
+        world.withLock { $0 = SandboxWorld(scenario: $0.scenario, seed: $0.seed, wallNow: Self.wallNow) }
     }
 
     private static var wallNow: Int64 { Sockets.milliseconds(CLOCK_REALTIME) }
-
-    /// The world behind its lock, shared by the sandbox and its thread.
-    private final class State: Sendable {
-        let world: Mutex<SandboxWorld>
-
-        init(_ world: SandboxWorld) {
-            self.world = Mutex(world)
-        }
-    }
 }
 
 extension AuthSandbox {

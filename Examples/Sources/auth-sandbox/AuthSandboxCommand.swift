@@ -8,23 +8,27 @@ struct AuthSandboxCommand: ParsableCommand {
         commandName: "auth-sandbox",
         abstract: "A local server that behaves like an authentication provider.",
         discussion: """
-            It serves Clerk's Frontend API below /v1 (with any path before it), and prints the line
-            "listening on http://HOST:PORT" when it is ready, then each code that it would have sent and each \
-            request. Ctrl-C ends it.
+            It serves Clerk's Frontend API below /v1 (with any path before it), and prints the line "listening on \
+            http://HOST:PORT" when it is ready, then each code that it would have sent and each request. Ctrl-C ends it.
 
             PEOPLE. The password of each of them is \(SandboxScenario.defaultPassword).
-              ada@example.com        the password is enough; e-mail codes work too
-              grace@example.com      then TOTP (secret JBSWY3DPEHPK3PXP) or backup-0001 … backup-0005
-              linus@example.com      the password is compromised: e-mail code, then a new password
-              alan@example.com       compromised too, and TOTP (the same secret) after the new password
-              margaret@example.com   locked for 5 seconds by the third failure
+              ada@example.com       the password is enough; e-mail codes work too
+              grace@example.com     then TOTP (secret JBSWY3DPEHPK3PXP) or one of the
+                                    backup codes backup-0001 to backup-0005
+              linus@example.com     the password is compromised: e-mail code, then
+                                    a new password
+              alan@example.com      compromised too, and TOTP (the same secret)
+                                    after the new password
+              margaret@example.com  locked for 5 seconds by the third failure
               katherine+clerk_test@example.com
-                                     device trust: e-mail code 424242 on a new client
-              edsger@example.com     then a code to the phone +4930123456
-              barbara@example.com    no password: an e-mail code
-              dennis@example.com     the password is in a breach list: reset it with an e-mail code
-              ken@example.com        locked until somebody unlocks
-              radia@example.com      banned
+                                    device trust: e-mail code 424242 on a new client
+              edsger@example.com    then a code to the phone +4930123456
+              barbara@example.com   no password: an e-mail code
+              dennis@example.com    the password is in a breach list: reset it with
+                                    an e-mail code
+              ken@example.com       locked until somebody unlocks
+              radia@example.com     banned
+            Without a scenario that says otherwise, one address may begin 5 sign-ins and make 3 attempts in 10 seconds.
 
             CONTROL. GET /_sandbox/ lists what a test can do: read the codes (/_sandbox/outbox) and the requests \
             (/_sandbox/requests), set faults (/_sandbox/faults), move the clock (/_sandbox/clock), lock, revoke, \

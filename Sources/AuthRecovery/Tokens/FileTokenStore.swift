@@ -1,5 +1,4 @@
 import HTTPRecovery
-import Synchronization
 
 /// Credentials in a JSON file that only its owner can read.
 ///
@@ -8,7 +7,7 @@ import Synchronization
 /// the same time. Members of the file that this version does not know are kept.
 public final class FileTokenStore: TokenStore {
     private let file: PrivateFile
-    private let queue = Mutex(())
+    private let queue = Locked(())
 
     /// Creates a store on a file, which need not exist.
     ///

@@ -1,12 +1,12 @@
-import Synchronization
+import HTTPRecovery
 
 /// Credentials for as long as the process lives.
 public final class InMemoryTokenStore: TokenStore {
-    private let state: Mutex<StoredCredentials>
+    private let state: Locked<StoredCredentials>
 
     /// Creates a store.
     public init(_ credentials: Credentials = Credentials()) {
-        self.state = Mutex(StoredCredentials(credentials, version: 1))
+        self.state = Locked(StoredCredentials(credentials, version: 1))
     }
 
     /// The credentials now.

@@ -6,6 +6,8 @@ final class Origin {
     var active = 0
     private var queue: [Transfer?] = []
     private var head = 0
+    /// How many in the queue have given up.
+    private var gone = 0
 
     init(key: String) {
         self.key = key
@@ -15,6 +17,15 @@ final class Origin {
 
     func enqueue(_ transfer: Transfer) {
         queue.append(transfer)
+    }
+
+    /// Notes that a transfer in the queue has given up; its place is cleared now and then.
+    func leave() {
+        gone += 1
+        guard gone > 64, gone * 2 > queue.count - head else { return }
+        queue = queue[head...].filter { $0?.origin != nil }
+        head = 0
+        gone = 0
     }
 
     /// The next that still waits.
@@ -32,12 +43,13 @@ final class Origin {
             }
             // A cancelled or timed-out transfer has left its origin.
             if let transfer, transfer.origin != nil { return transfer }
+            gone -= 1
         }
         return nil
     }
 }
 
-/// The deadlines of queued transfers: a binary heap, cleared of those that left the queue only when they come up.
+/// The deadlines of queued transfers: a binary heap whose members know their places, so that they can leave it early.
 struct DeadlineHeap {
     private var items: [Transfer] = []
 
@@ -45,28 +57,54 @@ struct DeadlineHeap {
 
     mutating func insert(_ transfer: Transfer) {
         items.append(transfer)
-        var child = items.count - 1
+        transfer.heapIndex = items.count - 1
+        rise(from: items.count - 1)
+    }
+
+    mutating func removeFirst() -> Transfer? {
+        guard let first = items.first else { return nil }
+        remove(first)
+        return first
+    }
+
+    /// Takes the transfer out, where it is in.
+    mutating func remove(_ transfer: Transfer) {
+        let index = transfer.heapIndex
+        guard index >= 0, let last = items.popLast() else { return }
+        transfer.heapIndex = -1
+        guard index < items.count else { return }
+        items[index] = last
+        last.heapIndex = index
+        sink(from: index)
+        rise(from: index)
+    }
+
+    private mutating func rise(from start: Int) {
+        var child = start
         while child > 0 {
             let parent = (child - 1) / 2
-            if items[parent].deadline <= items[child].deadline { break }
-            items.swapAt(parent, child)
+            if items[parent].deadline <= items[child].deadline { return }
+            exchange(parent, child)
             child = parent
         }
     }
 
-    mutating func removeFirst() -> Transfer? {
-        guard let first = items.first, let last = items.popLast() else { return nil }
-        if items.isEmpty { return first }
-        items[0] = last
-        var parent = 0
+    private mutating func sink(from start: Int) {
+        var parent = start
         while true {
             var least = parent
             for child in [2 * parent + 1, 2 * parent + 2] where child < items.count {
                 if items[child].deadline < items[least].deadline { least = child }
             }
-            if least == parent { return first }
-            items.swapAt(parent, least)
+            if least == parent { return }
+            exchange(parent, least)
             parent = least
         }
+    }
+
+    private mutating func exchange(_ first: Int, _ second: Int) {
+        items.swapAt(first, second)
+        items[first].heapIndex = first
+        items[second].heapIndex = second
     }
 }

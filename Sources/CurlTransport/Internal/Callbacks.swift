@@ -117,10 +117,12 @@ let socketCallback: curl_socket_callback = { handle, socket, what, context, _ in
     switch what {
     case CURL_POLL_REMOVE:
         var version = 0
-        if let handle = unsafe handle, shard.loop.mayUseHTTP2 {
-            unsafe ccurl_get_long(handle, CURLINFO_HTTP_VERSION, &version)
+        var isPaused = false
+        if let handle = unsafe handle {
+            if shard.loop.mayUseHTTP2 { unsafe ccurl_get_long(handle, CURLINFO_HTTP_VERSION, &version) }
+            isPaused = unsafe easy(ccurl_get_private(handle))?.transfer?.isReceivePaused ?? false
         }
-        shard.loop.poller.remove(socket, isHTTP2: version == Int(CURL_HTTP_VERSION_2_0))
+        shard.loop.poller.remove(socket, isHTTP2: version == Int(CURL_HTTP_VERSION_2_0), isPaused: isPaused)
     case CURL_POLL_IN: shard.loop.poller.want(Poller.inMask, on: socket, for: shard)
     case CURL_POLL_OUT: shard.loop.poller.want(Poller.outMask, on: socket, for: shard)
     case CURL_POLL_INOUT: shard.loop.poller.want(Poller.inMask | Poller.outMask, on: socket, for: shard)

@@ -26,7 +26,7 @@ struct EncodedRequest: Sendable {
     let decodes: Bool
 
     init(_ request: HTTPRequest, body: HTTPBody?, decompresses: Bool) throws(TransportError) {
-        let scheme = request.scheme?.lowercased() ?? ""
+        let scheme = Self.lowercased(request.scheme ?? "")
         guard scheme == "http" || scheme == "https" else {
             throw .invalid("the scheme is neither http nor https")
         }
@@ -47,8 +47,8 @@ struct EncodedRequest: Sendable {
 
         self.method = request.method.rawValue
         self.isTLS = scheme == "https"
-        self.url = "\(scheme)://\(authority)\(path)"
-        self.origin = "\(scheme)://\(authority.lowercased())"
+        self.origin = scheme + "://" + Self.lowercased(authority)
+        self.url = scheme + "://" + authority + path
 
         var lines = HeaderLines()
         var declaredLength: Int?
@@ -103,6 +103,11 @@ struct EncodedRequest: Sendable {
         let length = body.length ?? declaredLength
         if let length, length < 0 { throw .invalid("the body's length is negative") }
         return .stream(body, length: length)
+    }
+
+    /// The text in small letters; most have no others, and are returned as they are.
+    private static func lowercased(_ text: String) -> String {
+        text.utf8.contains { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") } ? text.lowercased() : text
     }
 
     private static func isLegalInAuthority(_ byte: UInt8) -> Bool {

@@ -47,6 +47,7 @@ extension EventLoop {
     }
 
     private func start(_ transfer: Transfer, _ origin: Origin) {
+        queueDeadlines.remove(transfer)
         var milliseconds: Int?
         if transfer.deadline != Monotonic.never {
             let left = Monotonic.milliseconds(from: Monotonic.now(), to: transfer.deadline)
@@ -109,7 +110,7 @@ extension EventLoop {
         if code != 0 { transfer.facts.detail = easy.detail }
         // A body that could not be rewound is a resend prevented too.
         if code == 65 { transfer.facts.isVetoed = true }
-        transfer.facts.isRefused = isProvenUnprocessed(transfer)
+        transfer.facts.isRefused = transfer.evidence.isProven
         let error = Verdict.error(for: transfer.facts)
         release(transfer, easy, shard, isReusable: code == 0)
         transfer.finish(error, &resumptions)
@@ -117,10 +118,13 @@ extension EventLoop {
 
     /// Ends a transfer that nobody waits for.
     func drop(_ transfer: Transfer) {
+        queueDeadlines.remove(transfer)
         if let easy = transfer.easy, let shard = transfer.shard {
             release(transfer, easy, shard, isReusable: false)
         }
+        let origin = transfer.easy == nil ? transfer.origin : nil
         transfer.finish(.shutDown, &resumptions)
+        origin?.leave()
     }
 
     private func release(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, isReusable: Bool) {
@@ -157,7 +161,7 @@ extension EventLoop {
         case .failure: ledger.failures += 1
         case .stream(let id): transfer?.evidence.stream = id
         case .goAway(let lastStream):
-            if let transfer { ledger.goAway(port: transfer.evidence.localPort, lastStream: lastStream) }
+            if let transfer { noteGoAway(port: transfer.evidence.localPort, lastStream: lastStream) }
         case .refused: transfer?.evidence.isProven = true
         case .retrying:
             // The socket is still open here, and the new connection has not begun.
@@ -168,22 +172,16 @@ extension EventLoop {
             {
                 transfer.evidence.isProven = true
             }
-            noteGoAway(transfer)
         case .other: break
         }
     }
 
-    private func isProvenUnprocessed(_ transfer: Transfer) -> Bool {
-        if mayUseHTTP2 { noteGoAway(transfer) }
-        return transfer.evidence.isProven
-    }
-
-    /// A stream past the last one that a GOAWAY names was not processed.
-    private func noteGoAway(_ transfer: Transfer) {
-        guard let stream = transfer.evidence.stream,
-            let last = ledger.lastStream(port: transfer.evidence.localPort), stream > last
-        else { return }
-        transfer.evidence.isProven = true
+    /// Streams past the last one that a GOAWAY names were not processed, and never will be.
+    private func noteGoAway(port: Int32, lastStream: Int) {
+        ledger.goAway(port: port, lastStream: lastStream)
+        for transfer in running.values where transfer.evidence.localPort == port {
+            if let stream = transfer.evidence.stream, stream > lastStream { transfer.evidence.isProven = true }
+        }
     }
 
     // MARK: The end of the loop
@@ -198,7 +196,10 @@ extension EventLoop {
             transfer.finish(TransportError(.shutDown, certainty, message: "the transport was shut down"), &resumptions)
         }
         for origin in origins.values {
-            while let transfer = origin.next() { transfer.finish(.shutDown, &resumptions) }
+            while let transfer = origin.next() {
+                queueDeadlines.remove(transfer)
+                transfer.finish(.shutDown, &resumptions)
+            }
         }
         origins = [:]
         for easy in pool { easy.destroy() }

@@ -1,7 +1,6 @@
 import CCurl
 import Glibc
 import HTTPRecovery
-import Synchronization
 
 /// One thread that drives libcurl for all transfers given to it.
 ///
@@ -29,7 +28,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     let configuration: CurlTransport.Configuration
-    private let inbox = Mutex(Inbox())
+    private let inbox = Locked(Inbox())
     private let wakeup: Int32
 
     // MARK: The loop's own
@@ -241,9 +240,9 @@ final class EventLoop: @unchecked Sendable {
         let now = Monotonic.now()
         while queueDeadlines.first <= now {
             guard let transfer = queueDeadlines.removeFirst() else { break }
-            // Those that were started or cancelled have left the queue.
-            guard transfer.easy == nil, transfer.origin != nil else { continue }
+            let origin = transfer.origin
             transfer.finish(.queueTimeout, &resumptions)
+            origin?.leave()
         }
         for shard in shards where shard.deadline <= now {
             // Each call may ask for another at once; what is left after a few comes in the next turn.

@@ -20,6 +20,8 @@ final class Poller {
         /// Whether libcurl opened it through the hook, so that its closing will be seen too.
         var isHooked = false
         var isHTTP2 = false
+        /// Whether a transfer on it has paused: nothing is wanted, but the connection is not idle.
+        var isPaused = false
         var isDirty = false
         /// Whether an idle connection was found dead and shut down.
         var isShutDown = false
@@ -68,6 +70,7 @@ final class Poller {
     func want(_ mask: UInt32, on socket: Int32, for shard: Shard) {
         reserve(socket)
         entries[Int(socket)].wanted = mask
+        entries[Int(socket)].isPaused = false
         entries[Int(socket)].shard = shard
         if entries[Int(socket)].isHooked {
             markDirty(socket)
@@ -76,10 +79,11 @@ final class Poller {
         }
     }
 
-    func remove(_ socket: Int32, isHTTP2: Bool) {
+    func remove(_ socket: Int32, isHTTP2: Bool, isPaused: Bool) {
         reserve(socket)
         entries[Int(socket)].wanted = 0
         entries[Int(socket)].isHTTP2 = isHTTP2
+        entries[Int(socket)].isPaused = isPaused
         if entries[Int(socket)].isHooked {
             markDirty(socket)
         } else {
@@ -99,8 +103,14 @@ final class Poller {
             guard entry.isHooked else { continue }
             if entry.wanted != 0 {
                 if entry.registered != entry.wanted { apply(entry.wanted, to: socket) }
-            } else if let registered = entry.registered, registered != Self.inMask {
-                apply(Self.inMask, to: socket)
+            } else if let registered = entry.registered {
+                if entry.isPaused {
+                    // Even without a mask the kernel would report a reset again and again.
+                    control(EPOLL_CTL_DEL, socket, 0)
+                    entries[Int(socket)].registered = nil
+                } else if registered != Self.inMask {
+                    apply(Self.inMask, to: socket)
+                }
             }
         }
         dirty.removeAll(keepingCapacity: true)
@@ -119,7 +129,7 @@ final class Poller {
             let mask = unsafe events[index].events
             guard Int(socket) < entries.count, entries[Int(socket)].registered != nil else { continue }
             if entries[Int(socket)].wanted == 0 {
-                idleEvent(socket)
+                if !entries[Int(socket)].isPaused { idleEvent(socket) }
             } else if let shard = entries[Int(socket)].shard {
                 handle(socket, mask, shard)
             }

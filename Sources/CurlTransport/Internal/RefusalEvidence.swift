@@ -40,14 +40,14 @@ struct RefusalEvidence {
                 self = .refused
             } else if text.hasPrefix("Connection died, retrying") {
                 self = .retrying
-            } else if ["alert", "rror", "ailed", "ailure", "cleanly", "mem_recv", "SSL_read"].contains(
-                where: text.contains
-            ) {
+            } else if Self.signsOfFailure.contains(where: text.contains) {
                 self = .failure
             } else {
                 self = .other
             }
         }
+
+        private static let signsOfFailure = ["alert", "rror", "ailed", "ailure", "cleanly", "mem_recv", "SSL_read"]
 
         private static func number(in text: String, after prefix: String) -> Int? {
             var rest = Substring(text)

@@ -17,21 +17,38 @@ struct ResponseStream: AsyncSequence, Sendable {
         }
 
         deinit {
+            end()
+        }
+
+        func end() {
             if !transfer.shared.withLock({ $0.isOver }) { transfer.cancel() }
         }
     }
 
-    struct AsyncIterator: AsyncIteratorProtocol {
+    /// Ends the transfer when a reading is given up, whoever still holds the body: nobody can read on.
+    final class Reading: Sendable {
         let hold: Hold
 
+        init(hold: Hold) {
+            self.hold = hold
+        }
+
+        deinit {
+            hold.end()
+        }
+    }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        let reading: Reading
+
         mutating func next() async throws -> ArraySlice<UInt8>? {
-            try await hold.transfer.nextBytes().map { $0[...] }
+            try await reading.hold.transfer.nextBytes().map { $0[...] }
         }
     }
 
     let hold: Hold
 
     func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(hold: hold)
+        AsyncIterator(reading: Reading(hold: hold))
     }
 }

@@ -1,5 +1,4 @@
 import HTTPRecovery
-import Synchronization
 
 /// One attempt: the meeting point of the caller's task, the task that reads the request body, and the loop.
 ///
@@ -23,7 +22,7 @@ final class Transfer: @unchecked Sendable {
     /// When the attempt's time is over, on the monotonic clock.
     let deadline: UInt64
     let loop: EventLoop
-    let shared = Mutex(Shared())
+    let shared = Locked(Shared())
 
     // MARK: The loop's own
 
@@ -31,6 +30,8 @@ final class Transfer: @unchecked Sendable {
     var easy: EasyHandle?
     var shard: Shard?
     var origin: Origin?
+    /// Its place among the deadlines of queued transfers, or -1.
+    var heapIndex = -1
     var facts = TransferFacts(code: 0)
     /// Bytes of the response's header section.
     var headBytes: [UInt8] = []
@@ -70,7 +71,7 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: The caller's side
 
-    /// Waits for the head. Call once, right after submitting.
+    /// Submits the transfer and waits for the head; to be called once.
     func head() async throws -> Head {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -104,11 +105,12 @@ final class Transfer: @unchecked Sendable {
         var resumeReceiving = false
         let answer: Result<[UInt8]?, any Error>? = shared.withLock { shared in
             if shared.isCancelled { return .failure(CancellationError()) }
+            // Whoever asks for bytes leaves none behind.
+            resumeReceiving = shared.isReceivePaused
+            shared.isReceivePaused = false
             if !shared.received.isEmpty {
                 var bytes: [UInt8] = []
                 swap(&bytes, &shared.received)
-                resumeReceiving = shared.isReceivePaused
-                shared.isReceivePaused = false
                 return .success(bytes)
             }
             switch shared.ending {

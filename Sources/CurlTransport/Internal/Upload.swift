@@ -43,6 +43,8 @@ extension Transfer {
                     count += chunk.count
                     if let length, count > length { return self.endUpload(hasFailed: true) }
                     guard await self.offer(chunk) else { return }
+                    // All that was announced is out; libcurl asks for no more.
+                    if count == length { break }
                 }
                 self.endUpload(hasFailed: length.map { $0 != count } ?? false)
             } catch {

@@ -4,7 +4,7 @@ public struct History: Sendable, Hashable {
     public enum Step: Sendable, Hashable {
         /// An attempt ended.
         case attempt(Attempt)
-        /// A wait began.
+        /// A wait ended, or was cut short.
         case wait(Wait)
         /// A repair ended, such as the renewal of a credential.
         case repair(name: String, succeeded: Bool)
@@ -30,7 +30,7 @@ public struct History: Sendable, Hashable {
     public struct Wait: Sendable, Hashable {
         /// Why.
         public var reason: Outcome.Kind
-        /// How long.
+        /// How long it lasted.
         public var duration: Duration
     }
 

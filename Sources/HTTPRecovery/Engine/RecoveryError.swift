@@ -57,7 +57,7 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
     public var description: String {
         var parts = [outcome.kind.rawValue, "reason=\(reason)"]
         if let status = outcome.status { parts.append("status=\(status)") }
-        if let code = outcome.code?.loggable { parts.append("code=\(code)") }
+        if let code = outcome.loggableCode { parts.append("code=\(code)") }
         if let error = outcome.transportError {
             parts.append("transport=\(error.code.rawValue) certainty=\(error.certainty.rawValue)")
         }
@@ -65,6 +65,13 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
         if let traceID = outcome.traceID?.loggable { parts.append("trace_id=\(traceID)") }
         parts.append("attempts=\(history.attempts.count)")
         return parts.joined(separator: " ")
+    }
+}
+
+extension Outcome {
+    /// The provider's code where it looks like one, so that it can stand in logs and events; nil otherwise.
+    public var loggableCode: String? {
+        code?.loggable
     }
 }
 

@@ -36,7 +36,7 @@ struct RecoveryRun {
     }
 
     mutating func callAsFunction() async throws -> Response {
-        budget.recordCall()
+        try enter()
         while true {
             try Task.checkCancellation()
             if let gate = await gates.closed() {
@@ -59,6 +59,13 @@ struct RecoveryRun {
     }
 
     private var lastFailure: (outcome: Outcome, response: Response?)?
+
+    /// Counts the call, or charges the request where it continues one.
+    private func enter() throws {
+        guard let cause = context.followUp else { return budget.recordCall() }
+        guard budget.withdraw() else { throw error(cause, .budgetExhausted, needed: nil, response: nil) }
+        context.record.owe(budget)
+    }
 
     /// Withdraws from the budget what the coming resend costs.
     private func payForRetry() throws {
@@ -118,9 +125,14 @@ struct RecoveryRun {
         }
         guard delay > .zero else { return }
         let time = context.runtime.time
-        let end = time.now.advanced(by: delay)
-        context.record.append(.wait(History.Wait(reason: outcome.kind, duration: delay)))
+        let start = time.now
+        let end = start.advanced(by: delay)
         context.emit(.wait(reason: outcome.kind, duration: delay, until: time.wallTime(at: end)))
+        // A wait that is cut short counts for as long as it lasted.
+        defer {
+            let waited = min(delay, start.duration(to: time.now))
+            context.record.append(.wait(History.Wait(reason: outcome.kind, duration: waited)))
+        }
         try await time.sleep(until: end)
     }
 

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Bounds how much retries add to the load of an origin, whatever the number of callers.
 ///
 /// Every call deposits a fraction of an attempt, every resend withdraws one, and a resend that succeeds gives it back.
@@ -25,13 +23,13 @@ public final class RetryBudget: Sendable {
     private let deposit: Int
     private let limit: Int
     /// In thousandths, so that a thousand deposits of 0.001 make exactly one resend.
-    private let balance: Mutex<Int>
+    private let balance: Locked<Int>
 
     /// Creates a budget that holds its burst.
     public init(_ configuration: Configuration = Configuration()) {
         self.deposit = Int((configuration.ratio * Double(Self.unit)).rounded())
         self.limit = max(configuration.burst, 1) * Self.unit
-        self.balance = Mutex(configuration.burst * Self.unit)
+        self.balance = Locked(configuration.burst * Self.unit)
     }
 
     /// Whether a resend could be paid for now.
@@ -62,7 +60,7 @@ public final class RetryBudget: Sendable {
 /// The budgets of a client, one an origin.
 final class RetryBudgets: Sendable {
     private let configuration: RetryBudget.Configuration
-    private let budgets = Mutex<[Origin: RetryBudget]>([:])
+    private let budgets = Locked<[Origin: RetryBudget]>([:])
     private static let limit = 1024
 
     init(_ configuration: RetryBudget.Configuration) {

@@ -35,6 +35,12 @@ public struct StopReason: Sendable, Hashable, RawRepresentable, CustomStringConv
     public static let identityChanged = StopReason(rawValue: "identity_changed")
     /// The repair (a renewal, a sign-in) failed.
     public static let repairFailed = StopReason(rawValue: "repair_failed")
+    /// The call was redirected more often than it follows.
+    public static let tooManyRedirects = StopReason(rawValue: "too_many_redirects")
+    /// Following the redirect would give up TLS or send the body to another origin.
+    public static let redirectRefused = StopReason(rawValue: "redirect_refused")
+    /// The redirect's target is no HTTP URL.
+    public static let redirectInvalid = StopReason(rawValue: "redirect_invalid")
     /// The call was repaired and replayed once already.
     public static let alreadyRepaired = StopReason(rawValue: "already_repaired")
     /// The failure is one that repeating cannot help, or no policy is set up for it.

@@ -7,7 +7,7 @@ public final class EventHub: Sendable {
         var handlers: [UInt64: @Sendable (RecoveryEvent) -> Void] = [:]
     }
 
-    private let observers = Mutex(Observers())
+    private let observers = Locked(Observers())
     private let count = Atomic(0)
 
     /// Creates a hub that nobody watches.

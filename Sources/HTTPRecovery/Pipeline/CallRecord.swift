@@ -1,17 +1,17 @@
-import Synchronization
-
 /// What one call has done so far; middlewares write into it, the engine reads it.
 public final class CallRecord: Sendable {
     private struct State {
         var history = History()
         var presented: PresentedCredential?
         var attempts = 0
+        /// The budgets that paid for requests which continued the call.
+        var debts: [RetryBudget] = []
     }
 
     /// The number of the call in events.
     public let callID: Int
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Creates the record of a call.
     public init(callID: Int = 0) {
@@ -40,6 +40,20 @@ public final class CallRecord: Sendable {
             state.attempts += 1
             return state.attempts
         }
+    }
+
+    /// Remembers that the budget has paid for a request that continued the call.
+    func owe(_ budget: RetryBudget) {
+        state.withLock { $0.debts.append(budget) }
+    }
+
+    /// Gives the budgets back what they have paid, because the call came to a good end.
+    func settle() {
+        let debts = state.withLock { state in
+            defer { state.debts = [] }
+            return state.debts
+        }
+        for budget in debts { budget.refund() }
     }
 
     func append(_ step: History.Step) {

@@ -16,14 +16,13 @@ public struct RateLimitBackoff: RecoveryPolicy {
 
     /// Waits for rate limits and for stated outages.
     public func decide(_ situation: Situation) -> Decision {
+        // A server can also say that it does not want to be asked again; then waiting is no remedy.
+        guard situation.outcome.remedies.contains(.wait) else { return .pass }
         switch situation.outcome.kind {
-        case .rateLimited:
-            break
-        case .unavailable, .conflict:
-            // A stated delay, or a gate that one has closed.
-            guard situation.outcome.retryAfter != nil, situation.outcome.remedies.contains(.wait) else { return .pass }
-        default:
-            return .pass
+        case .rateLimited: break
+        // A lockout has its own policy, and a quota of hours is not for waiting.
+        case .accountLocked, .quotaExhausted: return .pass
+        default: guard situation.outcome.retryAfter != nil else { return .pass }
         }
         if let stated = situation.outcome.retryAfter { return .retry(after: stated) }
         return .retry(after: backoff.delay(retry: situation.attempts - 1, random: situation.random))

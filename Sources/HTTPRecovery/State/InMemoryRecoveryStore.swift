@@ -7,7 +7,7 @@ public final class InMemoryRecoveryStore: RecoveryStore {
         var queued = 0
     }
 
-    private let entries = Mutex<[Gate.Key: Entry]>([:])
+    private let entries = Locked<[Gate.Key: Entry]>([:])
     private let count = Atomic(0)
     private let limit: Int
 

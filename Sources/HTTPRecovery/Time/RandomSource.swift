@@ -1,17 +1,15 @@
-import Synchronization
-
 /// Where the library takes randomness from; seeded, it repeats itself.
 public final class RandomSource: Sendable {
-    private let state: Mutex<UInt64?>
+    private let state: Locked<UInt64?>
 
     /// Creates a source that draws from the system's generator.
     public init() {
-        self.state = Mutex(nil)
+        self.state = Locked(nil)
     }
 
     /// Creates a source whose numbers depend on the seed alone.
     public init(seed: UInt64) {
-        self.state = Mutex(seed)
+        self.state = Locked(seed)
     }
 
     /// A new number in `0 ..< 1`.

@@ -1,12 +1,12 @@
 import Glibc
-import Synchronization
+import HTTPRecovery
 
 extension FaultServer {
     /// A connection as the server sees it; its calls block the connection's own thread.
     public final class Connection: Sendable {
         /// Its number, counted from 0.
         public let id: Int
-        private let state: Mutex<State>
+        private let state: Locked<State>
         let log: ServerLog
 
         private struct State {
@@ -16,7 +16,7 @@ extension FaultServer {
 
         init(id: Int, socket: Int32, log: ServerLog) {
             self.id = id
-            self.state = Mutex(State(socket: socket))
+            self.state = Locked(State(socket: socket))
             self.log = log
         }
 

@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import HTTPRecovery
 
 extension FaultServer {
     /// The server proper; its threads hold it, so that the public object's end can stop them.
@@ -7,7 +7,9 @@ extension FaultServer {
         let log = ServerLog()
         private let plan: @Sendable (Int) -> Plan
         private let reply: @Sendable (Request) -> Reply
-        private let state: Mutex<State>
+        private let state: Locked<State>
+        /// Opened when the public object is gone.
+        let retired = Gate()
 
         private struct State {
             var listener: Int32
@@ -20,7 +22,7 @@ extension FaultServer {
             plan: @escaping @Sendable (Int) -> Plan,
             reply: @escaping @Sendable (Request) -> Reply
         ) {
-            self.state = Mutex(State(listener: listener))
+            self.state = Locked(State(listener: listener))
             self.plan = plan
             self.reply = reply
         }
@@ -37,7 +39,7 @@ extension FaultServer {
 
         func acceptConnections() {
             let listener = state.withLock { $0.listener }
-            while true {
+            while waitForClient(listener) {
                 let socket = accept(listener, nil, nil)
                 if socket < 0, errno == EINTR || errno == ECONNABORTED { continue }
                 if socket < 0 { break }
@@ -63,6 +65,20 @@ extension FaultServer {
             }
             state.withLock { $0.listener = -1 }
             close(listener)
+        }
+
+        /// Whether to accept; false when the server is stopped, or retired for long enough.
+        private func waitForClient(_ listener: Int32) -> Bool {
+            var descriptors = [
+                pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: retired.descriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            // Two descriptors first; once retired, the listener alone and for a while.
+            let count = unsafe poll(&descriptors, 2, -1)
+            if count > 0, descriptors[0].revents == 0, descriptors[1].revents != 0 {
+                return unsafe poll(&descriptors, 1, 10_000) != 0 && !state.withLock { $0.isStopped }
+            }
+            return !state.withLock { $0.isStopped }
         }
 
         private func serve(_ connection: Connection) {

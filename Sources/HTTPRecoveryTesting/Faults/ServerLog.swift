@@ -1,4 +1,4 @@
-import Synchronization
+import HTTPRecovery
 
 /// What a server has seen, and the tests that wait for it.
 final class ServerLog: Sendable {
@@ -15,7 +15,7 @@ final class ServerLog: Sendable {
         let continuation: CheckedContinuation<Void, any Error>
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     var requests: [FaultServer.Request] { state.withLock { $0.requests } }
     var connections: Int { state.withLock { $0.connections } }

@@ -184,7 +184,7 @@ extension ClerkWorld {
             throw .resendTooSoon(milliseconds: former.sentAt + window - context.now)
         }
         let contact = try contact(for: strategy, signIn, exchange)
-        let code = Self.isTestAddress(contact?.address) ? "424242" : context.random.sixDigits()
+        let code = Self.isTestAddress(contact?.address) ? "424242" : context.codes.sixDigits()
         let proof = ClerkSignIn.Verification(
             strategy: strategy,
             expireAt: context.now + context.settings.codeLife,

@@ -83,7 +83,7 @@ struct ClerkWorld: Sendable {
     /// What is refused before anything else is looked at.
     private func admit(_ exchange: ClerkExchange, context: inout SandboxContext) throws(ClerkFailure) {
         let request = exchange.request
-        if exchange.isNative, request.header("origin") != nil, exchange.presentedToken != nil {
+        if request.header("origin") != nil, ClerkExchange.bearer(request) != nil {
             throw ClerkFailure(
                 400,
                 "origin_authorization_headers_conflict",

@@ -1,12 +1,11 @@
 import CSandboxEvents
 import Glibc
-import Synchronization
 
 /// A listening socket with its event loop on a thread of its own.
 final class SocketServer: Sendable {
     let port: Int
     private let wake: Int32
-    private let thread: Mutex<pthread_t?>
+    private let thread: Locked<pthread_t?>
 
     /// Listens and serves from now on.
     init(
@@ -32,7 +31,7 @@ final class SocketServer: Sendable {
             Unmanaged.passRetained(work).toOpaque()
         )
         guard result == 0 else { throw SandboxError(.cannotListen, "cannot start a thread: error \(result)") }
-        thread = Mutex(created)
+        thread = Locked(created)
     }
 
     /// Ends every connection and waits until the thread has gone; the second call does nothing.

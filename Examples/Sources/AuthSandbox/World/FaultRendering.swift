@@ -79,7 +79,9 @@ extension SandboxFault {
         if let retryAfter {
             var text = retryAfter
             if retryAfter == "huge" { text = "1" + String(repeating: "0", count: 30) }
-            if retryAfter.hasPrefix("date:"), let ahead = Int64(retryAfter.dropFirst(5)), abs(ahead) < 4_000_000_000 {
+            if retryAfter.hasPrefix("date:"), let ahead = Int64(retryAfter.dropFirst(5)),
+                (-4_000_000_000...4_000_000_000).contains(ahead)
+            {
                 text = HTTPDate.text(milliseconds: now + ahead * 1000)
             }
             response.setHeader("Retry-After", text)

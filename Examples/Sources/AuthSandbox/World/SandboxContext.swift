@@ -4,6 +4,8 @@ struct SandboxContext {
     let now: Int64
     let settings: SandboxSettings
     var random: SeededGenerator
+    /// For codes alone, so that the n-th code of a run is the same whatever else was asked for.
+    var codes: SeededGenerator
     var outbox: Outbox
     /// Lines for the sandbox's log.
     var log: [String] = []

@@ -8,6 +8,7 @@ struct SandboxWorld: Sendable {
     var log = RequestLog()
     var outbox = Outbox()
     var random: SeededGenerator
+    var codes: SeededGenerator
     /// How far the sandbox's clock is ahead of the machine's.
     var clockOffset: Int64 = 0
 
@@ -22,6 +23,7 @@ struct SandboxWorld: Sendable {
         self.seed = seed
         settings = scenario.settings
         random = SeededGenerator(seed: seed)
+        codes = SeededGenerator(seed: ~seed)
         clerk = ClerkWorld(users: scenario.users, now: wallNow, random: &random)
         for fault in scenario.faults { faults.add(fault) }
     }
@@ -53,14 +55,15 @@ struct SandboxWorld: Sendable {
             )
         }
         let isAnswered = ![.reset, .close, .hang].contains(reply.delivery)
-        let code = reply.response.jsonBody?["errors"]?[0]?["code"]?.string
+        let isError = isAnswered && reply.response.status >= 400
+        let code = isError ? reply.response.jsonBody?["errors"]?[0]?["code"]?.string : nil
         let record = log.note(
             request,
             at: now,
             processed: fault?.processes ?? true,
             fault: fault?.kind.name,
             status: isAnswered ? reply.response.status : 0,
-            errorCode: isAnswered ? code : nil
+            errorCode: code
         )
         lines.append(Self.line(record))
         return (reply, lines)
@@ -77,9 +80,10 @@ struct SandboxWorld: Sendable {
         rotatesToken: Bool,
         log: inout [String]
     ) -> SandboxResponse {
-        var context = SandboxContext(now: now, settings: settings, random: random, outbox: outbox)
+        var context = SandboxContext(now: now, settings: settings, random: random, codes: codes, outbox: outbox)
         let response = clerk.handle(request, context: &context, rotatesToken: rotatesToken)
         random = context.random
+        codes = context.codes
         outbox = context.outbox
         log += context.log
         return response

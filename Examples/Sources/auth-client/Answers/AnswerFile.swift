@@ -1,4 +1,5 @@
 import AuthRecovery
+import CommandLineSupport
 import HTTPRecovery
 import Synchronization
 
@@ -34,6 +35,11 @@ final class AnswerFile: Sendable {
             answers[key] = try Self.texts(values, key: key, name: name)
         }
         self.answers = Mutex(answers)
+    }
+
+    /// Reads the file.
+    convenience init(path: String) throws {
+        try self.init(text: StandardInput.contents(of: path), name: path)
     }
 
     private static func texts(_ values: [JSONValue], key: AnswerKey, name: String) throws(InputError) -> [Secret] {

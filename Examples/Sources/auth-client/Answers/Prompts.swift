@@ -13,7 +13,7 @@ struct Prompts: Sendable {
             let text = try await terminal.ask(Self.question(challenge), isHidden: challenge.key.isHidden)
             switch text {
             case "": continue
-            case "?": tell(Self.help(challenge))
+            case "?": for line in Self.help(challenge) { tell(line) }
             case "resend" where challenge.key.isSent: return .resend
             case "other" where challenge.key != .newPassword: return .useAnotherFactor
             default: return .text(Secret(text))
@@ -38,7 +38,7 @@ struct Prompts: Sendable {
 
     /// Tells the person something.
     func tell(_ text: String) {
-        terminal.say(text)
+        terminal.write(Masking.printable(text))
     }
 
     private static func question(_ challenge: Challenge) -> String {
@@ -47,12 +47,12 @@ struct Prompts: Sendable {
         return "\(challenge.key.title)\(destination)\(more): "
     }
 
-    private static func help(_ challenge: Challenge) -> String {
+    private static func help(_ challenge: Challenge) -> [String] {
         var lines = ["Type the \(challenge.key.title.lowercased()) and press return."]
         if challenge.key.isSent { lines.append("resend  has a new code sent") }
         lines.append("other   goes on with another way to prove that it is you")
         lines.append("Ctrl-C  ends the sign-in")
-        return lines.joined(separator: "\n")
+        return lines
     }
 }
 

@@ -1,4 +1,5 @@
 import AuthRecovery
+import CommandLineSupport
 import HTTPRecovery
 
 /// How a command ended, for programs (`--json`) and for people.
@@ -7,6 +8,15 @@ struct Report: Sendable {
         case ok
         case failed
         case cancelled
+
+        /// The word of the `done` event.
+        var event: RecoveryEvent.End {
+            switch self {
+            case .ok: .ok
+            case .failed: .failed
+            case .cancelled: .cancelled
+            }
+        }
     }
 
     struct Session: Sendable {
@@ -29,10 +39,12 @@ struct Report: Sendable {
     var exit: ExitStatus
     var session: Session?
     var failure: Failure?
+    /// The event that says why the command gives up; nil when it does not.
+    var givingUp: RecoveryEvent.Kind?
 
     /// A command that was carried out.
     static func ok(_ provider: String, session: Session? = nil) -> Report {
-        Report(provider: provider, end: .ok, exit: .done, session: session)
+        Report(provider: provider, end: .ok, exit: .success, session: session)
     }
 
     /// A command that an error ended.
@@ -49,21 +61,54 @@ struct Report: Sendable {
                 retryAt: error.retryAt,
                 remedies: error.remedies.map(\.rawValue)
             )
-            return Report(provider: provider, end: .failed, exit: ExitStatus(error.kind), failure: failure)
+            return Report(
+                provider: provider,
+                end: .failed,
+                exit: .ofCommand(error.kind),
+                failure: failure,
+                givingUp: .givingUp(
+                    error.outcome,
+                    reason: error.reason,
+                    retryAfter: error.retryAfter,
+                    until: error.retryAt
+                )
+            )
         case let error as NoAnswer:
             let failure = Failure(
                 kind: Outcome.Kind.challengeRequired.rawValue,
                 message: "An answer is needed (\(error.key.rawValue)), and there is none left to give.",
                 remedies: [Remedy.askUser.rawValue]
             )
-            return Report(provider: provider, end: .failed, exit: .invalidInput, failure: failure)
+            return Report(
+                provider: provider,
+                end: .failed,
+                exit: .badInput,
+                failure: failure,
+                givingUp: .givingUp(
+                    Outcome(.challengeRequired, processed: .no),
+                    reason: .noAnswer,
+                    retryAfter: nil,
+                    until: nil
+                )
+            )
         default:
             let failure = Failure(
                 kind: Outcome.Kind.invalidRequest.rawValue,
                 message: "\(error)",
                 remedies: [Remedy.fixRequest.rawValue]
             )
-            return Report(provider: provider, end: .failed, exit: .invalidInput, failure: failure)
+            return Report(
+                provider: provider,
+                end: .failed,
+                exit: .badInput,
+                failure: failure,
+                givingUp: .givingUp(
+                    Outcome(.invalidRequest, processed: .no),
+                    reason: .notRecoverable,
+                    retryAfter: nil,
+                    until: nil
+                )
+            )
         }
     }
 
@@ -85,4 +130,9 @@ struct Report: Sendable {
             } ?? .null,
         ]
     }
+}
+
+extension StopReason {
+    /// The sign-in needs an answer that nobody has.
+    static let noAnswer = StopReason(rawValue: "no_answer")
 }

@@ -1,0 +1,24 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "swift-http-recovery", path: ".."),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.6.0", traits: []),
+    ],
+    targets: [
+        .systemLibrary(name: "CCurlBaseline", path: "Sources/CCurlBaseline", pkgConfig: "libcurl"),
+        .executableTarget(
+            name: "transport-bench",
+            dependencies: [
+                .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .executableTarget(name: "curl-baseline", dependencies: ["CCurlBaseline"]),
+        .executableTarget(name: "bench-server"),
+    ]
+)

@@ -1,0 +1,90 @@
+import Glibc
+import HTTPRecovery
+import Synchronization
+
+/// A file that appears under its name only when it is complete.
+///
+/// Until ``commit()`` everything goes to a hidden file beside it; what is not committed is removed with the value. A
+/// target that is no regular file (a device, a pipe) is written to directly.
+public final class AtomicFile: ByteSink {
+    /// Where the file will be.
+    public let path: String
+
+    private let temporary: String?
+    private let descriptor: Int32
+    private let isOpen = Atomic(true)
+
+    /// Opens the file for writing.
+    ///
+    /// - Parameters:
+    ///   - path: Where the file will be.
+    ///   - mode: The permissions of a new file before the process's mask; one that exists keeps its own.
+    public init(_ path: String, mode: UInt32 = 0o666) throws(FileError) {
+        var status = stat()
+        let exists = unsafe stat(path, &status) == 0
+        if exists, status.st_mode & S_IFMT == S_IFDIR { throw FileError("written", path, code: EISDIR) }
+        if exists, status.st_mode & S_IFMT != S_IFREG {
+            self.path = path
+            self.temporary = nil
+            self.descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
+        } else {
+            // A link stays a link: the file behind it is replaced.
+            let target = exists ? Self.resolved(path) : path
+            let slash = target.utf8.lastIndex(of: UInt8(ascii: "/")).map { target.utf8.index(after: $0) }
+            let directory = slash.map { target[..<$0] } ?? ""
+            let name = slash.map { target[$0...] } ?? target[...]
+            let temporary = "\(directory).\(name).\(getpid()).part"
+            self.path = target
+            self.temporary = temporary
+            let permissions = exists ? status.st_mode & 0o777 : mode
+            self.descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, permissions)
+            if descriptor >= 0, exists { fchmod(descriptor, permissions) }
+        }
+        guard descriptor >= 0 else { throw FileError("written", path, code: errno) }
+    }
+
+    deinit {
+        abandon()
+    }
+
+    /// Begins again with an empty file.
+    public func restart() throws -> Bool {
+        guard temporary != nil else { return lseek(descriptor, 0, SEEK_CUR) <= 0 }
+        guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+            throw FileError("written", path, code: errno)
+        }
+        return true
+    }
+
+    /// Writes the bytes.
+    public func write(_ bytes: ArraySlice<UInt8>) throws {
+        try FileDescriptor.write(bytes, to: descriptor, name: path)
+    }
+
+    /// Puts the file in place.
+    public func commit() throws(FileError) {
+        guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        let isWritten = temporary == nil || fsync(descriptor) == 0
+        let isClosed = close(descriptor) == 0
+        guard let temporary else { return }
+        guard isWritten, isClosed, unsafe rename(temporary, path) == 0 else {
+            let code = errno
+            unsafe unlink(temporary)
+            throw FileError("written", path, code: code)
+        }
+    }
+
+    /// Removes what was written; the file that was there before stays.
+    public func abandon() {
+        guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        close(descriptor)
+        if let temporary { unsafe unlink(temporary) }
+    }
+
+    private static func resolved(_ path: String) -> String {
+        // The text is allocated by the C library, copied, and freed.
+        guard let real = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
+    }
+}

@@ -1,0 +1,136 @@
+public import HTTPRecovery
+
+/// Says what happened to a request, what can be done and when; without a secret.
+public enum FailureText {
+    /// The lines for a failed request.
+    ///
+    /// - Parameters:
+    ///   - error: The failure.
+    ///   - request: What was asked for, such as `GET https://api.example.com/items`.
+    ///   - now: The wall time, from which the time to try again is told.
+    public static func lines(_ error: RecoveryError, request: String, now: Timestamp) -> [String] {
+        var lines = ["\(request): \(what(error))"]
+        if let why = why(error) { lines.append(why) }
+        if let when = when(error, now: now) { lines.append(when) }
+        if let advice = advice(error) { lines.append(advice) }
+        return lines
+    }
+
+    /// What happened, in one sentence.
+    public static func what(_ error: RecoveryError) -> String {
+        if let failure = error.outcome.transportError {
+            let sentence = transport(failure)
+            let detail = Masking.printable(failure.message, limit: 200)
+            return detail.isEmpty ? "\(sentence)." : "\(sentence) (\(detail))."
+        }
+        let message = redirect(error.reason) ?? Masking.printable(error.userMessage)
+        let code = error.outcome.loggableCode.map { " (\($0))" } ?? ""
+        guard let status = error.outcome.status ?? error.history.attempts.last?.status else { return message + code }
+        return "HTTP \(status)\(code). \(message)"
+    }
+
+    private static func transport(_ error: TransportError) -> String {
+        switch error.code {
+        case .cannotResolve: "the host name has no address"
+        case .cannotConnect: "no connection could be made"
+        case .tlsFailed: "no secure connection could be agreed on"
+        case .certificateRejected: "the server's certificate is not trusted"
+        case .connectionLost: "the connection was lost before an answer came"
+        case .streamRefused: "the server refused the request unprocessed"
+        case .timedOut where error.certainty == .neverSent: "no connection was made in time"
+        case .timedOut where error.certainty == .answered: "the answer was not complete in time"
+        case .timedOut: "no answer came in time"
+        case .notHTTP: "what came back is not HTTP"
+        case .truncated: "the answer ended before its announced end"
+        case .badContentEncoding: "the answer's compression is broken"
+        case .headersTooLarge: "the answer's header section is too large"
+        case .requestBodyFailed: "the request's body could not be read"
+        case .invalidRequest: "the request cannot be sent as it is"
+        case .misconfigured: "an option for the connection is wrong"
+        case .outOfResources: "this machine has run out of memory or file descriptors"
+        case .bodyTooLarge: "the answer's body is larger than allowed"
+        case .outputFailed, .outputClosed: "the body could not be written"
+        default: "the transfer failed"
+        }
+    }
+
+    private static func redirect(_ reason: StopReason) -> String? {
+        switch reason {
+        case .tooManyRedirects: "It was redirected too often."
+        case .redirectRefused:
+            "The redirect was not followed: it leads from https to http, or would send the body to another server."
+        case .redirectInvalid: "The redirect leads to no http or https URL."
+        default: nil
+        }
+    }
+
+    /// Why it was not tried (again), and how often it was.
+    private static func why(_ error: RecoveryError) -> String? {
+        var text: String?
+        switch error.reason {
+        case .methodNotIdempotent, .processedUnknown:
+            text = "Not sent again: the server may have processed it already."
+        case .bodyNotReplayable: text = "Not sent again: the body can be sent only once."
+        case .budgetExhausted: text = "Not sent again: the retry budget for this server is used up."
+        case .deadlineWouldPass: text = "Not tried again: the wait would end after the deadline."
+        case .deadlinePassed: text = "The deadline has passed."
+        case .waitExceedsLimit: text = "Not tried again: the wait is longer than allowed."
+        case .attemptsExhausted: text = nil
+        case .responseDelivered: text = "Not sent again: part of the body has been printed already."
+        default: return nil
+        }
+        let attempts = error.history.attempts.count
+        guard attempts > 1 else { return text }
+        let waited = error.history.waited
+        let tried = "Tried \(attempts) times" + (waited > .zero ? ", waited \(HumanTime.text(waited))." : ".")
+        return text.map { "\($0) \(tried)" } ?? tried
+    }
+
+    private static func when(_ error: RecoveryError, now: Timestamp) -> String? {
+        // Less than a second, as of a backoff of our own, is over when it has been read.
+        guard let at = error.retryAt, at.elapsed(since: now) >= .seconds(1) else { return nil }
+        return "Worth trying again at \(HumanTime.clock(at, now: now)), in \(HumanTime.text(at.elapsed(since: now)))."
+    }
+
+    private static func advice(_ error: RecoveryError) -> String? {
+        switch error.reason {
+        case .methodNotIdempotent, .processedUnknown:
+            "If sending it twice does no harm, use --replayable, or --idempotency-key auto if the server knows keys."
+        case .budgetExhausted: "--budget-burst and --budget-ratio set the budget."
+        case .deadlineWouldPass, .deadlinePassed: "--deadline sets how long a request may take."
+        case .waitExceedsLimit: "--max-wait sets the longest wait."
+        default:
+            switch error.outcome.transportError?.code {
+            case .certificateRejected?: "--cacert FILE trusts another authority."
+            case .cannotConnect?: "Is the server running, and the port right?"
+            case .cannotResolve?: "Is the host name right?"
+            case .timedOut?: "--attempt-timeout sets how long an attempt may take, its body included."
+            case .bodyTooLarge?: "--max-body sets the limit."
+            default: remedy(error.remedies.first)
+            }
+        }
+    }
+
+    private static func remedy(_ remedy: Remedy?) -> String? {
+        switch remedy {
+        case .reauthenticate, .refreshCredential: "The credential is not accepted: get a new one."
+        case .contactAdmin: "Somebody who administers the server has to help."
+        case .visitProvider: "Something has to be done on the provider's website first."
+        default: nil
+        }
+    }
+}
+
+extension TransportError.Code {
+    /// The response's body is larger than the caller accepts.
+    public static let bodyTooLarge = TransportError.Code(rawValue: "body_too_large")
+    /// The response's body could not be written where it belongs.
+    public static let outputFailed = TransportError.Code(rawValue: "output_failed")
+    /// Whoever read the output has stopped.
+    public static let outputClosed = TransportError.Code(rawValue: "output_closed")
+}
+
+extension StopReason {
+    /// A part of the response's body has gone out and cannot be taken back.
+    public static let responseDelivered = StopReason(rawValue: "response_delivered")
+}

@@ -1,0 +1,137 @@
+public import HTTPRecovery
+import Synchronization
+
+/// Shows a person what the calls of a client are doing.
+///
+/// Each wait of a single call is told on a line that stays; the status line counts down and says what is being waited
+/// for. Of several calls only the status line speaks.
+public final class Progress: Sendable {
+    /// What one call is doing.
+    enum Activity: Sendable, Hashable {
+        case sending(attempt: Int, since: TimeSource.Instant)
+        case receiving(since: TimeSource.Instant)
+        case waiting(reason: Outcome.Kind, until: TimeSource.Instant)
+    }
+
+    private struct State {
+        var activities: [Int: Activity] = [:]
+        var lastFailure: [Int: String] = [:]
+        var done = 0
+    }
+
+    private let state = Mutex(State())
+    private let terminal: Terminal
+    private let time: TimeSource
+    private let total: Int
+
+    /// Creates the display.
+    ///
+    /// - Parameters:
+    ///   - terminal: Where to show it.
+    ///   - time: The client's time.
+    ///   - total: The number of calls.
+    public init(terminal: Terminal, time: TimeSource, total: Int) {
+        self.terminal = terminal
+        self.time = time
+        self.total = total
+    }
+
+    /// Takes note of an event.
+    public func note(_ event: RecoveryEvent) {
+        guard terminal.isInteractive else { return }
+        let line: String? = state.withLock { state in
+            switch event.kind {
+            case .attempt(let number, _, _, _):
+                state.activities[event.call] = .sending(attempt: number, since: event.time)
+            case .response: state.activities[event.call] = .receiving(since: event.time)
+            case .failure(let number, let outcome):
+                state.lastFailure[event.call] = "attempt \(number): \(Self.short(outcome))"
+            case .wait(let reason, let duration, let until):
+                state.activities[event.call] = .waiting(reason: reason, until: event.time.advanced(by: duration))
+                let why = state.lastFailure[event.call] ?? Self.words(reason)
+                let clock = HumanTime.clock(until, now: time.wallTime)
+                return "\(why); waiting \(HumanTime.text(duration)), until \(clock)"
+            case .done:
+                state.activities[event.call] = nil
+                state.lastFailure[event.call] = nil
+                state.done += 1
+            default: break
+            }
+            return nil
+        }
+        if let line, total == 1 { terminal.write(terminal.styled(line, .notice)) }
+        if case .wait = event.kind { update() }
+        if case .done = event.kind, total == 1 { terminal.showStatus(nil) }
+    }
+
+    /// Keeps the status line up to date until the task is cancelled.
+    public func run() async {
+        guard terminal.isInteractive else { return }
+        while (try? await time.sleep(for: .milliseconds(200))) != nil { update() }
+        terminal.showStatus(nil)
+    }
+
+    private func update() {
+        let (activities, done) = state.withLock { (Array($0.activities.values), $0.done) }
+        let now = time.now
+        terminal.showStatus(
+            Self.line(activities, done: done, of: total, now: now) { [time] in
+                HumanTime.clock(time.wallTime(at: $0), now: time.wallTime)
+            }
+        )
+    }
+
+    /// The status line; nil while there is nothing to say.
+    static func line(
+        _ activities: [Activity],
+        done: Int,
+        of total: Int,
+        now: TimeSource.Instant,
+        clock: (TimeSource.Instant) -> String
+    ) -> String? {
+        if total == 1 { return activities.first.flatMap { line($0, now: now, clock: clock) } }
+        var waits: [TimeSource.Instant] = []
+        for case .waiting(_, let until) in activities { waits.append(until) }
+        var parts = ["\(done) of \(total) done"]
+        if activities.count > waits.count { parts.append("\(activities.count - waits.count) running") }
+        if let next = waits.min() {
+            let left = HumanTime.wholeSeconds(now.duration(to: next))
+            parts.append("\(waits.count) waiting, the next until \(clock(next)), \(left) s left")
+        }
+        return parts.joined(separator: " · ")
+    }
+
+    private static func line(
+        _ activity: Activity,
+        now: TimeSource.Instant,
+        clock: (TimeSource.Instant) -> String
+    ) -> String? {
+        switch activity {
+        case .sending(let attempt, let since):
+            let elapsed = since.duration(to: now)
+            guard elapsed >= .seconds(1) else { return nil }
+            return "attempt \(attempt): no answer yet, \(HumanTime.wholeSeconds(elapsed)) s"
+        case .receiving(let since):
+            let elapsed = since.duration(to: now)
+            guard elapsed >= .seconds(1) else { return nil }
+            return "receiving the answer, \(HumanTime.wholeSeconds(elapsed)) s"
+        case .waiting(let reason, let until):
+            let left = now.duration(to: until)
+            return
+                "\(words(reason)): \(HumanTime.text(.seconds(HumanTime.wholeSeconds(left)))) left, until \(clock(until))"
+        }
+    }
+
+    /// A failure in a few words.
+    private static func short(_ outcome: Outcome) -> String {
+        if let error = outcome.transportError { return words(error.code.rawValue) }
+        let kind = words(outcome.kind)
+        return outcome.status.map { "HTTP \($0), \(kind)" } ?? kind
+    }
+
+    private static func words(_ kind: Outcome.Kind) -> String { words(kind.rawValue) }
+
+    private static func words(_ word: String) -> String {
+        String(word.map { $0 == "_" ? " " : $0 })
+    }
+}

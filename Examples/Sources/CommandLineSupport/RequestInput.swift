@@ -1,0 +1,146 @@
+import Glibc
+public import HTTPRecovery
+public import HTTPTypes
+
+/// Requests from what a person writes.
+public enum RequestInput {
+    /// Reads a URL; user and password in it become a Basic `Authorization` field.
+    ///
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - method: The method.
+    ///   - fields: The header fields; an `Authorization` field among them stands above the URL's user.
+    public static func request(
+        url: String,
+        method: HTTPRequest.Method,
+        fields: HTTPFields
+    ) throws(InvalidOption) -> HTTPRequest {
+        let (bare, user) = splitUser(url)
+        var request: HTTPRequest
+        do {
+            request = try HTTPRequest(method: method, url: bare, headerFields: fields)
+        } catch {
+            throw InvalidOption("\(shown(bare)): \(error.description)")
+        }
+        if let user, !fields.contains(.authorization) {
+            request.headerFields[.authorization] = "Basic " + Base64.encode(percentDecoded(user))
+        }
+        return request
+    }
+
+    /// Reads a body from `DATA` or `@FILE`; `@-` is standard input.
+    ///
+    /// - Parameters:
+    ///   - data: The values in order; more than one are joined with `&`, as in a form.
+    ///   - limit: The most bytes that are taken from what is no regular file.
+    public static func body(_ data: [String], limit: Int = 256 << 20) throws -> HTTPBody? {
+        guard let first = data.first else { return nil }
+        if data.count > 1 {
+            guard !data.contains(where: { $0.hasPrefix("@") }) else {
+                throw InvalidOption("-d @FILE cannot be combined with another -d")
+            }
+            return HTTPBody(data.joined(separator: "&"))
+        }
+        guard first.hasPrefix("@") else { return HTTPBody(first) }
+        let path = String(first.dropFirst())
+        if path != "-", isRegularFile(path) {
+            do {
+                return try HTTPBody(file: path)
+            } catch HTTPBodyError.unreadableFile(_, let code) {
+                throw FileError("read", path, code: code)
+            }
+        }
+        let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError("read", path, code: errno) }
+        defer { if path != "-" { close(descriptor) } }
+        let bytes = try FileDescriptor.read(descriptor, upTo: limit, name: path == "-" ? "standard input" : path)
+        guard bytes.count <= limit else { throw FileError("read into memory", path, code: EFBIG) }
+        return HTTPBody(bytes)
+    }
+
+    /// Checks that a file can be read.
+    public static func checkReadable(_ path: String) throws(FileError) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError("read", path, code: errno) }
+        close(descriptor)
+    }
+
+    /// Checks a proxy's URL; what is wrong is said without repeating it, since it may hold a password.
+    public static func proxy(_ url: String) throws(InvalidOption) -> String {
+        let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+        let lowered = url.lowercased()
+        guard let scheme = schemes.first(where: { lowered.hasPrefix("\($0)://") }) else {
+            throw InvalidOption("--proxy: begin the URL with \(schemes.joined(separator: "://, "))://")
+        }
+        // Whatever the scheme, the rest has the form of an HTTP URL.
+        let (bare, _) = splitUser("http" + url.dropFirst(scheme.count))
+        do {
+            _ = try HTTPRequest(url: bare)
+        } catch {
+            throw InvalidOption("--proxy: \(error.description)")
+        }
+        return url
+    }
+
+    private static func isRegularFile(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// Takes user and password out of a URL.
+    private static func splitUser(_ url: String) -> (url: String, user: Substring?) {
+        let bytes = url.utf8
+        var index = bytes.startIndex
+        while index < bytes.endIndex, !url[index...].hasPrefix("://") { index = bytes.index(after: index) }
+        guard index < bytes.endIndex else { return (url, nil) }
+        let start = bytes.index(index, offsetBy: 3)
+        let rest = url[start...]
+        let ends = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
+        let end = rest.utf8.firstIndex { ends.contains($0) } ?? rest.endIndex
+        guard let at = rest[..<end].utf8.lastIndex(of: UInt8(ascii: "@")) else { return (url, nil) }
+        let host = rest[bytes.index(after: at)...]
+        return (String(url[..<start]) + String(host), rest[..<at])
+    }
+
+    /// The URL without its query, which may hold a secret.
+    private static func shown(_ url: String) -> String {
+        Masking.printable(String(url.prefix { $0 != "?" && $0 != "#" }), limit: 200)
+    }
+
+    private static func percentDecoded(_ text: Substring) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        // "user" without a password is "user:".
+        return bytes.contains(UInt8(ascii: ":")) ? bytes : bytes + [UInt8(ascii: ":")]
+    }
+}
+
+/// Base64 (RFC 4648), for Basic authentication.
+enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    static func encode(_ bytes: [UInt8]) -> String {
+        var result: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            var bits = 0
+            for byte in group { bits = bits << 8 | Int(byte) }
+            bits <<= 8 * (3 - group.count)
+            for place in 0..<4 {
+                let sextet = bits >> (18 - 6 * place) & 0x3f
+                result.append(place <= group.count ? alphabet[sextet] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}

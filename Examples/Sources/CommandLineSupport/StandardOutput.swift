@@ -1,0 +1,38 @@
+import Glibc
+import HTTPRecovery
+import Synchronization
+
+/// Standard output as a place for bodies and lines.
+public final class StandardOutput: ByteSink {
+    private let hasWritten = Atomic(false)
+    private let isAtLineStart = Atomic(true)
+    private let isScreen = isatty(STDOUT_FILENO) != 0
+    private let terminal: Terminal
+
+    /// Creates the sink.
+    ///
+    /// - Parameter terminal: Whose status line gives way where both are the same screen.
+    public init(terminal: Terminal) {
+        self.terminal = terminal
+    }
+
+    /// Possible until the first byte has gone out.
+    public func restart() -> Bool {
+        !hasWritten.load(ordering: .relaxed)
+    }
+
+    /// Writes the bytes.
+    public func write(_ bytes: ArraySlice<UInt8>) throws {
+        guard let last = bytes.last else { return }
+        hasWritten.store(true, ordering: .relaxed)
+        isAtLineStart.store(last == UInt8(ascii: "\n"), ordering: .relaxed)
+        if isScreen { terminal.showStatus(nil) }
+        try FileDescriptor.write(bytes, to: STDOUT_FILENO, name: "standard output")
+    }
+
+    /// Ends an unfinished line on a screen, so that what follows stands by itself; files get the bytes as they are.
+    public func endLine() {
+        guard isScreen, !isAtLineStart.load(ordering: .relaxed) else { return }
+        try? write([UInt8(ascii: "\n")])
+    }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import HTTPRecovery
+import Synchronization
+
+/// The screen of the person who runs the program, by way of standard error.
+///
+/// It has one status line, which is always the last and is redrawn in place. Without a screen there is no status line
+/// and no colour.
+public final class Terminal: Sendable {
+    /// How a piece of text is set off.
+    public enum Style: String, Sendable {
+        /// Less important.
+        case faint = "2"
+        /// Good news.
+        case good = "32"
+        /// Something to know.
+        case notice = "33"
+        /// Bad news.
+        case bad = "31"
+    }
+
+    /// Whether a person looks at it.
+    public let isInteractive: Bool
+
+    /// Whether something else is written there, so that people are told nothing.
+    public let isQuiet: Bool
+
+    private let descriptor: Int32
+    private let hasColor: Bool
+    private let status = Mutex<String?>(nil)
+
+    /// Creates the terminal on standard error.
+    ///
+    /// - Parameter isQuiet: Whether something else is written there, so that people are told nothing.
+    public init(isQuiet: Bool = false) {
+        self.descriptor = STDERR_FILENO
+        self.isQuiet = isQuiet
+        self.isInteractive = !isQuiet && isatty(STDERR_FILENO) != 0 && Self.environment("TERM") != "dumb"
+        self.hasColor = isInteractive && (Self.environment("NO_COLOR") ?? "").isEmpty
+    }
+
+    /// The columns of the screen; 80 where it does not say.
+    public var width: Int {
+        var size = winsize()
+        // The system call fills the local value.
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    /// The text set off, where there is colour.
+    public func styled(_ text: String, _ style: Style) -> String {
+        hasColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+    }
+
+    /// Writes lines above the status line.
+    public func write(_ text: String) {
+        status.withLock { status in
+            let isShown = status != nil
+            status = nil
+            put((isShown ? Self.eraseLine : "") + text + "\n")
+        }
+    }
+
+    /// Shows another status line; nil takes it away.
+    ///
+    /// Nothing happens where nobody looks.
+    public func showStatus(_ text: String?) {
+        guard isInteractive else { return }
+        status.withLock { status in
+            guard text != status else { return }
+            status = text
+            guard let text else { return put(Self.eraseLine) }
+            put(Self.eraseLine + styled(String(text.prefix(max(1, width - 1))), .faint))
+        }
+    }
+
+    private func put(_ text: String) {
+        // Nobody is left to be told when standard error is gone.
+        try? FileDescriptor.write(text.utf8, to: descriptor, name: "standard error")
+    }
+
+    private static let eraseLine = "\r\u{1B}[K"
+
+    /// A variable of the environment.
+    static func environment(_ name: String) -> String? {
+        // The text belongs to the environment and is copied at once; nothing here changes the environment.
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+}

@@ -1,0 +1,144 @@
+import ArgumentParser
+import CommandLineSupport
+import HTTPRecovery
+
+/// A command-line client of auth servers.
+@main
+struct AuthClient: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "auth-client",
+        abstract: "Signs in to an auth server, through everything that can stand in the way.",
+        discussion: """
+            COMMANDS
+              sign-in    Signs in. Asks for what is needed, or takes it from --answers.
+              status     Tells whether there is a session, as the server sees it.
+              get PATH   Requests a path below the base URL with the session's credential;
+                         the body goes to standard output.
+              sign-out   Ends the session.
+              classify   Reads logged exchanges, one JSON object a line, on standard input
+                         and tells what each means. Needs no --base-url.
+
+            ANSWERS
+              A JSON object with the keys password, email_code, phone_code, totp, backup_code,
+              new_password, choice (an answer key or the provider's own factor name). An array
+              is taken in order, a text is an array of one; nothing is sent twice. Without
+              choice, a factor whose answer is at hand is taken.
+
+            EXIT STATUS
+              0 done; 64 wrong usage; 65 invalid or missing input; 69 the service cannot be
+              used now (timeouts, 5xx, unreadable answers); 75 locked or rate limited and not
+              waited out; 77 refused; 130 interrupted.
+
+            EVENTS
+              --events writes one JSON object a line: attempt, response, failure, wait, retry,
+              clear, fallback, challenge, giving_up, done. No secret is in any of them.
+
+            EXAMPLES
+              auth-client --provider clerk --base-url https://clerk.example.com \\
+                --token-file session.json sign-in --identifier ada@example.com
+              auth-client --provider clerk --base-url https://clerk.example.com \\
+                --token-file session.json get /v1/me
+              auth-client --provider clerk classify < exchanges.jsonl
+            """
+    )
+
+    @OptionGroup var options: ClientOptions
+
+    @Argument(help: ArgumentHelp("What to do: sign-in, status, get, sign-out or classify.", valueName: "command"))
+    var command: CommandName
+
+    @Argument(help: ArgumentHelp("The path of get, such as /v1/me.", valueName: "path"))
+    var path: String?
+
+    func validate() throws {
+        if command == .get, path == nil { throw ValidationError("get needs a path, such as /v1/me.") }
+        if command != .get, let path { throw ValidationError("Unexpected argument '\(path)'.") }
+        if command != .classify {
+            guard options.provider == .clerk else {
+                throw ValidationError("--provider \(options.provider.rawValue) serves classify alone.")
+            }
+            guard options.baseURL != nil else {
+                throw ValidationError("--base-url is missing: the URL of what stands before /v1.")
+            }
+        }
+        if command != .signIn, options.identifier != nil || options.passwordFromInput || options.answers != nil {
+            throw ValidationError("--identifier, --password-stdin and --answers belong to sign-in.")
+        }
+    }
+
+    func run() throws {
+        switch command {
+        case .classify: try Classify(provider: options.provider).run()
+        default: try CommandRun(options: options, command: command, path: path).run()
+        }
+    }
+}
+
+/// What the program does.
+enum CommandName: String, ExpressibleByArgument, CaseIterable {
+    case signIn = "sign-in"
+    case status
+    case get
+    case signOut = "sign-out"
+    case classify
+}
+
+/// Whose words are understood.
+enum ProviderName: String, ExpressibleByArgument, CaseIterable {
+    case clerk
+    case http
+}
+
+/// The options of all commands.
+struct ClientOptions: ParsableArguments {
+    @Option(help: "Whose server it is: clerk; for classify also http.")
+    var provider: ProviderName
+
+    @Option(name: .customLong("base-url"), help: "The URL of what stands before /v1.")
+    var baseURL: String?
+
+    @Option(help: "Who signs in: an e-mail address, phone number or user name.")
+    var identifier: String?
+
+    @Flag(name: .customLong("password-stdin"), help: "Take the password from the first line of standard input.")
+    var passwordFromInput = false
+
+    @Option(help: ArgumentHelp("Take the answers from this JSON file.", valueName: "file"))
+    var answers: String?
+
+    @Option(
+        name: .customLong("token-file"),
+        help: ArgumentHelp(
+            "Keep tokens in this JSON file (mode 0600). Without it they last as long as the command.",
+            valueName: "file"
+        )
+    )
+    var tokenFile: String?
+
+    @Option(help: ArgumentHelp("Where limits and lockouts are remembered: memory.", valueName: "memory"))
+    var state = StateName.memory
+
+    @Option(help: ArgumentHelp("Write events as JSON Lines to this file, or - for standard error.", valueName: "file"))
+    var events: String?
+
+    @Option(
+        name: .customLong("max-wait"),
+        help: ArgumentHelp("The longest single wait, lockouts included. Default: 120.", valueName: "seconds"),
+        transform: { try Seconds.parse($0) }
+    )
+    var maxWait = Seconds(.seconds(120))
+
+    @Option(
+        help: ArgumentHelp("The time the whole command may take. Default: no limit.", valueName: "seconds"),
+        transform: { try Seconds.parsePositive($0) }
+    )
+    var deadline: Seconds?
+
+    @Flag(help: "Write the result as one JSON object on the last line of standard output; never a token.")
+    var json = false
+}
+
+/// Where limits and lockouts are remembered.
+enum StateName: String, ExpressibleByArgument, CaseIterable {
+    case memory
+}

@@ -1,0 +1,22 @@
+import ClerkAuth
+import CommandLineSupport
+import HTTPRecovery
+
+/// Tells what logged exchanges mean: one JSON object a line in, one a line out.
+struct Classify {
+    let provider: ProviderName
+
+    func run() throws {
+        let classifier: any OutcomeClassifier =
+            switch provider {
+            case .clerk: ClerkClassifier()
+            case .http: HTTPClassifier()
+            }
+        let output = StandardOutput(terminal: Terminal(isQuiet: true))
+        try StandardInput.forEachLine { line in
+            if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return }
+            let answer = ClassificationRecord.answer(to: line, by: classifier)
+            try output.write(Array("\(answer)\n".utf8)[...])
+        }
+    }
+}

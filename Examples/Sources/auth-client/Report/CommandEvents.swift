@@ -1,0 +1,73 @@
+import HTTPRecovery
+import Synchronization
+
+/// The events of one command, which may make many calls, as those of a single call.
+///
+/// The attempts of all calls are counted through; what a single call gives up or ends with is an inner affair of the
+/// command, which says at its own end what it has come to.
+final class CommandEvents: Sendable {
+    private struct State {
+        var attempts = 0
+        var waited = Duration.zero
+        /// The command's number of an attempt, by its call and the call's own number.
+        var numbers: [Int: [Int: Int]] = [:]
+        var isDone = false
+
+        func number(_ number: Int, of call: Int) -> Int {
+            numbers[call]?[number] ?? attempts
+        }
+    }
+
+    private let sink: @Sendable (RecoveryEvent) -> Void
+    private let time: TimeSource
+    private let start: TimeSource.Instant
+    private let state = Mutex(State())
+
+    init(time: TimeSource, sink: @escaping @Sendable (RecoveryEvent) -> Void) {
+        self.sink = sink
+        self.time = time
+        self.start = time.now
+    }
+
+    /// Takes an event of one of the calls.
+    func take(_ event: RecoveryEvent) {
+        let kind: RecoveryEvent.Kind? = state.withLock { state in
+            switch event.kind {
+            case .attempt(let number, let method, let url, let transport):
+                state.attempts += 1
+                state.numbers[event.call, default: [:]][number] = state.attempts
+                return .attempt(number: state.attempts, method: method, url: url, transport: transport)
+            case .response(let number, let status, let elapsed):
+                return .response(number: state.number(number, of: event.call), status: status, elapsed: elapsed)
+            case .failure(let number, let outcome):
+                return .failure(number: state.number(number, of: event.call), outcome)
+            case .retry(_, let reason):
+                return .retry(number: state.attempts + 1, reason: reason)
+            case .wait(_, let duration, _):
+                state.waited = state.waited.saturatingAdding(duration)
+                return event.kind
+            case .givingUp, .done:
+                return nil
+            default:
+                return event.kind
+            }
+        }
+        if let kind { write(kind, at: event.time) }
+    }
+
+    /// Writes how the command has ended.
+    func finish(_ report: Report) {
+        let (isFirst, attempts, waited) = state.withLock { state in
+            defer { state.isDone = true }
+            return (!state.isDone, state.attempts, state.waited)
+        }
+        guard isFirst else { return }
+        if let end = report.givingUp { write(end, at: time.now) }
+        let elapsed = start.duration(to: time.now)
+        write(.done(report.end.event, attempts: attempts, waited: waited, elapsed: elapsed), at: time.now)
+    }
+
+    private func write(_ kind: RecoveryEvent.Kind, at time: TimeSource.Instant) {
+        sink(RecoveryEvent(call: 1, time: time, kind: kind))
+    }
+}

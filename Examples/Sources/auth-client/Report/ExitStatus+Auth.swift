@@ -1,0 +1,22 @@
+import CommandLineSupport
+import HTTPRecovery
+
+extension ExitStatus {
+    /// 69: the service cannot be used now.
+    static let unavailable = ExitStatus(rawValue: 69)
+    /// 75: locked or rate limited, and not waited out.
+    static let notWaitedOut = ExitStatus(rawValue: 75)
+    /// 77: refused.
+    static let refused = ExitStatus(rawValue: 77)
+
+    /// The status of a command that failed in this way, whatever bound stopped it.
+    static func ofCommand(_ kind: Outcome.Kind) -> ExitStatus {
+        switch kind {
+        case .ok, .continue: .success
+        case .rateLimited, .quotaExhausted, .accountLocked: .notWaitedOut
+        case .unavailable, .transport, .timedOut, .flowExpired, .unreadable: .unavailable
+        case .invalidRequest: .badInput
+        default: .refused
+        }
+    }
+}

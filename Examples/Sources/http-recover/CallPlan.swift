@@ -1,0 +1,117 @@
+import CommandLineSupport
+import CurlTransport
+import HTTPRecovery
+import HTTPTypes
+
+/// What is to be done, checked: once there is a plan, requests can be sent.
+struct CallPlan: Sendable {
+    /// The requests of one round.
+    let requests: [HTTPRequest]
+    /// The body of each.
+    let body: HTTPBody?
+    /// How often each request is sent.
+    let rounds: Int
+    /// How many calls run at a time.
+    let concurrency: Int
+    /// Where the body goes; nil is standard output.
+    let output: String?
+    /// The most bytes of a body.
+    let maxBody: Int?
+    /// Whether redirects are followed.
+    let followsRedirects: Bool
+    /// How failures are treated.
+    let recovery: RecoveryOptions
+    /// What performs the attempts.
+    let transport: TransportChoice
+    /// How curl is set up.
+    let curl: CurlTransport.Configuration
+    /// What is told.
+    let report: ReportOptions
+
+    /// The number of calls.
+    var total: Int { requests.count * rounds }
+
+    /// Checks the options and opens what they name for reading.
+    init(_ command: HTTPRecoverCommand) throws {
+        try Self.check(command)
+        self.rounds = command.calls.repeat
+        self.concurrency = command.calls.concurrency
+        self.maxBody = command.maxBody
+        self.followsRedirects = command.location
+        self.recovery = command.recovery
+        self.transport = command.connection.transport
+        self.report = command.report
+        self.output = command.output == "-" ? nil : command.output
+        self.curl = try Self.curl(command)
+
+        var fields = HTTPFields()
+        for text in command.headers { fields.append(try Self.field(text)) }
+        if command.recovery.idempotencyKey != .none, fields.contains(.idempotencyKey) {
+            throw InvalidOption("--idempotency-key and a header field Idempotency-Key contradict each other")
+        }
+        if !command.data.isEmpty, !fields.contains(.contentType) {
+            fields[.contentType] = "application/x-www-form-urlencoded"
+        }
+        // Without these some servers refuse a request.
+        if !fields.contains(.accept) { fields[.accept] = "*/*" }
+        if !fields.contains(.userAgent) {
+            fields[.userAgent] = "http-recover/\(HelpText.version)"
+        }
+        let name = command.method ?? (command.data.isEmpty ? "GET" : "POST")
+        guard let method = HTTPRequest.Method(name), method != .connect else {
+            throw InvalidOption("-X: \(Masking.printable(name, limit: 40)) is no method that can be sent")
+        }
+        if method == .head, !command.data.isEmpty { throw InvalidOption("a HEAD request cannot have a body (-d)") }
+        var requests: [HTTPRequest] = []
+        for url in command.urls { requests.append(try RequestInput.request(url: url, method: method, fields: fields)) }
+        self.requests = requests
+        self.body = try RequestInput.body(command.data)
+        if output != nil, total > 1 { throw InvalidOption("-o takes the body of a single request, not of several") }
+    }
+
+    private static func field(_ text: String) throws(InvalidOption) -> HTTPField {
+        do {
+            return try HeaderOption.parse(text)
+        } catch {
+            throw InvalidOption("-H: \(error.description)")
+        }
+    }
+
+    private static func check(_ command: HTTPRecoverCommand) throws(InvalidOption) {
+        if command.urls.isEmpty { throw InvalidOption("a URL is missing: what shall be requested?") }
+        let million = 1_000_000
+        let numbers = [
+            ("--max-attempts", command.recovery.maxAttempts, 1...1000),
+            ("--repeat", command.calls.repeat, 1...million),
+            ("--concurrency", command.calls.concurrency, 1...10_000),
+            ("--budget-burst", command.recovery.budgetBurst, 0...million),
+            ("--max-body", command.maxBody ?? 0, 0...Int.max),
+        ]
+        for (name, number, range) in numbers where !range.contains(number) {
+            let bound =
+                range.upperBound == .max ? "at least \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+            throw InvalidOption("\(name): \(number) is out of range, which is \(bound)")
+        }
+        guard (0...1).contains(command.recovery.budgetRatio) else {
+            throw InvalidOption("--budget-ratio: write a number from 0 to 1")
+        }
+    }
+
+    private static func curl(_ command: HTTPRecoverCommand) throws -> CurlTransport.Configuration {
+        let options = command.connection
+        var configuration = CurlTransport.Configuration()
+        configuration.maxConnectionsPerOrigin = max(64, command.calls.concurrency)
+        configuration.isCertificateVerificationDisabled = options.insecure
+        switch options.version {
+        case .http1: configuration.httpVersion = .http1
+        case .http2: configuration.httpVersion = .http2
+        case nil: configuration.httpVersion = .automatic
+        }
+        if let file = options.cacert {
+            try RequestInput.checkReadable(file)
+            configuration.caFile = file
+        }
+        if let proxy = options.proxy { configuration.proxy = .url(try RequestInput.proxy(proxy)) }
+        return configuration
+    }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import CurlTransport
+import HTTPRecovery
+
+/// Whose classifier tells what an answer means.
+enum ProviderChoice: String, ExpressibleByArgument, CaseIterable {
+    case http
+
+    /// The classifier.
+    var classifier: any OutcomeClassifier {
+        switch self {
+        case .http: HTTPClassifier()
+        }
+    }
+}
+
+/// Where closed gates are remembered.
+enum StateChoice: String, ExpressibleByArgument, CaseIterable {
+    case memory
+
+    /// The store.
+    func makeStore() -> any RecoveryStore {
+        switch self {
+        case .memory: InMemoryRecoveryStore()
+        }
+    }
+}
+
+/// What performs the attempts.
+enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
+    case curl
+
+    /// The transport.
+    func makeTransport(_ plan: CallPlan) -> any HTTPTransport {
+        switch self {
+        case .curl: CurlTransport(configuration: plan.curl)
+        }
+    }
+}
+
+/// The version of HTTP to speak.
+enum HTTPVersionChoice: String, EnumerableFlag {
+    case http1
+    case http2
+
+    static func name(for value: HTTPVersionChoice) -> NameSpecification {
+        switch value {
+        case .http1: .customLong("http1.1")
+        case .http2: .customLong("http2")
+        }
+    }
+
+    static func help(for value: HTTPVersionChoice) -> ArgumentHelp? {
+        switch value {
+        case .http1: "Speak HTTP/1.1 alone."
+        case .http2: "Offer HTTP/2 over TLS."
+        }
+    }
+}

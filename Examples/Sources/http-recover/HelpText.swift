@@ -1,0 +1,51 @@
+/// What the help says beside the options.
+enum HelpText {
+    static let version = "0.1.0"
+
+    static let discussion = """
+        The body of a single request goes to standard output; for several calls there is one line each: the status, \
+        or 000 without an answer. Times are seconds, fractions allowed.
+
+        WHAT IS TRIED AGAIN. Rate limits and outages with a stated delay (Retry-After and its relatives) are waited \
+        out: nothing is sent to that server before. Lost connections, timeouts and 5xx are tried again after a random, \
+        growing delay. A request is sent again only where that is safe: an idempotent method (GET, HEAD, PUT, DELETE, \
+        OPTIONS), proof that the server has not processed it, an idempotency key, or --replayable. Retries are bounded \
+        by --max-attempts, by a budget per server, by --max-wait and by --deadline: a wait that could not end in time \
+        is not begun.
+
+        EXIT STATUS
+          0    every answer is a 2xx or 3xx
+          22   an HTTP error is left, or the wait would be longer than --max-wait
+          28   a timeout, or the deadline passed or would pass while waiting
+          7    no connection could be made (name, port, TLS)
+          56   the transfer failed: connection lost, broken answer, body too large
+          64   the program was called wrongly; nothing was sent
+          65   a file cannot be read or written; nothing was sent
+          130  interrupted
+        Where the retry budget is used up, it is the status of the failure behind it. Of several calls the gravest \
+        counts: 130 > 28 > 7 > 56 > 22.
+
+        EVENTS. --events writes one JSON object a line, with event, t_ms (since the start) and call (from 1):
+          attempt    n, method, url (without query), transport
+          response   n, status, elapsed_ms
+          failure    n, kind, code, scope, retry_after_s, processed
+          wait       reason, seconds, until
+          retry      n, reason
+          giving_up  kind, reason, retry_after_s, until
+          done       outcome, attempts, waited_s, elapsed_ms
+        There is one done for each call, its outcome is ok, failed or cancelled. Scopes are endpoint, origin, account, \
+        credential, app; processed is no, yes or unknown. No secret is in any of them.
+
+        REDIRECTS. With --location, credentials are not sent to another server, a body neither, and https is not left \
+        for http. Each hop has its own attempts.
+
+        EXAMPLES
+          http-recover https://api.example.com/items
+          http-recover -d @order.json -H 'Content-Type: application/json' \\
+              --idempotency-key auto https://api.example.com/orders
+          http-recover --deadline 10 --max-attempts 5 --backoff 0.2,5 \\
+              --events - https://api.example.com/
+          http-recover --repeat 100 --concurrency 8 --summary \\
+              https://api.example.com/health
+        """
+}

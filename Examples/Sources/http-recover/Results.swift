@@ -1,0 +1,83 @@
+import CommandLineSupport
+import HTTPRecovery
+import Synchronization
+
+/// What came of one call.
+struct CallResult: Sendable {
+    /// The HTTP status; nil without an answer.
+    var status: Int?
+    /// What it means for the program.
+    var exit: ExitStatus
+    /// What to tell a person.
+    var message: [String] = []
+}
+
+/// What came of all calls, told in the order in which they were begun.
+final class Results: Sendable {
+    /// How many failures are told of several calls.
+    private static let toldFailures = 10
+
+    private struct State {
+        var next = 0
+        var waiting: [Int: CallResult] = [:]
+        var exits: Set<ExitStatus> = []
+        var failures: [[String]] = []
+        var failureCount = 0
+    }
+
+    private let state = Mutex(State())
+    private let prints: Bool
+    private let output: StandardOutput
+
+    /// Creates a collection.
+    ///
+    /// - Parameters:
+    ///   - prints: Whether each call gets a line with its status.
+    ///   - output: Where the lines go.
+    init(prints: Bool, output: StandardOutput) {
+        self.prints = prints
+        self.output = output
+    }
+
+    /// Takes note of a call's end, and prints the lines of those whose turn has come.
+    func finish(_ index: Int, _ result: CallResult) {
+        state.withLock { state in
+            state.waiting[index] = result
+            while let result = state.waiting.removeValue(forKey: state.next) {
+                state.next += 1
+                state.exits.insert(result.exit)
+                if !result.message.isEmpty {
+                    state.failureCount += 1
+                    if state.failures.count < Self.toldFailures {
+                        state.failures.append(prints ? ["call \(state.next): " + result.message[0]] : result.message)
+                    }
+                }
+                guard prints else { continue }
+                let line = result.status.map { String($0) } ?? "000"
+                // Whoever has stopped reading wants no more lines.
+                try? output.write(ArraySlice((line + "\n").utf8))
+            }
+        }
+    }
+
+    /// Takes note of a status that belongs to no call.
+    func add(_ status: ExitStatus) {
+        state.withLock { _ = $0.exits.insert(status) }
+    }
+
+    /// The program's status.
+    var status: ExitStatus {
+        state.withLock { ExitStatus.ofAll($0.exits) }
+    }
+
+    /// Tells a person what failed.
+    func tell(on terminal: Terminal) {
+        let (failures, count) = state.withLock { ($0.failures, $0.failureCount) }
+        if !failures.isEmpty { output.endLine() }
+        for lines in failures {
+            terminal.write(terminal.styled("http-recover: \(lines[0])", .bad))
+            for line in lines.dropFirst() { terminal.write("  \(line)") }
+        }
+        if count > failures.count { terminal.write("http-recover: and \(count - failures.count) more failed") }
+    }
+}

@@ -1,0 +1,154 @@
+public import HTTPTypes
+
+/// Follows redirects, within bounds and without carrying secrets to another origin.
+///
+/// It stands outside ``Recovery``, so that each hop is recovered by itself. A hop is no call of its own: the engine
+/// charges it to the retry budget, which gets the charge back when the call ends well.
+///
+/// - 303, and 301 or 302 after a POST, become a GET without the body, as browsers do it.
+/// - Every other method is kept, and with it the body, which must be replayable.
+/// - At another origin the credentials and every field that looks like one are left out, and so are the call's own
+///   attempt layers. A body is never sent to another origin: nobody knows what is in it.
+/// - `https` is never left for `http`.
+/// - A `Retry-After` of the redirect is kept like any other.
+public struct Redirects: Middleware {
+    /// The most redirects that a call follows.
+    public var limit: Int
+
+    /// Creates the guard.
+    ///
+    /// - Parameter limit: The most redirects that a call follows; at least 0. Default: 10.
+    public init(limit: Int = 10) {
+        self.limit = max(0, limit)
+    }
+
+    /// Whether the response is a redirect that is followed or refused, rather than handed out.
+    public static func isRedirect(_ response: Response) -> Bool {
+        switch response.status.code {
+        case 301, 302, 303, 307, 308: response.headerFields.contains(.location)
+        default: false
+        }
+    }
+
+    /// Sends the request, and follows where it is redirected.
+    public func intercept(
+        _ request: HTTPRequest,
+        body: HTTPBody?,
+        context: CallContext,
+        next: Next
+    ) async throws -> Response {
+        var hop = RedirectHop(request: request, body: body, context: context)
+        var count = 0
+        while true {
+            let response = try await next(hop.request, body: hop.body, context: hop.context)
+            guard Self.isRedirect(response), !response.outcome.isFailure else {
+                if !response.outcome.isFailure { context.record.settle() }
+                return response
+            }
+            count += 1
+            if let obstacle = count > limit ? .tooManyRedirects : hop.follow(response) {
+                throw RecoveryError(
+                    outcome: Self.outcome(of: response),
+                    reason: obstacle,
+                    response: response,
+                    history: context.record.history
+                )
+            }
+            await hop.hold(for: response)
+        }
+    }
+
+    /// What a redirect comes to that is not followed.
+    fileprivate static func outcome(of response: Response) -> Outcome {
+        Outcome(.misconfigured, processed: .yes, remedies: [.fixRequest], status: response.status.code)
+    }
+}
+
+/// The request that goes out next.
+private struct RedirectHop {
+    var request: HTTPRequest
+    var body: HTTPBody?
+    var context: CallContext
+
+    /// Turns the request into the one that the redirect asks for; returns why that must not be, if so.
+    mutating func follow(_ response: Response) -> StopReason? {
+        guard let location = response.headerFields[values: .location].first,
+            let target = URLReference(location).resolved(against: request)
+        else { return .redirectInvalid }
+        let from = Origin(of: request)
+        let to = Origin(of: target)
+        if from.scheme == "https", to.scheme != "https" { return .redirectRefused }
+
+        let code = response.status.code
+        if (code == 303 && request.method != .head) || (code <= 302 && request.method == .post) {
+            request.method = .get
+            dropBody()
+        }
+        if let body {
+            if from != to { return .redirectRefused }
+            if !body.canBeRead { return .bodyNotReplayable }
+        }
+        if from != to { leaveOrigin() }
+        request.scheme = target.scheme
+        request.authority = target.authority
+        request.path = target.path
+        context.followUp = Redirects.outcome(of: response)
+        return nil
+    }
+
+    /// Keeps the redirect's stated delay: a gate holds the target until it has passed.
+    func hold(for response: Response) async {
+        let now = context.runtime.time.wallTime
+        guard let delay = ServerDelay(response.head, receivedAt: now).delay, delay > .zero else { return }
+        let outcome = Outcome(.unavailable, processed: .no, retryAfter: delay, remedies: [.wait])
+        _ = await CallGates(origin: Origin(of: request), request: request, context: context).close(for: outcome)
+    }
+
+    private mutating func dropBody() {
+        body = nil
+        let isAboutBody = { (name: HTTPField.Name) in name.canonicalName.hasPrefix("content-") }
+        request.headerFields = request.headerFields.filtered { !isAboutBody($0.name) && $0.name != .transferEncoding }
+    }
+
+    private mutating func leaveOrigin() {
+        request.headerFields = request.headerFields.filtered { !CredentialFields.looksLikeCredential($0) }
+        context.options.attemptLayers = []
+        context.options.credentialID = nil
+        context.options.account = nil
+        context.options.presents = nil
+    }
+}
+
+extension HTTPFields {
+    fileprivate func filtered(_ isKept: (HTTPField) -> Bool) -> HTTPFields {
+        var fields = HTTPFields()
+        for field in self where isKept(field) { fields.append(field) }
+        return fields
+    }
+}
+
+/// Which header fields may carry a credential.
+private enum CredentialFields {
+    static func looksLikeCredential(_ field: HTTPField) -> Bool {
+        let name = field.name.canonicalName
+        if words.contains(where: { name.holds($0) }) { return true }
+        let value = field.value.prefix(7).lowercased()
+        return value.hasPrefix("bearer ") || value.hasPrefix("basic ") || value.hasPrefix("eyj")
+    }
+
+    /// Parts of the names, in lower case; rather one too many, since a dropped field is at worst a missing comfort.
+    private static let words = [
+        "auth", "cookie", "token", "secret", "key", "session", "credential", "pass", "pwd", "signature", "dpop", "csrf",
+        "xsrf", "jwt", "assertion", "ticket", "otp", "sso", "saml", "openam", "iplanetdirectory", "referer", "origin",
+        "host", "forwarded",
+    ]
+}
+
+extension String {
+    fileprivate func holds(_ word: String) -> Bool {
+        let text = Array(utf8)
+        let part = Array(word.utf8)
+        guard text.count >= part.count else { return false }
+        return (0...(text.count - part.count)).contains { text[$0..<($0 + part.count)].elementsEqual(part) }
+    }
+}

@@ -1,0 +1,147 @@
+import HTTPRecovery
+import HTTPTypes
+import Testing
+
+@testable import CurlTransport
+
+/// The verdict as a table of facts.
+struct VerdictTests {
+    struct Row: Sendable {
+        let facts: TransferFacts
+        let code: TransportError.Code
+        let certainty: TransportError.Certainty
+        let isTransient: Bool
+
+        init(
+            _ code: Int,
+            attempts: Int = 0,
+            veto: Bool = false,
+            status: Bool = false,
+            head: Bool = false,
+            refused: Bool = false,
+            own: TransferFacts.OwnReason? = nil,
+            _ word: TransportError.Code,
+            _ certainty: TransportError.Certainty,
+            transient: Bool = true
+        ) {
+            facts = TransferFacts(
+                code: code,
+                wireAttempts: attempts,
+                isVetoed: veto,
+                sawStatus: status,
+                sawHead: head,
+                isRefused: refused,
+                ownReason: own
+            )
+            self.code = word
+            self.certainty = certainty
+            self.isTransient = transient
+        }
+    }
+
+    static let rows: [Row] = [
+        // Before a connection there is nothing to doubt.
+        Row(5, .cannotResolve, .neverSent),
+        Row(6, .cannotResolve, .neverSent),
+        Row(7, .cannotConnect, .neverSent),
+        Row(97, .cannotConnect, .neverSent),
+        Row(28, .timedOut, .neverSent),
+        Row(35, .tlsFailed, .neverSent),
+        Row(56, .cannotConnect, .neverSent),
+        Row(60, .certificateRejected, .neverSent, transient: false),
+        Row(90, .certificateRejected, .neverSent, transient: false),
+        Row(1, .invalidRequest, .neverSent, transient: false),
+        Row(3, .invalidRequest, .neverSent, transient: false),
+        Row(77, .misconfigured, .neverSent, transient: false),
+        Row(27, .outOfResources, .neverSent),
+        Row(999, .other, .neverSent),
+        // Sent and not answered: never certain, whatever the code.
+        Row(52, attempts: 1, .connectionLost, .unknown),
+        Row(55, attempts: 1, .connectionLost, .unknown),
+        Row(56, attempts: 1, .connectionLost, .unknown),
+        Row(16, attempts: 1, .connectionLost, .unknown),
+        Row(18, attempts: 1, .connectionLost, .unknown),
+        Row(92, attempts: 1, .connectionLost, .unknown),
+        Row(28, attempts: 1, .timedOut, .unknown),
+        Row(1, attempts: 1, .notHTTP, .unknown),
+        Row(8, attempts: 1, .notHTTP, .unknown),
+        Row(27, attempts: 1, .headersTooLarge, .unknown, transient: false),
+        // The resend that was stopped.
+        Row(42, attempts: 1, veto: true, .connectionLost, .unknown),
+        Row(65, attempts: 1, veto: true, .connectionLost, .unknown),
+        Row(42, attempts: 1, veto: true, refused: true, .streamRefused, .notProcessed),
+        Row(16, attempts: 1, refused: true, .streamRefused, .notProcessed),
+        // Answered, in part.
+        Row(18, attempts: 1, status: true, head: true, .truncated, .answered),
+        Row(56, attempts: 1, status: true, head: true, .connectionLost, .answered),
+        Row(61, attempts: 1, status: true, head: true, .badContentEncoding, .answered),
+        Row(28, attempts: 1, status: true, head: true, .timedOut, .answered),
+        Row(16, attempts: 1, status: true, head: true, refused: true, .connectionLost, .answered),
+        // libcurl's success without the empty line.
+        Row(0, attempts: 1, status: true, .truncated, .answered),
+        Row(0, attempts: 1, .connectionLost, .unknown),
+        // Our own reasons.
+        Row(23, attempts: 1, status: true, own: .headersTooLarge, .headersTooLarge, .answered, transient: false),
+        Row(42, attempts: 1, own: .requestBodyFailed, .requestBodyFailed, .unknown, transient: false),
+    ]
+
+    @Test(arguments: rows.indices)
+    func factsDecide(row: Int) throws {
+        let row = Self.rows[row]
+        let error = try #require(Verdict.error(for: row.facts))
+        #expect(error.code == row.code, "\(row.facts)")
+        #expect(error.certainty == row.certainty, "\(row.facts)")
+        #expect(error.isTransient == row.isTransient, "\(row.facts)")
+        #expect(!error.message.isEmpty)
+    }
+
+    @Test
+    func aWholeHeadIsASuccess() {
+        let facts = TransferFacts(code: 0, wireAttempts: 1, sawStatus: true, sawHead: true)
+        #expect(Verdict.error(for: facts) == nil)
+    }
+
+    @Test
+    func logLinesAreRead() {
+        typealias Line = RefusalEvidence.LogLine
+        #expect(Line("Using Stream ID: 7 (easy handle 0x55)\n") == .stream(7))
+        #expect(Line("recveived GOAWAY, error=0, last_stream=3") == .goAway(lastStream: 3))
+        #expect(Line("REFUSED_STREAM, retrying a fresh connect") == .refused)
+        #expect(Line("Connection died, retrying a fresh connect (retry count: 1)") == .retrying)
+        #expect(Line("TLSv1.3 (IN), TLS alert, close notify (256):") == .failure)
+        #expect(Line("HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)") == .failure)
+        #expect(Line("Connected to localhost") == .other)
+    }
+}
+
+/// Heads that no server should send end in a value, and never in a trap.
+struct ResponseHeadTests {
+    @Test(arguments: [
+        "", "\r\n", "HTTP/1.1", "HTTP/1.1 \r\n", "HTTP/1.1 9\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 -12\r\n\r\n",
+        "HTTP/1.1 099\r\n\r\n", "SSH-2.0\r\n\r\n",
+    ])
+    func isNoHead(text: String) {
+        #expect(ResponseHead.parse(Array(text.utf8)) == nil)
+    }
+
+    @Test
+    func oddFieldsAreLeftOut() throws {
+        let text = "HTTP/2 200\nA: 1\n: x\nno colon\nB b: 2\n\u{e9}: 3\n  folded\nC:\t4 \nD: \u{1}\u{7f}\n\nE: 5\n"
+        let head = try #require(ResponseHead.parse(Array(text.utf8)))
+        #expect(head.status.code == 200)
+        #expect(head.headerFields.map(\.name.rawName) == ["A", "C", "D"])
+        #expect(head.headerFields.map(\.value).prefix(2) == ["1", "4"])
+    }
+
+    @Test
+    func bytesAtRandomDoNotTrap() {
+        let random = RandomSource(seed: 7)
+        for _ in 0..<5000 {
+            var bytes = Array("HTTP/1.1 200 OK\r\nA: b\r\nSet-Cookie: c\r\n d\r\n\r\n".utf8)
+            for _ in 0..<(random.bits() % 8) {
+                bytes[Int(random.bits() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.bits())
+            }
+            _ = ResponseHead.parse(Array(bytes.prefix(Int(random.bits() % UInt64(bytes.count + 1)))))
+        }
+    }
+}

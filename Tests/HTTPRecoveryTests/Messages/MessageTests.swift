@@ -1,0 +1,91 @@
+import HTTPRecovery
+import HTTPTypes
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+@Suite struct HTTPBodyTests {
+    @Test func bytesCanBeReadAgain() async throws {
+        let body = HTTPBody("hello")
+        #expect(body.length == 5)
+        #expect(body.replayability == .replayable)
+        for _ in 1...2 { #expect(try await body.collect(upTo: 5) == Array("hello".utf8)) }
+        await #expect(throws: HTTPBodyError.tooLarge(limit: 4)) { try await body.collect(upTo: 4) }
+    }
+
+    @Test func aFactoryMakesAFreshStreamEachTime() async throws {
+        let body = HTTPBody(length: 2) {
+            AsyncStream {
+                $0.yield([1, 2][...])
+                $0.finish()
+            }
+        }
+        for _ in 1...2 { #expect(try await body.collect(upTo: 2) == [1, 2]) }
+    }
+
+    @Test func aOneShotStreamIsReadOnce() async throws {
+        let body = HTTPBody(
+            once: AsyncStream {
+                $0.yield([1][...])
+                $0.yield([2][...])
+                $0.finish()
+            }
+        )
+        #expect(body.replayability == .once)
+        #expect(body.canBeRead)
+        #expect(try await body.collect(upTo: 9) == [1, 2])
+        #expect(!body.canBeRead)
+        await #expect(throws: HTTPBodyError.alreadyConsumed) { try await body.collect(upTo: 9) }
+    }
+
+    @Test func aStreamThatIsTooLongIsStoppedAtTheLimit() async throws {
+        let body = HTTPBody { AsyncStream<ArraySlice<UInt8>> { [UInt8](repeating: 0, count: 1000)[...] } }
+        await #expect(throws: HTTPBodyError.tooLarge(limit: 10_000)) { try await body.collect(upTo: 10_000) }
+    }
+
+    @Test func aFileIsOpenedAnewForEachReading() async throws {
+        let path = "/tmp/http-recovery-body-\(getpid()).txt"
+        let file = unsafe fopen(path, "w")
+        unsafe fputs(String(repeating: "x", count: 100_000), file)
+        unsafe fclose(file)
+        defer { unsafe unlink(path) }
+        let body = try HTTPBody(file: path, chunkSize: 4096)
+        #expect(body.length == 100_000)
+        for _ in 1...2 { #expect(try await body.collect(upTo: 100_000).count == 100_000) }
+        #expect(throws: HTTPBodyError.self) { try HTTPBody(file: "/nonexistent/file") }
+        #expect(throws: HTTPBodyError.self) { try HTTPBody(file: "/tmp") }
+    }
+}
+
+@Suite struct URLTests {
+    @Test(arguments: [
+        ("http://a.example", "http", "a.example", "/"),
+        ("https://a.example:8443/x?y=1#z", "https", "a.example:8443", "/x?y=1"),
+        ("HTTPS://A.example?y=1", "https", "A.example", "/?y=1"),
+        ("http://[::1]:80/a/../b", "http", "[::1]:80", "/a/../b"),
+    ])
+    func aURLIsTakenApart(url: String, scheme: String, authority: String, path: String) throws {
+        let request = try HTTPRequest(url: url)
+        #expect(request.scheme == scheme)
+        #expect(request.authority == authority)
+        #expect(request.path == path)
+    }
+
+    @Test(arguments: [
+        "", "a.example", "/x", "ftp://a.example", "http://", "http://user:pw@a.example", "http://a.example:99999/",
+        "http://a.example:x/", "http://a.example:/", "http://a b/", "http://a.example/ü", "http://[::1", "http://a\n/",
+    ])
+    func anythingElseIsRefused(url: String) {
+        #expect(throws: InvalidURL.self) { try HTTPRequest(url: url) }
+    }
+
+    @Test func anOriginIgnoresCaseUserinfoAndTheDefaultPort() {
+        let origin = Origin(scheme: "https", authority: "a.example")
+        #expect(Origin(scheme: "HTTPS", authority: "u:p@A.EXAMPLE:443") == origin)
+        #expect(Origin(scheme: "http", authority: "a.example:80") == Origin(scheme: "http", authority: "a.example"))
+        #expect(Origin(scheme: "https", authority: "a.example:80") != origin)
+        #expect(Origin(scheme: "http", authority: "a.example") != origin)
+    }
+}
