@@ -144,7 +144,7 @@ public struct Clerk: Sendable {
         if let sessionID {
             call = ClerkAPI.Call(
                 method: .post,
-                path: "/v1/client/sessions/\(FormFields.encode(sessionID))/remove",
+                path: "/v1/client/sessions/\(FormFields.encode(segment: sessionID))/remove",
                 form: FormFields(),
                 // Ending a session twice ends it once.
                 resend: .replayable

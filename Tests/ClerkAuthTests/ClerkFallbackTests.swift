@@ -180,6 +180,29 @@ import Testing
         #expect(person.questions.last?.previousFailure?.userMessage == "l")
     }
 
+    @Test(arguments: [
+        ("a***@example.com", "a***@example.com"), ("ada@example.com", "a•••@example.com"), ("@", "•••@"),
+        ("+15551234567", "•••67"), ("55", "•••"), ("", "•••"),
+    ])
+    func whereACodeGoesIsShownMasked(safe: String, shown: String) async throws {
+        let email = #"{"strategy":"email_code","email_address_id":"idn_1","safe_identifier":"\#(safe)"}"#
+        let first = ScriptedTransport.Step.signIn("needs_first_factor", first: email)
+        let bench = try ClerkBench([first, first, .complete()])
+        let person = Person([.emailCode: "1"])
+        _ = try await bench.signIn(nil, person)
+        #expect(person.questions.first?.factor.destination == shown)
+    }
+
+    @Test func ofTwoAddressesTheDefaultOneIsTaken() async throws {
+        let two = (1...2).map { number in
+            #"{"strategy":"email_code","email_address_id":"idn_\#(number)","default":false,"primary":\#(number == 2)}"#
+        }
+        let first = ScriptedTransport.Step.signIn("needs_first_factor", first: two.joined(separator: ","))
+        let bench = try ClerkBench([first, first, .complete()])
+        _ = try await bench.signIn(nil, Person([.emailCode: "1"]))
+        #expect(bench.sent[1].hasSuffix("email_address_id=idn_2"))
+    }
+
     @Test func aSessionThatExistsIsUsed() async throws {
         for code in ["session_exists", "identifier_already_signed_in"] {
             let bench = try ClerkBench([.error(code, status: 400), .client(["sess_5"])])

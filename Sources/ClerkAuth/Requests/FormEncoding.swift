@@ -20,6 +20,12 @@ struct FormFields: Sendable {
         HTTPBody(pairs.map { "\(Self.encode($0.name))=\(Self.encode($0.value.reveal()))" }.joined(separator: "&"))
     }
 
+    /// A text as one segment of a path, which it cannot leave.
+    static func encode(segment text: String) -> String {
+        if !text.isEmpty, text.allSatisfy({ $0 == "." }) { return text.map { _ in "%2E" }.joined() }
+        return encode(text).split(separator: "+", omittingEmptySubsequences: false).joined(separator: "%20")
+    }
+
     /// A text in form encoding; what is not in the unreserved set is percent-encoded.
     static func encode(_ text: String) -> String {
         var encoded: [UInt8] = []

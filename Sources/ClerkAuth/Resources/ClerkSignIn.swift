@@ -16,9 +16,9 @@ public struct ClerkSignIn: Sendable, Hashable {
     /// The session that it led to.
     public var createdSessionID: String?
 
-    /// Reads a sign-in; nil when the value has no id.
+    /// Reads a sign-in; nil when the value has no id, or one that would lead a path astray.
     init?(_ json: JSONValue?) {
-        guard let json, let id = json["id"]?.string, !id.isEmpty else { return nil }
+        guard let json, let id = json["id"]?.string, !id.allSatisfy({ $0 == "." }) else { return nil }
         self.id = id
         status = ClerkSignInStatus(rawValue: json["status"]?.string ?? "")
         identifier = json["identifier"]?.string
@@ -48,7 +48,7 @@ public struct ClerkFactor: Sendable, Hashable {
         safeIdentifier = json["safe_identifier"]?.string
         emailAddressID = json["email_address_id"]?.string
         phoneNumberID = json["phone_number_id"]?.string
-        isDefault = json["default"]?.bool ?? json["primary"]?.bool ?? false
+        isDefault = json["default"]?.bool == true || json["primary"]?.bool == true
     }
 
     /// The factor in the words that all providers share; nil where this version cannot carry it out.
@@ -77,6 +77,6 @@ public struct ClerkFactor: Sendable, Hashable {
         guard let at = destination.lastIndex(of: "@") else {
             return "•••" + destination.suffix(destination.count > 4 ? 2 : 0)
         }
-        return destination.prefix(1) + "•••" + destination[at...]
+        return destination[..<at].prefix(1) + "•••" + destination[at...]
     }
 }

@@ -119,7 +119,7 @@ struct ClerkSignInMachine: SignInMachine {
         guard let id = signIn?.id else {
             throw RecoveryError(outcome: Outcome(.flowExpired, remedies: [.restartFlow]), reason: .notRecoverable)
         }
-        return try await perform(spending("/client/sign_ins/\(FormFields.encode(id))/\(step)", form))
+        return try await perform(spending("/client/sign_ins/\(FormFields.encode(segment: id))/\(step)", form))
     }
 
     private func spending(_ path: String, _ form: FormFields) -> ClerkAPI.Call {

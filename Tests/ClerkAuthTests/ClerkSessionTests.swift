@@ -1,0 +1,241 @@
+import AuthRecovery
+import ClerkAuth
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+/// The client, its sessions, requests of one's own, and signing out.
+@Suite struct ClerkSessionTests {
+    private static let signedIn = Credentials(accessToken: "a", clientToken: "T0", sessionID: "sess_1")
+    private static let signedOut = Credentials(clientToken: "T0")
+
+    private func bench(_ steps: ScriptedTransport.Step..., credentials: Credentials = signedIn) throws -> ClerkBench {
+        try ClerkBench(steps, credentials: credentials) { Recovery(maxAttempts: 1) }
+    }
+
+    @Test func theClientIsFoundWhereverTheAnswerCarriesIt() async throws {
+        let client = ClerkJSON.client(["sess_1"])
+        for body in [
+            #"{"response":\#(client),"client":null}"#, #"{"response":null,"client":\#(client)}"#,
+            #"{"response":null,"meta":{"client":\#(client)}}"#, client,
+        ] {
+            let found = try await bench(.status(200, [:], body: body)).clerk.currentClient()
+            #expect(found?.id == "client_1")
+            #expect(found?.currentSession?.id == "sess_1")
+        }
+    }
+
+    @Test func aServerThatKnowsNoClientSaysSo() async throws {
+        let bench = try bench(.status(200, [:], body: #"{"response":null,"client":null}"#))
+        #expect(try await bench.clerk.currentClient() == nil)
+    }
+
+    @Test(arguments: [
+        "", "{}", "[]", "17", #"{"response":{}}"#, #"{"response":"x"}"#, "<html>", #"{"client":{"id":7}}"#,
+    ])
+    func anAnswerThatIsNoClientIsUnreadableAndClearsNothing(body: String) async throws {
+        let bench = try bench(.status(200, [:], body: body), .status(200, [:], body: body))
+        let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.currentClient() }
+        #expect(error?.kind == .unreadable)
+        await #expect(throws: RecoveryError.self) { try await bench.clerk.currentSession() }
+        #expect(try await bench.credentials == Self.signedIn)
+    }
+
+    @Test func theSessionThatTheStoreNamesIsRead() async throws {
+        let bench = try bench(.client(["sess_0", "sess_1", "sess_2"]))
+        #expect(try await bench.clerk.currentSession()?.id == "sess_1")
+        #expect(try await bench.credentials == Self.signedIn)
+    }
+
+    @Test(arguments: [[], ["sess_2"]])
+    func aSessionThatWasRevokedElsewhereIsRemovedAndTheClientTokenStays(sessions: [String]) async throws {
+        let bench = try bench(.client(sessions))
+        #expect(try await bench.clerk.currentSession() == nil)
+        #expect(try await bench.credentials == Self.signedOut)
+        #expect(bench.events.words.last == "clear session")
+        #expect(bench.events.events.last?.call == 1)
+    }
+
+    @Test(arguments: ["ended", "expired", "removed", "replaced", "revoked", "abandoned", "of_the_future"])
+    func aSessionThatIsNotLiveIsGone(status: String) async throws {
+        let bench = try bench(.client(["sess_1"], status: status))
+        #expect(try await bench.clerk.currentSession() == nil)
+        #expect(try await bench.credentials == Self.signedOut)
+    }
+
+    @Test func aPendingSessionIsLive() async throws {
+        let bench = try bench(.client(["sess_1"], status: "pending"))
+        #expect(try await bench.clerk.currentSession()?.status == .pending)
+    }
+
+    @Test(arguments: [Credentials(), Credentials(clientToken: "T0"), Credentials(sessionID: "sess_1")])
+    func withoutASessionOrTokenNobodyIsAsked(credentials: Credentials) async throws {
+        let bench = try bench(credentials: credentials)
+        #expect(try await bench.clerk.currentSession() == nil)
+        #expect(bench.transport.received.isEmpty)
+    }
+
+    @Test func aSessionThatIsSignedInMeanwhileIsNotRemovedByALateAnswer() async throws {
+        let tokens = InMemoryTokenStore(Self.signedIn)
+        let bench = try ClerkBench(
+            [
+                .run { _ in
+                    try await tokens.update { $0.sessionID = "sess_2" }
+                    return .scripted(200, [:], body: #"{"response":null}"#)
+                }
+            ],
+            tokens: tokens
+        )
+        #expect(try await bench.clerk.currentSession() == nil)
+        #expect(await tokens.read().credentials.sessionID == "sess_2")
+        #expect(!bench.events.words.contains("clear session"))
+    }
+
+    // MARK: Requests of one's own
+
+    @Test(arguments: [
+        ("/v1/me", "/v1/me?_is_native=true&_clerk_session_id=sess_1"),
+        ("me", "/v1/me?_is_native=true&_clerk_session_id=sess_1"),
+        ("/me?x=1", "/v1/me?x=1&_is_native=true&_clerk_session_id=sess_1"),
+        ("/v1/me/sessions/active#top", "/v1/me/sessions/active?_is_native=true&_clerk_session_id=sess_1"),
+        ("/v1/menu", "/v1/menu?_is_native=true"), ("/v1/client", "/v1/client?_is_native=true"),
+        ("/v1/environment?a=b", "/v1/environment?a=b&_is_native=true"), ("/v1beta", "/v1/v1beta?_is_native=true"),
+    ])
+    func pathsAboutTheUserNameTheSession(path: String, sent: String) async throws {
+        let bench = try bench(.status(200, [:], body: "{}"))
+        _ = try await bench.clerk.send(path: path)
+        #expect(bench.transport.received.first?.request.path == sent)
+    }
+
+    @Test func aRefusalWhileTheSessionLivesStaysWhatItIs() async throws {
+        let bench = try bench(.error("authentication_invalid", status: 401), .client(["sess_1"]))
+        let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.send(path: "/v1/me") }
+        #expect(error?.kind == .credentialRejected)
+        #expect(bench.sent == ["GET /me", "GET /client"])
+        #expect(try await bench.credentials == Self.signedIn)
+    }
+
+    @Test(arguments: ["authentication_invalid", "signed_out", "session_revoked", "session_expired"])
+    func aSessionThatIsReallyOverIsRemovedAndThePersonHasToSignIn(code: String) async throws {
+        let bench = try bench(.error(code, status: 401), .client([]))
+        let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.send(path: "/v1/me") }
+        #expect(error?.kind == .reauthenticationRequired)
+        #expect(error?.remedies == [.reauthenticate])
+        #expect(error?.outcome.code == code)
+        #expect(try await bench.credentials == Self.signedOut)
+    }
+
+    @Test func whereTheClientCannotBeReadTheFirstErrorStandsAndNothingIsCleared() async throws {
+        for second in [
+            ScriptedTransport.Step.fail(.cannotConnect, .neverSent), .status(503), .status(200), .status(401),
+        ] {
+            let bench = try bench(.error("signed_out", status: 401), second)
+            let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.send(path: "/v1/me") }
+            #expect(error?.outcome.code == "signed_out")
+            #expect(try await bench.credentials == Self.signedIn)
+        }
+    }
+
+    @Test func aMissingThingIsNotASessionThatIsOver() async throws {
+        let bench = try bench(.error("resource_not_found", status: 404))
+        let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.send(path: "/v1/things/7") }
+        #expect(error?.kind == .notFound)
+        #expect(bench.transport.received.count == 1)
+    }
+
+    @Test(arguments: [
+        ("requires_captcha", 401, Outcome.Kind.challengeRequired), ("user_banned", 403, .accountBlocked),
+        ("native_api_disabled", 400, .misconfigured),
+    ])
+    func whatIsNoEndOfTheSessionReadsNothing(code: String, status: Int, kind: Outcome.Kind) async throws {
+        let bench = try bench(.error(code, status: status))
+        let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.send(path: "/v1/me") }
+        #expect(error?.kind == kind)
+        #expect(bench.transport.received.count == 1)
+        #expect(try await bench.credentials == Self.signedIn)
+    }
+
+    @Test func aRenewalForOtherTokensDoesNotStandInTheWay() async throws {
+        let tokens = InMemoryTokenStore(Self.signedIn)
+        let bench = try ClerkBench([.error("signed_out", status: 401), .client([])], tokens: tokens) {
+            Recovery { SessionRenewal(tokens) }
+        }
+        let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.send(path: "/v1/me") }
+        #expect(error?.kind == .reauthenticationRequired)
+        #expect(await tokens.read().credentials == Self.signedOut)
+    }
+
+    // MARK: Signing out
+
+    @Test func signingOutEndsAllSessionsAndKeepsTheClientToken() async throws {
+        let bench = try bench(.status(200, [:], body: #"{"response":null,"client":null}"#))
+        try await bench.clerk.signOut()
+        #expect(bench.sent == ["DELETE /client/sessions"])
+        #expect(try await bench.credentials == Self.signedOut)
+        #expect(bench.events.words.last == "clear session")
+    }
+
+    @Test func oneSessionIsRemovedByItsID() async throws {
+        let ended = #"{"response":{"object":"session","id":"sess_1","status":"removed"},"client":null}"#
+        let bench = try bench(.status(200, [:], body: ended))
+        try await bench.clerk.signOut(sessionID: "sess_1")
+        #expect(bench.sent == ["POST /client/sessions/sess_1/remove"])
+        #expect(try await bench.credentials == Self.signedOut)
+        let other = try self.bench(.status(200, [:], body: "{}"))
+        try await other.clerk.signOut(sessionID: "sess_2")
+        #expect(try await other.credentials == Self.signedIn, "another session than the one in use")
+    }
+
+    @Test(arguments: [
+        ("resource_not_found", 404), ("signed_out", 401), ("authentication_invalid", 401), ("session_not_found", 401),
+        ("client_not_found", 400),
+    ])
+    func whatIsGoneAlreadyIsSignedOut(code: String, status: Int) async throws {
+        for sessionID in [nil, "sess_1"] {
+            let bench = try bench(.error(code, status: status))
+            try await bench.clerk.signOut(sessionID: sessionID)
+            #expect(try await bench.credentials == Self.signedOut)
+        }
+    }
+
+    @Test func whereTheServerCannotBeToldTheSessionStays() async throws {
+        for step in [
+            ScriptedTransport.Step.status(500), .status(503), .fail(.cannotConnect, .neverSent), .status(429),
+            .status(404, [:], body: "<html>"), .error("native_api_disabled", status: 400),
+        ] {
+            let bench = try bench(step)
+            await #expect(throws: RecoveryError.self) { try await bench.clerk.signOut() }
+            #expect(try await bench.credentials == Self.signedIn)
+        }
+    }
+
+    @Test func aLostAnswerToASignOutIsAskedForAgain() async throws {
+        for sessionID in [nil, "sess_1"] {
+            let bench = try ClerkBench(
+                [.fail(.connectionLost, .unknown), .error("resource_not_found", status: 404)],
+                credentials: Self.signedIn
+            )
+            try await bench.skippingWaits { try await bench.clerk.signOut(sessionID: sessionID) }
+            #expect(bench.transport.received.count == 2)
+            #expect(try await bench.credentials == Self.signedOut)
+        }
+    }
+
+    @Test func withoutATokenThereIsNothingToTellTheServer() async throws {
+        let bench = try bench(credentials: Credentials(sessionID: "sess_1"))
+        try await bench.clerk.signOut()
+        #expect(bench.transport.received.isEmpty)
+        #expect(try await bench.credentials == Credentials())
+    }
+
+    @Test(arguments: [
+        ("../../x?y=#z 1", "..%2F..%2Fx%3Fy%3D%23z%201"), ("..", "%2E%2E"), ("a+b", "a%2Bb"), ("sess_1", "sess_1"),
+    ])
+    func aSessionsNameCannotLeaveItsPath(id: String, encoded: String) async throws {
+        let bench = try bench(.status(200))
+        try await bench.clerk.signOut(sessionID: id)
+        let path = try #require(bench.transport.received.first?.request.path)
+        #expect(path == "/v1/client/sessions/\(encoded)/remove?_is_native=true")
+    }
+}
