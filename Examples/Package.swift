@@ -72,6 +72,17 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
+        // Runs the built programs against a sandbox.
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "AuthSandbox",
+                "auth-client",
+                "auth-sandbox",
+                "http-recover",
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+            ]
+        ),
     ]
 )
 
