@@ -21,10 +21,7 @@ public struct HTTPClassifier: OutcomeClassifier {
                 // When to look again for an accepted job, or when to follow a redirect; other successes want no wait,
                 // and as they are the most frequent answers, their fields are not even looked at.
                 if status == 202 || status >= 300 {
-                    // Only 202 and redirects may say when to come back; any other success has nothing to wait for.
-                if response.status.code == 202 || response.status.code >= 300 {
                     outcome.retryAfter = ServerDelay(response, receivedAt: exchange.now).delay
-                }
                 }
                 return outcome
             }

@@ -35,7 +35,7 @@ struct CommandRun: Sendable {
             progress.note(event)
         }
         let cancelled = Report.failed(options.provider.rawValue, with: CancellationError())
-        Program.run(emergency: { commandEvents.finish(cancelled) }) { [self] in
+        let work: @Sendable () async -> ExitStatus = { [self] in
             let display = Task { await progress.run() }
             let report = await perform(runtime: runtime, terminal: terminal, events: commandEvents)
             display.cancel()
@@ -45,6 +45,7 @@ struct CommandRun: Sendable {
             tell(report, terminal: terminal, now: runtime.time.wallTime)
             return report.exit
         }
+        Program.run(emergency: { commandEvents.finish(cancelled) }, work)
     }
 
     private func perform(runtime: Runtime, terminal: Terminal, events: CommandEvents) async -> Report {
