@@ -37,3 +37,8 @@ import Darwin
         return try body(&value)
     }
 }
+
+extension Locked: CustomReflectable {
+    /// A mirror without children: whoever prints what holds a lock does not print, unlocked, what is behind it.
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}
