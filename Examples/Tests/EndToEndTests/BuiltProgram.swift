@@ -70,8 +70,18 @@ struct BuiltProgram: Sendable {
 
     /// Waits for the end.
     func end() async -> End {
+        let status = await exitStatus()
+        return End(
+            status: status,
+            output: contents(of: directory + "/out"),
+            errors: contents(of: directory + "/err")
+        )
+    }
+
+    /// Waits for the end, without a look at what was written.
+    func exitStatus() async -> Int32 {
         let process = process
-        let status: Int32 = await withCheckedContinuation { continuation in
+        return await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 var status: Int32 = 0
                 // The call fills the local value.
@@ -79,11 +89,6 @@ struct BuiltProgram: Sendable {
                 continuation.resume(returning: status & 0x7f == 0 ? (status >> 8) & 0xff : -(status & 0x7f))
             }
         }
-        return End(
-            status: status,
-            output: contents(of: directory + "/out"),
-            errors: contents(of: directory + "/err")
-        )
     }
 
     /// Where this package's programs were built: beside the tests.

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPRecovery
 import Testing
 
@@ -59,6 +60,20 @@ struct ClassifyTests {
         #expect(answers.map { $0["kind"]?.string } == ["unavailable", "unavailable", "rate_limited"])
         #expect(answers.map { $0["processed"]?.string } == ["no", "unknown", "no"])
         #expect(answers.map { $0["retry_after_s"]?.number?.saturatedInt } == [12, nil, 60])
+    }
+
+    @Test func aFullDiskIsToldOf() async throws {
+        try await withTemporaryDirectory { directory in
+            try #require(unsafe symlink("/dev/full", directory + "/out") == 0)
+            let program = try BuiltProgram(
+                "auth-client",
+                ["--provider", "http", "classify"],
+                in: directory,
+                input: "{}"
+            )
+            #expect(await program.exitStatus() == 65)
+            #expect(contents(of: directory + "/err").hasPrefix("auth-client: standard output cannot be written"))
+        }
     }
 
     @Test func nothingIsAnsweredWithNothing() async throws {

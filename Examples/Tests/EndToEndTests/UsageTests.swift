@@ -85,6 +85,22 @@ struct UsageTests {
         }
     }
 
+    @Test func anEventFileThatCannotBeWrittenIsReported() async throws {
+        try await Bench.run { bench in
+            let end = try await BuiltProgram(
+                "auth-client",
+                [
+                    "--provider", "clerk", "--base-url", bench.sandbox.url, "--events", "/nonexistent/e", "--json",
+                    "status",
+                ],
+                in: bench.directory
+            ).end()
+            #expect(end.status == 65)
+            #expect(try JSONValue(parsing: end.output)["failure"]?["kind"]?.string == "invalid_request")
+            #expect(end.errors == "auth-client: /nonexistent/e cannot be written: No such file or directory\n")
+        }
+    }
+
     @Test func aPersonIsToldWhatHappened() async throws {
         try await Bench.run { bench in
             let arguments = ["--provider", "clerk", "--base-url", bench.sandbox.url, "sign-in", "--password-stdin"]

@@ -25,8 +25,9 @@ struct CommandRun: Sendable {
         do {
             events = try EventLog(options.events)
         } catch {
-            terminal.write("auth-client: \(error)")
-            throw ExitCode(ExitStatus.badInput.rawValue)
+            let report = Report.failed(options.provider.rawValue, with: error)
+            tell(report, terminal: terminal, now: .system())
+            throw ExitCode(report.exit.rawValue)
         }
         let runtime = Runtime()
         let progress = Progress(terminal: terminal, time: runtime.time, total: 1)
