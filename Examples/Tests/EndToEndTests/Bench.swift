@@ -34,8 +34,13 @@ struct Bench: Sendable {
     /// The paths of the requests that have arrived, with their methods.
     var routes: [String] { sandbox.requests().map(\.route) }
 
+    /// Signs Ada in, and forgets that it was done.
+    func signInAda() async throws {
+        try #require(await signIn("ada@example.com", answers: #"{"password": "open-sesame-42"}"#).status == 0)
+    }
+
     /// Starts `auth-client` with all its outputs in the directory.
-    func start(_ arguments: [String], answers: String? = nil, input: String = "") throws -> BuiltProgram {
+    func start(_ arguments: [String], answers: String? = nil, input: String? = "") throws -> BuiltProgram {
         let events = eventFile
         unsafe unlink(events)
         var all = [

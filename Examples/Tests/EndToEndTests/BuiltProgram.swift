@@ -20,17 +20,29 @@ struct BuiltProgram: Sendable {
     ///   - name: Its name.
     ///   - arguments: Its arguments.
     ///   - directory: Where its output goes, as the files `out` and `err`.
-    ///   - input: Its standard input.
-    init(_ name: String, _ arguments: [String], in directory: String, input: String = "") throws {
+    ///   - input: Its standard input; nil for one that stays open and silent.
+    ///   - closed: The standard descriptors that it begins without.
+    init(
+        _ name: String,
+        _ arguments: [String],
+        in directory: String,
+        input: String? = "",
+        closed: [Int32] = []
+    ) throws {
         self.directory = directory
-        try write(input, to: directory + "/in")
+        if let input {
+            try write(input, to: directory + "/in")
+        } else {
+            try #require(unsafe mkfifo(directory + "/in", 0o600) == 0)
+        }
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         let flags = O_WRONLY | O_CREAT | O_TRUNC
-        unsafe posix_spawn_file_actions_addopen(&actions, 0, directory + "/in", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, directory + "/in", input == nil ? O_RDWR : O_RDONLY, 0)
         unsafe posix_spawn_file_actions_addopen(&actions, 1, directory + "/out", flags, 0o600)
         unsafe posix_spawn_file_actions_addopen(&actions, 2, directory + "/err", flags, 0o600)
+        for descriptor in closed { unsafe posix_spawn_file_actions_addclose(&actions, descriptor) }
         let path = Self.products + "/" + name
         // The C copies of the arguments live until the program has been started.
         var strings: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
@@ -46,10 +58,30 @@ struct BuiltProgram: Sendable {
         kill(process, number)
     }
 
+    /// What it has written to standard output until now.
+    var output: String { contents(of: directory + "/out") }
+
+    /// Runs a program to its end.
+    static func run(_ name: String, _ arguments: [String], input: String = "") async throws -> End {
+        var end: End?
+        try await withTemporaryDirectory { end = try await BuiltProgram(name, arguments, in: $0, input: input).end() }
+        return try #require(end)
+    }
+
     /// Waits for the end.
     func end() async -> End {
+        let status = await exitStatus()
+        return End(
+            status: status,
+            output: contents(of: directory + "/out"),
+            errors: contents(of: directory + "/err")
+        )
+    }
+
+    /// Waits for the end, without a look at what was written.
+    func exitStatus() async -> Int32 {
         let process = process
-        let status: Int32 = await withCheckedContinuation { continuation in
+        return await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 var status: Int32 = 0
                 // The call fills the local value.
@@ -57,11 +89,6 @@ struct BuiltProgram: Sendable {
                 continuation.resume(returning: status & 0x7f == 0 ? (status >> 8) & 0xff : -(status & 0x7f))
             }
         }
-        return End(
-            status: status,
-            output: contents(of: directory + "/out"),
-            errors: contents(of: directory + "/err")
-        )
     }
 
     /// Where this package's programs were built: beside the tests.

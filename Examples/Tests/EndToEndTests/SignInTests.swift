@@ -171,4 +171,39 @@ struct SignInTests {
             #expect(run.code == "user_banned")
         }
     }
+
+    @Test func whoIsSignedInAlreadyKeepsTheSession() async throws {
+        try await Bench.run { bench in
+            try await bench.signInAda()
+            let session = try bench.tokens["session_id"]?.string
+            let run = try await bench.signIn("ada@example.com", answers: Self.password)
+            #expect(run.status == 0)
+            #expect(run.session == session)
+        }
+    }
+
+    @Test func somebodyElsesSessionIsNotTakenForOnesOwn() async throws {
+        try await Bench.run { bench in
+            try await bench.signInAda()
+            let before = try bench.tokens["session_id"]?.string
+            let run = try await bench.signIn("edsger@example.com", answers: Self.password)
+            #expect(run.status == 77)
+            #expect(run.kind == "already_signed_in")
+            #expect(try bench.tokens["session_id"]?.string == before)
+        }
+    }
+
+    @Test func theTokenOfAnUnfinishedSignInIsKeptForTheNext() async throws {
+        try await Bench.run { bench in
+            let run = try await bench.signIn("grace@example.com", answers: Self.password)
+            #expect(run.status == 65)
+            #expect(try bench.tokens.members?.map(\.key) == ["client_token"])
+            #expect(permissions(of: bench.tokenFile) == 0o600)
+            try await bench.signInAda()
+            // The device was known, so the server was shown its token.
+            #expect(
+                bench.sandbox.requests().last?.headers.contains { $0.lowercased().hasPrefix("authorization:") } == true
+            )
+        }
+    }
 }

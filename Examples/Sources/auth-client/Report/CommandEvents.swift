@@ -65,17 +65,20 @@ final class CommandEvents: Sendable {
     }
 
     /// Writes how the command has ended.
-    func finish(_ report: Report) {
+    ///
+    /// - Returns: Whether that was not known before.
+    func finish(_ report: Report) -> Bool {
         let now = time.now
         let (isFirst, attempts, waited) = state.withLock { state in
             defer { state.isDone = true }
             state.endWait(at: now)
             return (!state.isDone, state.attempts, state.waited)
         }
-        guard isFirst else { return }
+        guard isFirst else { return false }
         if let end = report.givingUp { write(end, at: now) }
         let elapsed = start.duration(to: now)
         write(.done(report.end.event, attempts: attempts, waited: waited, elapsed: elapsed), at: now)
+        return true
     }
 
     private func write(_ kind: RecoveryEvent.Kind, at time: TimeSource.Instant) {
