@@ -36,9 +36,6 @@ struct CommandRun: Sendable {
             progress.note(event)
         }
         let cancelled = Report.failed(options.provider.rawValue, with: CancellationError())
-<<<<<<< HEAD
-        let work: @Sendable () async -> ExitStatus = { [self] in
-=======
         @Sendable func end(_ report: Report) {
             // Whoever is second, the work or an interruption, has nothing more to say.
             guard commandEvents.finish(report) else { return }
@@ -46,7 +43,6 @@ struct CommandRun: Sendable {
             tell(report, terminal: terminal, now: runtime.time.wallTime)
         }
         @Sendable func work() async -> ExitStatus {
->>>>>>> e2e
             let display = Task { await progress.run() }
             let report = await perform(runtime: runtime, terminal: terminal, events: commandEvents)
             display.cancel()
@@ -54,11 +50,7 @@ struct CommandRun: Sendable {
             end(report)
             return report.exit
         }
-<<<<<<< HEAD
-        Program.run(emergency: { commandEvents.finish(cancelled) }, work)
-=======
         Program.run(emergency: { end(cancelled) }, work)
->>>>>>> e2e
     }
 
     private func perform(runtime: Runtime, terminal: Terminal, events: CommandEvents) async -> Report {
