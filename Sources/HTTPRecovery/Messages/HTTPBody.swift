@@ -54,6 +54,11 @@ public struct HTTPBody: Sendable, AsyncSequence {
         self.init(slice: ArraySlice(bytes))
     }
 
+    /// Creates a body from bytes, without copying them.
+    public init(_ bytes: [UInt8]) {
+        self.init(slice: bytes[...])
+    }
+
     /// Creates a body from the UTF-8 bytes of a text.
     public init(_ text: String) {
         self.init(slice: ArraySlice(text.utf8))
@@ -123,6 +128,7 @@ public struct HTTPBody: Sendable, AsyncSequence {
     /// - Throws: ``HTTPBodyError/tooLarge(limit:)`` as soon as a byte comes that is past the limit.
     public func collect(upTo limit: Int) async throws -> [UInt8] {
         if let length, length > limit { throw HTTPBodyError.tooLarge(limit: limit) }
+        if let bytesInMemory { return Array(bytesInMemory) }
         var collected: [UInt8] = []
         collected.reserveCapacity(Swift.min(length ?? 0, limit))
         for try await chunk in self {
