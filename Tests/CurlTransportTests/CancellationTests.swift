@@ -20,7 +20,7 @@ struct CancellationTests {
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         // Generous for a busy machine; it is far less than any timeout here.
-        #expect(ContinuousClock.now - start < .seconds(2))
+        #expect(ContinuousClock.now - start < .seconds(30))
     }
 
     @Test
