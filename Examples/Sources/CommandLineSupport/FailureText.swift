@@ -88,7 +88,10 @@ public enum FailureText {
 
     private static func when(_ error: RecoveryError, now: Timestamp) -> String? {
         // Less than a second, as of a backoff of our own, is over when it has been read.
-        guard let at = error.retryAt, at.elapsed(since: now) >= .seconds(1) else { return nil }
+        // Beyond ten years the time is of no use to anybody.
+        guard let at = error.retryAt else { return nil }
+        let left = at.elapsed(since: now)
+        guard left >= .seconds(1), left < .seconds(315_360_000) else { return nil }
         return "Worth trying again at \(HumanTime.clock(at, now: now)), in \(HumanTime.text(at.elapsed(since: now)))."
     }
 

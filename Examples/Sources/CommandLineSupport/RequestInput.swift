@@ -102,9 +102,12 @@ public enum RequestInput {
         return (String(url[..<start]) + String(host), rest[..<at])
     }
 
-    /// The URL without its query, which may hold a secret.
+    /// The URL without its user and query, which may hold a secret.
     private static func shown(_ url: String) -> String {
-        Masking.printable(String(url.prefix { $0 != "?" && $0 != "#" }), limit: 200)
+        let bare = url.prefix { $0 != "?" && $0 != "#" }
+        // Without a scheme nobody can tell where a user and password would end, so all before an @ is left out.
+        let shown = bare.lastIndex(of: "@").map { bare[bare.index(after: $0)...] } ?? bare
+        return Masking.printable(String(shown), limit: 200)
     }
 
     private static func percentDecoded(_ text: Substring) -> [UInt8] {

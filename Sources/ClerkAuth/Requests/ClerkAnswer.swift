@@ -37,7 +37,11 @@ struct ClerkAnswer: Sendable {
         var outcome = response?.outcome ?? Outcome(kind, processed: .yes)
         outcome.kind = kind
         outcome.remedies = remedies
-        if let status { outcome.statusType = status }
+        if let status {
+            outcome.statusType = status
+            // The word of a status that nobody knows is all there is to go by.
+            outcome.code = outcome.code ?? status
+        }
         if let parameter { outcome.parameter = parameter }
         return RecoveryError(
             outcome: outcome,

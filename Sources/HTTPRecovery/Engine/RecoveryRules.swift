@@ -48,10 +48,11 @@ struct RecoveryRules: Sendable {
                 return .giveUp(.attemptsExhausted, needed: situation.outcome.statedWait)
             }
         }
-        if delay > maxWait { return .giveUp(.waitExceedsLimit, needed: delay) }
+        // The caller's deadline is the stricter word where both bounds are passed.
         if let remaining = situation.remaining, delay >= remaining {
             return .giveUp(remaining <= .zero ? .deadlinePassed : .deadlineWouldPass, needed: delay)
         }
+        if delay > maxWait { return .giveUp(.waitExceedsLimit, needed: delay) }
         if situation.wasSent, !hasBudget {
             return .giveUp(.budgetExhausted, needed: situation.outcome.statedWait)
         }

@@ -26,14 +26,18 @@ actor BodyReader {
 
     /// Reads until the end or until more than `limit` bytes have come.
     ///
-    /// - Returns: What was read, and whether it is the whole body.
-    func read(upTo limit: Int) async throws -> (bytes: [UInt8], isWhole: Bool) {
+    /// - Returns: What was read, whether it is the whole body, and the error at which the body broke off.
+    func read(upTo limit: Int) async -> (bytes: [UInt8], isWhole: Bool, error: (any Error)?) {
         var bytes: [UInt8] = []
-        while bytes.count <= limit {
-            guard let chunk = try await next() else { return (bytes, true) }
-            bytes.append(contentsOf: chunk)
+        do {
+            while bytes.count <= limit {
+                guard let chunk = try await next() else { return (bytes, true, nil) }
+                bytes.append(contentsOf: chunk)
+            }
+            return (bytes, false, nil)
+        } catch {
+            return (bytes, false, error)
         }
-        return (bytes, false)
     }
 }
 

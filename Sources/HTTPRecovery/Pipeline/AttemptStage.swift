@@ -73,7 +73,13 @@ struct AttemptStage: Sendable {
             bytes = Array(inMemory)
         } else if !(isStreamed && received.head.status.kind == .successful) {
             let reader = BodyReader(received.body)
-            (bytes, isWhole) = try await reader.read(upTo: limit)
+            let beginning = await reader.read(upTo: limit)
+            // What a refusal states in its head holds, even if its body breaks off.
+            if let error = beginning.error, received.head.status.code < 400 || !(error is TransportError) {
+                throw error
+            }
+            try Task.checkCancellation()
+            (bytes, isWhole) = (beginning.bytes, beginning.isWhole)
             response.body =
                 isWhole
                 ? HTTPBody(bytes) : HTTPBody(prefix: bytes, rest: reader, length: received.body.length)

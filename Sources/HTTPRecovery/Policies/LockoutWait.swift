@@ -17,6 +17,7 @@ public struct LockoutWait: RecoveryPolicy {
     public func decide(_ situation: Situation) -> Decision {
         guard situation.outcome.kind == .accountLocked else { return .pass }
         guard case .remaining(let time) = situation.outcome.lockout else { return .giveUp(.accountLocked) }
-        return time > limit ? .giveUp(.waitExceedsLimit) : .retry(after: time)
+        // A lockout that should be over and is not: each attempt counts, so never at once.
+        return time > limit ? .giveUp(.waitExceedsLimit) : .retry(after: max(time, .seconds(1)))
     }
 }

@@ -1,7 +1,8 @@
 /// Waits out rate limits: for the time the server states, else with a backoff of its own.
 ///
 /// The time holds for the scope of the limit. While it lasts the engine sends nothing of that scope, from any call;
-/// afterwards the waiting calls leave one after the other. Quotas of an hour and more are not waited for.
+/// afterwards the waiting calls leave one after the other. Quotas of an hour and more are waited for
+/// only where the engine's longest wait allows it.
 public struct RateLimitBackoff: RecoveryPolicy {
     /// The delay where the server states none.
     public var backoff: Backoff
@@ -20,11 +21,12 @@ public struct RateLimitBackoff: RecoveryPolicy {
         guard situation.outcome.remedies.contains(.wait) else { return .pass }
         switch situation.outcome.kind {
         case .rateLimited: break
-        // A lockout has its own policy, and a quota of hours is not for waiting.
-        case .accountLocked, .quotaExhausted: return .pass
+        // A lockout has its own policy.
+        case .accountLocked: return .pass
         default: guard situation.outcome.retryAfter != nil else { return .pass }
         }
-        if let stated = situation.outcome.retryAfter { return .retry(after: stated) }
+        // "At once" from a server that has just refused is taken for "soon".
+        if let stated = situation.outcome.retryAfter, stated > .zero { return .retry(after: stated) }
         return .retry(after: backoff.delay(retry: situation.attempts - 1, random: situation.random))
     }
 }

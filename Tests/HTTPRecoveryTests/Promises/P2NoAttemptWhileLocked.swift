@@ -58,4 +58,11 @@ import Testing
         #expect(error?.retryAfter == .seconds(3600))
         #expect(bench.clock.requestedDelays.isEmpty)
     }
+
+    @Test(arguments: ["0", "-5"])
+    func aLockoutThatShouldBeOverIsNotHammered(seconds: String) async throws {
+        let bench = Bench([.status(423, ["lockout": seconds])], classifier: LockoutClassifier())
+        #expect(try await bench.sendSkippingWaits(Bench.post, options: ada).status == .ok)
+        #expect(bench.clock.requestedDelays == [.seconds(1)])
+    }
 }

@@ -77,4 +77,32 @@ import Testing
         asSomebodyElse.headerFields[.authorization] = "Bearer b"
         #expect(try await bench.client.send(asSomebodyElse).status == .ok)
     }
+
+    @Test(arguments: [TransportError.Code.connectionLost, .timedOut])
+    func aRefusalWhoseBodyBreaksOffCountsAllTheSame(code: TransportError.Code) async throws {
+        let bench = Bench([
+            .run { _ in
+                let broken = AsyncThrowingStream<ArraySlice<UInt8>, any Error> { continuation in
+                    continuation.yield([0x61][...])
+                    continuation.finish(throwing: TransportError(code, .answered))
+                }
+                var response = TransportResponse.scripted(429, ["retry-after": "2"])
+                response.body = HTTPBody(once: broken)
+                return response
+            }
+        ])
+        async let first = bench.client.send(Bench.post)
+        await bench.clock.waitForSleepers(1)
+        #expect(bench.clock.requestedDelays.allSatisfy { $0 >= .seconds(2) })
+        bench.clock.advance(by: .seconds(3))
+        #expect(try await first.status == .ok)
+        #expect(bench.events.words.contains("failure 1 rate_limited"))
+    }
+
+    @Test func atOnceFromAServerThatHasJustRefusedMeansSoon() async throws {
+        let bench = Bench([.status(429, ["retry-after": "0"])])
+        #expect(try await bench.sendSkippingWaits().status == .ok)
+        #expect(bench.clock.requestedDelays.allSatisfy { $0 >= .milliseconds(500) })
+        #expect(bench.clock.requestedDelays.count == 1)
+    }
 }

@@ -16,6 +16,15 @@ import Testing
         #expect(bench.events.words.contains { $0.hasPrefix("wait") } == false)
     }
 
+    @Test(arguments: [10, 400, 7200])
+    func itSpeaksBeforeTheLongestWait(seconds: Int) async throws {
+        let bench = Bench([.status(429, ["retry-after": "\(seconds)"])])
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.client.send(Bench.get, options: RequestOptions(deadline: .seconds(5)))
+        }
+        #expect(error?.reason == .deadlineWouldPass)
+    }
+
     @Test func anAttemptEndsWithTheDeadline() async throws {
         let bench = Bench([.hang], enforcesTimeouts: false)
         let task = Task { try await bench.client.send(Bench.get, options: RequestOptions(deadline: .seconds(5))) }
