@@ -31,8 +31,10 @@ struct CommandRun: Sendable {
         }
         let runtime = Runtime()
         let progress = Progress(terminal: terminal, time: runtime.time, total: 1)
-        let commandEvents = CommandEvents(time: runtime.time) { event in
-            events.write(event)
+        let commandEvents = CommandEvents(time: runtime.time) { events.write($0) }
+        // The screen follows each call by itself: between two of them it belongs to the person who is asked.
+        runtime.events.observe { event in
+            commandEvents.take(event)
             progress.note(event)
         }
         let cancelled = Report.failed(options.provider.rawValue, with: CancellationError())
@@ -44,7 +46,7 @@ struct CommandRun: Sendable {
         }
         @Sendable func work() async -> ExitStatus {
             let display = Task { await progress.run() }
-            let report = await perform(runtime: runtime, terminal: terminal, events: commandEvents)
+            let report = await perform(runtime: runtime, terminal: terminal)
             display.cancel()
             await display.value
             end(report)
@@ -53,9 +55,8 @@ struct CommandRun: Sendable {
         Program.run(emergency: { end(cancelled) }, work)
     }
 
-    private func perform(runtime: Runtime, terminal: Terminal, events: CommandEvents) async -> Report {
+    private func perform(runtime: Runtime, terminal: Terminal) async -> Report {
         let transport = CurlTransport()
-        runtime.events.observe { events.take($0) }
         let end = options.deadline.map { runtime.time.now.advanced(by: $0) }
         let client = RecoveringClient(transport: transport, runtime: runtime) {
             CommandDeadline(end: end)
