@@ -130,7 +130,7 @@ struct UsageTests {
             let start = clock.now
             program.signal(SIGINT)
             let run = try await bench.finish(program)
-            #expect(clock.now - start < .seconds(1))
+            #expect(clock.now - start < .seconds(15))
             #expect(run.status == 130)
             #expect(run.outcome == "cancelled")
         }

@@ -144,7 +144,7 @@ struct WaitTests {
             let start = clock.now
             program.signal(signal)
             let run = try await bench.finish(program)
-            #expect(clock.now - start < .seconds(1))
+            #expect(clock.now - start < .seconds(15))
             #expect(run.status == 130)
             #expect(run.outcome == "cancelled")
             #expect(run.report["failure"]?.isNull == true)
@@ -163,7 +163,7 @@ struct WaitTests {
             let start = clock.now
             program.signal(SIGINT)
             let run = try await bench.finish(program)
-            #expect(clock.now - start < .seconds(1))
+            #expect(clock.now - start < .seconds(15))
             #expect(run.status == 130)
             #expect(run.outcome == "cancelled")
         }
