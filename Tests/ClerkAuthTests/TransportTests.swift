@@ -3,7 +3,6 @@ import ClerkAuth
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
-import Synchronization
 import Testing
 
 /// The same sign-in over transports that have nothing in common.
@@ -75,7 +74,7 @@ private final class SmallClerk: Sendable {
         var stage = "needs_first_factor"
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// How often a password was judged.
     var passwords: Int { state.withLock { $0.passwords } }

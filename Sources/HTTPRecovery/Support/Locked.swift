@@ -37,3 +37,8 @@ import Darwin
         return try body(&value)
     }
 }
+
+extension Locked: CustomReflectable {
+    /// A mirror without children: a dump would read the value without the lock, and may print what is secret.
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}
