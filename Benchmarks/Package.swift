@@ -18,6 +18,16 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
+        // Counts heap allocations by standing in front of the C library's allocator.
+        .target(name: "CAllocationCounter"),
+        .executableTarget(
+            name: "stack-bench",
+            dependencies: [
+                "CAllocationCounter",
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .executableTarget(name: "curl-baseline", dependencies: ["CCurlBaseline"]),
         .executableTarget(name: "bench-server"),
     ]

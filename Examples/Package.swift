@@ -17,7 +17,7 @@ let package = Package(
     ],
     targets: [
         // Needs the C library alone: no Foundation, no NIO. A test that links it starts in milliseconds.
-        .target(name: "AuthSandbox", dependencies: ["CSandboxEvents"]),
+        .target(name: "AuthSandbox", dependencies: ["CSandboxEvents", "Locking"]),
         .systemLibrary(name: "CSandboxEvents"),
         .executableTarget(
             name: "auth-sandbox",
@@ -27,10 +27,12 @@ let package = Package(
             ]
         ),
         .testTarget(name: "AuthSandboxTests", dependencies: ["AuthSandbox"]),
+        .target(name: "Locking"),
         // What the command-line clients have in common.
         .target(
             name: "CommandLineSupport",
             dependencies: [
+                "Locking",
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
@@ -39,6 +41,7 @@ let package = Package(
             name: "http-recover",
             dependencies: [
                 "CommandLineSupport",
+                "Locking",
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -49,6 +52,7 @@ let package = Package(
             name: "auth-client",
             dependencies: [
                 "CommandLineSupport",
+                "Locking",
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
@@ -66,6 +70,17 @@ let package = Package(
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        // Runs the built programs against a sandbox.
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "AuthSandbox",
+                "auth-client",
+                "auth-sandbox",
+                "http-recover",
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
             ]
         ),
     ]

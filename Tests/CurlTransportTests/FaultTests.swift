@@ -13,7 +13,7 @@ struct FaultTests {
         var reply = FaultServer.Reply.answer()
         let code: TransportError.Code
         let certainty: TransportError.Certainty
-        var timeout: Duration = .seconds(20)
+        var timeout: Duration = .seconds(60)
     }
 
     static let faults = [

@@ -64,7 +64,7 @@ struct LifetimeTests {
         let response = try await transport.send(
             .to(server.authority),
             body: nil,
-            options: AttemptOptions(timeout: .milliseconds(200))
+            options: AttemptOptions(timeout: .seconds(2))
         )
         // The transfer ends although it is paused: the server sees the connection go.
         try await server.hangups(count: 1)
@@ -148,6 +148,7 @@ struct LifetimeTests {
                 let body = try await transport.fetch(.to(server.authority, .get, "/\(index)")).body
                 #expect(body == "/\(index)")
             }
+            await transport.shutdown()
         }
         try await task.value
     }

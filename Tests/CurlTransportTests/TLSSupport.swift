@@ -20,7 +20,20 @@ final class TLSFront: Sendable {
     ///   - port: The plain server's port.
     ///   - protocols: What ALPN offers.
     ///   - name: The certificate's subject alternative name.
-    init(port plainPort: Int, protocols: [String] = ["http/1.1"], name: String = "IP:127.0.0.1") throws {
+    static func start(
+        port: Int,
+        protocols: [String] = ["http/1.1"],
+        name: String = "IP:127.0.0.1"
+    ) async throws -> TLSFront {
+        // The programs are waited for on a thread of its own: the concurrency pool has few, and all tests need them.
+        try await withCheckedThrowingContinuation { continuation in
+            onThread {
+                continuation.resume(with: Result { try TLSFront(port: port, protocols: protocols, name: name) })
+            }
+        }
+    }
+
+    private init(port plainPort: Int, protocols: [String], name: String) throws {
         var template = Array("/tmp/tls-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else { throw Failure(what: "no temporary directory") }
         directory = template.dropLast().reduce(into: "") { $0.unicodeScalars.append(Unicode.Scalar(UInt8($1))) }
@@ -137,4 +150,26 @@ struct Program: Sendable {
         kill(identifier, SIGKILL)
         waitForExit()
     }
+}
+
+/// Runs a function on a thread of its own.
+private func onThread(_ body: @escaping @Sendable () -> Void) {
+    final class Box: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    // The thread takes over the retain.
+    let context = unsafe Unmanaged.passRetained(Box(body)).toOpaque()
+    var thread = pthread_t()
+    unsafe pthread_create(
+        &thread,
+        nil,
+        { context in
+            guard let context = unsafe context else { return nil }
+            unsafe Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
+            return nil
+        },
+        context
+    )
+    pthread_detach(thread)
 }

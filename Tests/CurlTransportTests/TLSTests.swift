@@ -10,7 +10,7 @@ struct TLSTests {
     @Test
     func anOwnAuthorityIsTrusted() async throws {
         let server = try FaultServer { .echo($0) }
-        let front = try TLSFront(port: server.port)
+        let front = try await TLSFront.start(port: server.port)
         let transport = CurlTransport(configuration: .init(caFile: front.caFile))
         for _ in 0..<3 {
             let (head, body) = try await transport.fetch(
@@ -27,8 +27,8 @@ struct TLSTests {
     @Test
     func anUnknownAuthorityIsRejected() async throws {
         let server = try FaultServer(.answer())
-        let front = try TLSFront(port: server.port)
-        let other = try TLSFront(port: server.port)
+        let front = try await TLSFront.start(port: server.port)
+        let other = try await TLSFront.start(port: server.port)
         for configuration in [CurlTransport.Configuration(), .init(caFile: other.caFile)] {
             let transport = CurlTransport(configuration: configuration)
             let error = try await transport.failure(.to(front.authority, .post, scheme: "https"), HTTPBody("x"))
@@ -43,7 +43,7 @@ struct TLSTests {
     @Test
     func anotherNameIsRejectedUnlessVerificationIsOff() async throws {
         let server = try FaultServer(.answer())
-        let front = try TLSFront(port: server.port, name: "DNS:elsewhere.example")
+        let front = try await TLSFront.start(port: server.port, name: "DNS:elsewhere.example")
         let error = try await CurlTransport(configuration: .init(caFile: front.caFile))
             .failure(.to(front.authority, scheme: "https"))
         #expect(error.code == .certificateRejected)
@@ -83,7 +83,7 @@ struct TLSTests {
     @Test(arguments: ["refused", "past a GOAWAY"])
     func aRefusalOnAUsedConnectionIsNotProcessed(how: String) async throws {
         let server = try Self.http2 { how == "refused" ? Frame.reset($0, code: 7) : Frame.goAway(lastStream: 1) }
-        let front = try TLSFront(port: server.port, protocols: ["h2"])
+        let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
         let transport = CurlTransport(configuration: .init(httpVersion: .http2, caFile: front.caFile))
         let request = HTTPRequest.to(front.authority, .post, scheme: "https")
         #expect(try await transport.fetch(request, HTTPBody("x")).head.status == .ok)
@@ -104,7 +104,7 @@ struct TLSTests {
             default: Frame.reset(stream, code: 2) + Frame.goAway(lastStream: stream)
             }
         }
-        let front = try TLSFront(port: server.port, protocols: ["h2"])
+        let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
         let transport = CurlTransport(configuration: .init(httpVersion: .http2, caFile: front.caFile))
         let request = HTTPRequest.to(front.authority, .post, scheme: "https")
         #expect(try await transport.fetch(request, HTTPBody("x")).head.status == .ok)
@@ -117,7 +117,7 @@ struct TLSTests {
     @Test
     func manyShareOneConnection() async throws {
         let server = try HTTP2Tests.server { Frame.ok($0) }
-        let front = try TLSFront(port: server.port, protocols: ["h2"])
+        let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
         let transport = CurlTransport(configuration: .init(httpVersion: .http2, caFile: front.caFile))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<40 {

@@ -1,4 +1,5 @@
 import Glibc
+import Locking
 
 /// A local server that behaves like an authentication provider, with people, lockouts, codes and faults.
 ///

@@ -1,6 +1,6 @@
 import Glibc
 public import HTTPRecovery
-import Synchronization
+import Locking
 
 /// Writes events as JSON Lines, each line at once and whole.
 public final class EventLog: Sendable {
@@ -30,7 +30,7 @@ public final class EventLog: Sendable {
         var failure: FileError?
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let descriptor: Int32?
     private let name: String
 

@@ -1,5 +1,5 @@
 public import HTTPRecovery
-import Synchronization
+import Locking
 
 /// Shows a person what the calls of a client are doing.
 ///
@@ -19,7 +19,7 @@ public final class Progress: Sendable {
         var done = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let terminal: Terminal
     private let time: TimeSource
     private let total: Int

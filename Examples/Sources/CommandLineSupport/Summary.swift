@@ -1,5 +1,5 @@
 public import HTTPRecovery
-import Synchronization
+import Locking
 
 /// Counts what happened, for a few lines at the end.
 public final class Summary: Sendable {
@@ -13,7 +13,7 @@ public final class Summary: Sendable {
         var answers: [String: Int] = [:]
     }
 
-    private let counts = Mutex(Counts())
+    private let counts = Locked(Counts())
 
     /// Creates a summary of nothing.
     public init() {}

@@ -1,6 +1,6 @@
 import Glibc
 import HTTPRecovery
-import Synchronization
+import Locking
 
 /// The screen of the person who runs the program, by way of standard error.
 ///
@@ -27,7 +27,7 @@ public final class Terminal: Sendable {
 
     private let descriptor: Int32
     private let hasColor: Bool
-    private let status = Mutex<String?>(nil)
+    private let status = Locked<String?>(nil)
 
     /// Creates the terminal on standard error.
     ///

@@ -1,6 +1,6 @@
 import CommandLineSupport
 import HTTPRecovery
-import Synchronization
+import Locking
 
 /// What came of one call.
 struct CallResult: Sendable {
@@ -25,7 +25,7 @@ final class Results: Sendable {
         var failureCount = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let prints: Bool
     private let output: StandardOutput
 

@@ -3,7 +3,7 @@ public import HTTPTypes
 
 /// Attaches the access token as a bearer token (RFC 6750), to the origins it belongs to and to no other.
 ///
-/// It stands inside ``HTTPRecovery/Recovery``, so that each attempt carries the newest token, and tells the engine
+/// It stands inside `Recovery`, so that each attempt carries the newest token, and tells the engine
 /// which version was presented. A request that brings its own `Authorization` field is left alone.
 public struct Authorization: Middleware {
     private let tokens: any TokenStore

@@ -105,8 +105,14 @@ final class EventLoop: @unchecked Sendable {
             inbox.thread = nil
             return thread
         }
-        // The loop has done its last work, so this waits for the thread's exit alone: microseconds.
-        if let thread { pthread_join(thread, nil) }
+        guard let thread else { return }
+        if pthread_equal(thread, pthread_self()) != 0 {
+            // A task on the loop's own executor cannot wait for the thread it runs on.
+            pthread_detach(thread)
+        } else {
+            // The loop has done its last work, so this waits for the thread's exit alone: microseconds.
+            pthread_join(thread, nil)
+        }
     }
 
     /// Stops the loop without waiting.

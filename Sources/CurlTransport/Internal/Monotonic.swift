@@ -11,9 +11,14 @@ enum Monotonic {
     static let never = UInt64.max
 
     static func now() -> UInt64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+        // Read as two words: which C module owns the fields of `timespec` differs from build to build.
+        var time = (seconds: 0, nanoseconds: 0)
+        unsafe withUnsafeMutablePointer(to: &time) { words in
+            unsafe words.withMemoryRebound(to: timespec.self, capacity: 1) { time in
+                _ = unsafe clock_gettime(CLOCK_MONOTONIC, time)
+            }
+        }
+        return UInt64(time.seconds) &* 1_000_000_000 &+ UInt64(time.nanoseconds)
     }
 
     /// The point `duration` from now, saturated.

@@ -30,8 +30,9 @@ public struct ProblemDetails: Sendable, Hashable {
     /// Whether the response's content type is `application/problem+json`.
     public static func isDeclared(by fields: HTTPFields) -> Bool {
         guard let type = fields.singleLine("content-type") else { return false }
-        let essence = type.prefix { $0 != ";" && $0 != " " && $0 != "\t" }
-        return essence.lowercased() == "application/problem+json"
+        // Asked of every response, so by bytes: most types are told apart by their first few.
+        let essence = type.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
+        return essence.elementsEqual("application/problem+json".utf8) { $0 | 0x20 == $1 }
     }
 
     /// The names of the policies that were violated, for the quota types of draft-ietf-httpapi-ratelimit-headers.

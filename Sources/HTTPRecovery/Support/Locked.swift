@@ -39,6 +39,6 @@ import Darwin
 }
 
 extension Locked: CustomReflectable {
-    /// A mirror without children: a dump would read the value without the lock, and may print what is secret.
+    /// A mirror without children: whoever prints what holds a lock does not print, unlocked, what is behind it.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -113,20 +113,20 @@ extension FaultServer {
         /// Carries out the steps; false when the connection is at its end.
         private func perform(_ reply: Reply, on connection: Connection) -> Bool {
             for step in reply.steps {
-                switch step {
-                case .send(let bytes):
-                    guard connection.write(bytes) else { return false }
-                case .trickle(let bytes, let milliseconds):
-                    for byte in bytes {
+                switch step.kind {
+                case .send:
+                    guard connection.write(step.bytes) else { return false }
+                case .trickle:
+                    for byte in step.bytes {
                         guard connection.write([byte]) else { return false }
-                        if connection.wait(for: nil, milliseconds: milliseconds) == .hangup { return false }
+                        if connection.wait(for: nil, milliseconds: step.milliseconds) == .hangup { return false }
                     }
-                case .repeatUntilHangup(let bytes):
-                    while connection.write(bytes) {}
+                case .repeatUntilHangup:
+                    while connection.write(step.bytes) {}
                     return false
-                case .wait(let gate):
-                    guard connection.wait(for: gate, milliseconds: -1) == .gate else { return false }
-                case .open(let gate): gate.open()
+                case .wait:
+                    guard connection.wait(for: step.gate, milliseconds: -1) == .gate else { return false }
+                case .open: step.gate?.open()
                 case .hold:
                     connection.waitForHangup()
                     return false

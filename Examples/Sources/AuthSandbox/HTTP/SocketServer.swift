@@ -1,5 +1,6 @@
 import CSandboxEvents
 import Glibc
+import Locking
 
 /// A listening socket with its event loop on a thread of its own.
 final class SocketServer: Sendable {

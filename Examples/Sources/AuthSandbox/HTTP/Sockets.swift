@@ -118,9 +118,14 @@ enum Sockets {
 
     /// Milliseconds of a clock.
     static func milliseconds(_ clock: clockid_t) -> Int64 {
-        var time = timespec()
-        _ = unsafe clock_gettime(clock, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        // Read as two words: which C module owns the fields of `timespec` differs from build to build.
+        var time = (seconds: 0, nanoseconds: 0)
+        unsafe withUnsafeMutablePointer(to: &time) { words in
+            unsafe words.withMemoryRebound(to: timespec.self, capacity: 1) { time in
+                _ = unsafe clock_gettime(clock, time)
+            }
+        }
+        return Int64(time.seconds) * 1000 + Int64(time.nanoseconds) / 1_000_000
     }
 
     /// As many descriptors as this process may have.

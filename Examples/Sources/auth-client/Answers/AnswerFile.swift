@@ -1,17 +1,17 @@
 import AuthRecovery
 import CommandLineSupport
 import HTTPRecovery
-import Synchronization
+import Locking
 
 /// Answers that were prepared in a file, each of which is given once.
 ///
 /// The file is a JSON object by answer key; an array is taken in order, a text is an array of one.
 final class AnswerFile: Sendable {
-    private let answers: Mutex<[AnswerKey: [Secret]]>
+    private let answers: Locked<[AnswerKey: [Secret]]>
 
     /// No answers.
     init() {
-        answers = Mutex([:])
+        answers = Locked([:])
     }
 
     /// Reads the file's text.
@@ -34,7 +34,7 @@ final class AnswerFile: Sendable {
             let values = member.value.array ?? [member.value]
             answers[key] = try Self.texts(values, key: key, name: name)
         }
-        self.answers = Mutex(answers)
+        self.answers = Locked(answers)
     }
 
     /// Reads the file.

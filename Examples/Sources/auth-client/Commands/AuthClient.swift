@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
 import HTTPRecovery
+import HTTPTypes
 
 /// A command-line client of auth servers.
 @main
@@ -42,6 +43,12 @@ struct AuthClient: ParsableCommand {
             """
     )
 
+    /// Begins the program.
+    static func main() {
+        Program.openStandardDescriptors()
+        main(nil)
+    }
+
     @OptionGroup var options: ClientOptions
 
     @Argument(help: ArgumentHelp("What to do: sign-in, status, get, sign-out or classify.", valueName: "command"))
@@ -57,8 +64,13 @@ struct AuthClient: ParsableCommand {
             guard options.provider == .clerk else {
                 throw ValidationError("--provider \(options.provider.rawValue) serves classify alone.")
             }
-            guard options.baseURL != nil else {
+            guard let baseURL = options.baseURL else {
                 throw ValidationError("--base-url is missing: the URL of what stands before /v1.")
+            }
+            do {
+                _ = try HTTPRequest(url: baseURL)
+            } catch {
+                throw ValidationError("--base-url: \(error)")
             }
         }
         if command != .signIn, options.identifier != nil || options.passwordFromInput || options.answers != nil {

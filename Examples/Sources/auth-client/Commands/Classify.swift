@@ -1,3 +1,4 @@
+import ArgumentParser
 import ClerkAuth
 import CommandLineSupport
 import HTTPRecovery
@@ -13,10 +14,15 @@ struct Classify {
             case .http: HTTPClassifier()
             }
         let output = StandardOutput(terminal: Terminal(isQuiet: true))
-        try StandardInput.forEachLine { line in
-            if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return }
-            let answer = ClassificationRecord.answer(to: line, by: classifier)
-            try output.write(Array("\(answer)\n".utf8)[...])
+        do {
+            try StandardInput.forEachLine { line in
+                if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return }
+                let answer = ClassificationRecord.answer(to: line, by: classifier)
+                try output.write(Array("\(answer)\n".utf8)[...])
+            }
+        } catch {
+            Terminal().write("auth-client: \(error)")
+            throw ExitCode(ExitStatus.badInput.rawValue)
         }
     }
 }

@@ -25,8 +25,9 @@ struct CommandRun: Sendable {
         do {
             events = try EventLog(options.events)
         } catch {
-            terminal.write("auth-client: \(error)")
-            throw ExitCode(ExitStatus.badInput.rawValue)
+            let report = Report.failed(options.provider.rawValue, with: error)
+            tell(report, terminal: terminal, now: .system())
+            throw ExitCode(report.exit.rawValue)
         }
         let runtime = Runtime()
         let progress = Progress(terminal: terminal, time: runtime.time, total: 1)
@@ -35,16 +36,21 @@ struct CommandRun: Sendable {
             progress.note(event)
         }
         let cancelled = Report.failed(options.provider.rawValue, with: CancellationError())
-        Program.run(emergency: { commandEvents.finish(cancelled) }) { [self] in
+        @Sendable func end(_ report: Report) {
+            // Whoever is second, the work or an interruption, has nothing more to say.
+            guard commandEvents.finish(report) else { return }
+            terminal.showStatus(nil)
+            tell(report, terminal: terminal, now: runtime.time.wallTime)
+        }
+        @Sendable func work() async -> ExitStatus {
             let display = Task { await progress.run() }
             let report = await perform(runtime: runtime, terminal: terminal, events: commandEvents)
             display.cancel()
             await display.value
-            commandEvents.finish(report)
-            terminal.showStatus(nil)
-            tell(report, terminal: terminal, now: runtime.time.wallTime)
+            end(report)
             return report.exit
         }
+        Program.run(emergency: { end(cancelled) }, work)
     }
 
     private func perform(runtime: Runtime, terminal: Terminal, events: CommandEvents) async -> Report {
@@ -100,7 +106,7 @@ struct CommandRun: Sendable {
             return .ok(provider)
         case .signOut:
             let stored = try await tokens.read().credentials
-            if stored.clientToken != nil { try await clerk.signOut(sessionID: stored.sessionID) }
+            try await clerk.signOut(sessionID: stored.sessionID)
             return .ok(provider)
         case .classify:
             return .ok(provider)
@@ -144,7 +150,7 @@ struct CommandRun: Sendable {
         } else if command == .signOut, report.end == .ok {
             try? StandardOutput(terminal: terminal).write(Array("Signed out.\n".utf8)[...])
         }
-        guard let failure = report.failure else { return }
+        guard let failure = report.failure, !terminal.isQuiet else { return }
         var lines = ["auth-client: " + Masking.printable(failure.message)]
         if let code = failure.code { lines.append("  The server calls it \(Masking.printable(code, limit: 100)).") }
         if let retryAt = failure.retryAt {

@@ -1,5 +1,5 @@
 import HTTPRecovery
-import Synchronization
+import Locking
 
 /// The events of one command, which may make many calls, as those of a single call.
 ///
@@ -9,9 +9,17 @@ final class CommandEvents: Sendable {
     private struct State {
         var attempts = 0
         var waited = Duration.zero
+        /// When the wait under way has begun.
+        var waitingSince: TimeSource.Instant?
         /// The command's number of an attempt, by its call and the call's own number.
         var numbers: [Int: [Int: Int]] = [:]
         var isDone = false
+
+        /// Counts what was waited, which an interruption makes shorter than what was planned.
+        mutating func endWait(at now: TimeSource.Instant) {
+            if let since = waitingSince { waited = waited.saturatingAdding(since.duration(to: now)) }
+            waitingSince = nil
+        }
 
         func number(_ number: Int, of call: Int) -> Int {
             numbers[call]?[number] ?? attempts
@@ -21,7 +29,7 @@ final class CommandEvents: Sendable {
     private let sink: @Sendable (RecoveryEvent) -> Void
     private let time: TimeSource
     private let start: TimeSource.Instant
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(time: TimeSource, sink: @escaping @Sendable (RecoveryEvent) -> Void) {
         self.sink = sink
@@ -32,6 +40,7 @@ final class CommandEvents: Sendable {
     /// Takes an event of one of the calls.
     func take(_ event: RecoveryEvent) {
         let kind: RecoveryEvent.Kind? = state.withLock { state in
+            state.endWait(at: event.time)
             switch event.kind {
             case .attempt(let number, let method, let url, let transport):
                 state.attempts += 1
@@ -43,8 +52,8 @@ final class CommandEvents: Sendable {
                 return .failure(number: state.number(number, of: event.call), outcome)
             case .retry(_, let reason):
                 return .retry(number: state.attempts + 1, reason: reason)
-            case .wait(_, let duration, _):
-                state.waited = state.waited.saturatingAdding(duration)
+            case .wait:
+                state.waitingSince = event.time
                 return event.kind
             case .givingUp, .done:
                 return nil
@@ -56,15 +65,20 @@ final class CommandEvents: Sendable {
     }
 
     /// Writes how the command has ended.
-    func finish(_ report: Report) {
+    ///
+    /// - Returns: Whether that was not known before.
+    func finish(_ report: Report) -> Bool {
+        let now = time.now
         let (isFirst, attempts, waited) = state.withLock { state in
             defer { state.isDone = true }
+            state.endWait(at: now)
             return (!state.isDone, state.attempts, state.waited)
         }
-        guard isFirst else { return }
-        if let end = report.givingUp { write(end, at: time.now) }
-        let elapsed = start.duration(to: time.now)
-        write(.done(report.end.event, attempts: attempts, waited: waited, elapsed: elapsed), at: time.now)
+        guard isFirst else { return false }
+        if let end = report.givingUp { write(end, at: now) }
+        let elapsed = start.duration(to: now)
+        write(.done(report.end.event, attempts: attempts, waited: waited, elapsed: elapsed), at: now)
+        return true
     }
 
     private func write(_ kind: RecoveryEvent.Kind, at time: TimeSource.Instant) {

@@ -5,11 +5,12 @@ import Glibc
 /// `Synchronization.Mutex` would do, were it not that the thread sanitizer does not see that lock on Linux and reports
 /// races that are none; a pthread mutex it knows. `@unchecked Sendable` is right because `value` is reached in
 /// ``withLock(_:)`` only, by one thread at a time.
-@safe final class Locked<Value: Sendable>: @unchecked Sendable {
+@safe package final class Locked<Value: Sendable>: @unchecked Sendable {
     private var value: Value
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    init(_ value: Value) {
+    /// Puts the value behind a lock.
+    package init(_ value: Value) {
         self.value = value
         unsafe mutex = .allocate(capacity: 1)
         unsafe mutex.initialize(to: pthread_mutex_t())
@@ -22,7 +23,7 @@ import Glibc
     }
 
     /// Hands the value to the body, and to nobody else meanwhile.
-    func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         _ = unsafe pthread_mutex_lock(mutex)
         defer { _ = unsafe pthread_mutex_unlock(mutex) }
         return try body(&value)

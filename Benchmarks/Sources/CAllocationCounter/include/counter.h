@@ -1,0 +1,4 @@
+#pragma once
+
+/// The number of heap allocations of this process so far.
+long allocation_count(void);

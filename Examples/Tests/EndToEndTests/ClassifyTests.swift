@@ -1,0 +1,82 @@
+import Glibc
+import HTTPRecovery
+import Testing
+
+@Suite("auth-client classify", .timeLimit(.minutes(1)))
+struct ClassifyTests {
+    private static let keys = [
+        "name", "kind", "code", "subcode", "status_type", "factor_result", "param", "credential", "retry_after_s",
+        "lockout_s", "token_action", "remedies", "processed", "user_message", "trace_id", "advice", "items",
+    ]
+
+    private static func classify(_ provider: String, _ lines: String...) async throws -> [JSONValue] {
+        let end = try await BuiltProgram.run(
+            "auth-client",
+            ["classify", "--provider", provider],
+            input: lines.joined(separator: "\n")
+        )
+        #expect(end.status == 0)
+        #expect(end.errors.isEmpty)
+        let answers = try end.output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        for answer in answers { #expect(answer.members?.map(\.key) == keys) }
+        return answers
+    }
+
+    @Test func clerksWordsAreUnderstood() async throws {
+        let request = #""request":{"method":"POST","path":"/v1/client/sign_ins","presented":"client"}"#
+        let body = #"{\"errors\":[{\"code\":\"user_locked\",\"meta\":{\"lockout_expires_in_seconds\":90}}]}"#
+        let answers = try await Self.classify(
+            "clerk",
+            #"{"name":"a","# + request + #","status":403,"headers":{},"body":""# + body + #""}"#,
+            "not JSON",
+            "",
+            #"{"name":"b","# + request + #","status":429,"headers":{"Retry-After":"7"},"body":""}"#,
+            #"{"name":"c","# + request + #","status":0,"headers":{},"body":"","error":"never_sent"}"#,
+            #"{"name":"d","# + request + #","status":200,"headers":{"authorization":""},"body":"{}"}"#
+        )
+        try #require(answers.count == 5)
+        #expect(answers.map { $0["name"]?.string } == ["a", nil, "b", "c", "d"])
+        let kinds = ["account_locked", "invalid_request", "rate_limited", "transport", "ok"]
+        #expect(answers.map { $0["kind"]?.string } == kinds)
+        #expect(answers[0]["code"]?.string == "user_locked")
+        #expect(answers[0]["lockout_s"]?.number?.saturatedInt == 90)
+        #expect(answers[0]["retry_after_s"]?.isNull == true)
+        #expect(answers[1]["name"]?.isNull == true)
+        #expect(answers[2]["retry_after_s"]?.number?.saturatedInt == 7)
+        #expect(answers[2]["processed"]?.string == "no")
+        #expect(answers[3]["processed"]?.string == "no")
+        #expect(answers[4]["token_action"]?.string == "clear")
+    }
+
+    @Test func plainHTTPIsUnderstood() async throws {
+        let request = #""request":{"method":"GET","path":"/items"}"#
+        let answers = try await Self.classify(
+            "http",
+            #"{"name":"a","# + request + #","status":503,"headers":{"retry-after":["12"]},"body":""}"#,
+            #"{"name":"b","# + request + #","status":500,"headers":{},"body":""}"#,
+            #"{"name":"c","# + request + #","status":429,"headers":{"retry-after":"Thu, 01 Jan 2026 00:01:00 GMT","#
+                + #""date":"Thu, 01 Jan 2026 00:00:00 GMT"},"body":"","client_now":5}"#
+        )
+        #expect(answers.map { $0["kind"]?.string } == ["unavailable", "unavailable", "rate_limited"])
+        #expect(answers.map { $0["processed"]?.string } == ["no", "unknown", "no"])
+        #expect(answers.map { $0["retry_after_s"]?.number?.saturatedInt } == [12, nil, 60])
+    }
+
+    @Test func aFullDiskIsToldOf() async throws {
+        try await withTemporaryDirectory { directory in
+            try #require(unsafe symlink("/dev/full", directory + "/out") == 0)
+            let program = try BuiltProgram(
+                "auth-client",
+                ["--provider", "http", "classify"],
+                in: directory,
+                input: "{}"
+            )
+            #expect(await program.exitStatus() == 65)
+            #expect(contents(of: directory + "/err").hasPrefix("auth-client: standard output cannot be written"))
+        }
+    }
+
+    @Test func nothingIsAnsweredWithNothing() async throws {
+        #expect(try await Self.classify("clerk").isEmpty)
+    }
+}

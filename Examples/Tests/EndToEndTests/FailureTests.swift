@@ -1,0 +1,84 @@
+import AuthSandbox
+import HTTPRecovery
+import Testing
+
+/// Servers that fail, and connections that break.
+@Suite("auth-client failures", .timeLimit(.minutes(1)))
+struct FailureTests {
+    private static let password = #"{"password": "open-sesame-42"}"#
+    private static let create = "/v1/client/sign_ins"
+
+    private static func fault(_ kind: SandboxFault.Kind, status: Int? = nil) -> SandboxFault {
+        var fault = SandboxFault(kind, path: create, times: 0)
+        fault.status = status
+        return fault
+    }
+
+    /// What may have been processed spends a password, so it is not sent again.
+    @Test(
+        arguments: [
+            (SandboxFault.Kind.status, 500), (.status, 502), (.html, 502), (.empty, 500), (.garbage, nil),
+            (.closeBefore, nil), (.resetBefore, nil), (.resetAfter, nil), (.truncate, nil),
+        ] as [(SandboxFault.Kind, Int?)]
+    )
+    func aFailureWhoseEffectIsUnknownEndsTheSignIn(kind: SandboxFault.Kind, status: Int?) async throws {
+        try await Bench.run { bench in
+            bench.sandbox.add(Self.fault(kind, status: status))
+            let run = try await bench.signIn("ada@example.com", answers: Self.password)
+            #expect(run.status == 69)
+            #expect(bench.routes == ["POST /v1/client/sign_ins"])
+        }
+    }
+
+    @Test func aServiceThatSaysWhenIsAskedAgain() async throws {
+        try await Bench.run { bench in
+            var fault = SandboxFault(.status, path: Self.create)
+            fault.status = 503
+            fault.retryAfter = "1"
+            bench.sandbox.add(fault)
+            let run = try await bench.signIn("ada@example.com", answers: Self.password)
+            #expect(run.status == 0)
+            #expect(run.texts("failure", "processed") == ["no"])
+            #expect(bench.routes.count == 2)
+        }
+    }
+
+    @Test func aLostAnswerToACodeIsNeverReplayed() async throws {
+        try await Bench.run { bench in
+            bench.sandbox.add(SandboxFault(.resetAfter, path: "*/attempt_second_factor"))
+            let code = try #require(bench.sandbox.totp(for: "grace@example.com"))
+            let answers = #"{"password": "open-sesame-42", "totp": ["\#(code)", "\#(code)"]}"#
+            let run = try await bench.signIn("grace@example.com", answers: answers)
+            #expect(run.status == 69)
+            #expect(run.kind == "transport")
+            #expect(run.texts("failure", "processed") == ["unknown"])
+            let attempts = bench.sandbox.requests(path: "*/attempt_second_factor")
+            #expect(attempts.count == 1)
+            #expect(attempts.first?.isProcessed == true)
+            #expect(!run.eventText.contains(code))
+        }
+    }
+
+    @Test func aConnectionThatIsRefusedIsUnavailable() async throws {
+        try await Bench.run { bench in
+            bench.sandbox.stop()
+            let run = try await bench.signIn("ada@example.com", "--deadline", "3", answers: Self.password)
+            #expect(run.status == 69)
+            #expect(run.texts("failure", "processed").allSatisfy { $0 == "no" })
+            #expect(run.named("response").isEmpty)
+        }
+    }
+
+    @Test func aHangEndsWithTheDeadline() async throws {
+        try await Bench.run { bench in
+            bench.sandbox.add(Self.fault(.hang))
+            let clock = ContinuousClock()
+            let start = clock.now
+            let run = try await bench.signIn("ada@example.com", "--deadline", "1", answers: Self.password)
+            #expect(run.status == 69)
+            #expect(run.kind == "timed_out")
+            #expect(clock.now - start < .seconds(10))
+            #expect(bench.routes.count == 1)
+        }
+    }
+}

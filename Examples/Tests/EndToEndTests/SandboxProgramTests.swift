@@ -1,0 +1,56 @@
+import Glibc
+import HTTPRecovery
+import Testing
+
+@Suite("auth-sandbox", .timeLimit(.minutes(1)))
+struct SandboxProgramTests {
+    @Test(arguments: [(SIGTERM, 0), (SIGINT, 130)] as [(Int32, Int32)])
+    func itSaysWhenItIsReadyAndEndsWithASignal(signal: Int32, status: Int32) async throws {
+        try await withTemporaryDirectory { directory in
+            let sandbox = try BuiltProgram("auth-sandbox", ["--listen", "127.0.0.1:0", "--seed", "1"], in: directory)
+            while !sandbox.output.contains("\n") { try await Task.sleep(for: .milliseconds(5)) }
+            let line = String(sandbox.output.prefix { $0 != "\n" })
+            try #require(line.hasPrefix("listening on http://127.0.0.1:"))
+            let url = String(line.dropFirst("listening on ".count))
+            let outbox = try await BuiltProgram.run("http-recover", [url + "/_sandbox/outbox"])
+            #expect(outbox.status == 0)
+            #expect(try JSONValue(parsing: outbox.output)["messages"]?.array?.isEmpty == true)
+            let client = try await BuiltProgram.run(
+                "auth-client",
+                [
+                    "--provider", "clerk", "--base-url", url, "sign-in", "--identifier", "ada@example.com",
+                    "--password-stdin",
+                ],
+                input: "open-sesame-42\n"
+            )
+            #expect(client.status == 0)
+            #expect(client.output.hasPrefix("Signed in: sess_"))
+            sandbox.signal(signal)
+            let end = await sandbox.end()
+            #expect(end.status == status)
+            #expect(end.output.contains("POST /v1/client/sign_ins -> 200"))
+            #expect(!end.output.contains("open-sesame-42"))
+        }
+    }
+
+    @Test(arguments: ["{", #"{"user": []}"#, #"{"faults": [{"kind": "explode"}]}"#])
+    func aScenarioThatIsNoneIsRefused(scenario: String) async throws {
+        try await withTemporaryDirectory { directory in
+            try write(scenario, to: directory + "/scenario")
+            let end = try await BuiltProgram("auth-sandbox", ["--scenario", directory + "/scenario"], in: directory)
+                .end()
+            #expect(end.status == 65)
+            #expect(end.errors.contains("/scenario: "))
+            #expect(end.output.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ["--listen", "nowhere"], ["--provider", "acme"], ["--seed", "-1"], ["--seed", "x"], ["--frobnicate"], ["extra"],
+    ])
+    func wrongUsageIsRefused(arguments: [String]) async throws {
+        let end = try await BuiltProgram.run("auth-sandbox", arguments)
+        #expect(end.status == 64)
+        #expect(!end.errors.isEmpty)
+    }
+}

@@ -1,0 +1,157 @@
+import AuthSandbox
+import Glibc
+import HTTPRecovery
+import Testing
+
+@Suite("auth-client usage", .timeLimit(.minutes(1)))
+struct UsageTests {
+    @Test(arguments: [
+        "--provider clerk status",
+        "--provider clerk --base-url URL",
+        "--provider clerk --base-url URL dance",
+        "--provider clerk --base-url URL status extra",
+        "--provider clerk --base-url URL get",
+        "--provider clerk --base-url URL status --no-such-option",
+        "--provider clerk --base-url URL --max-wait nan status",
+        "--provider clerk --base-url URL --max-wait -1 status",
+        "--provider clerk --base-url URL --max-wait inf status",
+        "--provider clerk --base-url URL --deadline 0 status",
+        "--provider clerk --base-url URL --state nowhere status",
+        "--provider clerk --base-url URL status --identifier ada",
+        "--provider clerk --base-url nonsense status",
+        "--provider clerk --base-url ftp://127.0.0.1 status",
+        "--provider okta --base-url URL status",
+        "--provider http --base-url URL status",
+        "--base-url URL status",
+    ])
+    func whatIsNotUnderstoodSendsNothing(line: String) async throws {
+        try await Bench.run { bench in
+            let words = line.split(separator: " ").map { $0 == "URL" ? bench.sandbox.url : String($0) }
+            let end = try await BuiltProgram("auth-client", words, in: bench.directory).end()
+            #expect(end.status == 64)
+            #expect(end.output.isEmpty)
+            #expect(!end.errors.isEmpty)
+            #expect(bench.routes.isEmpty)
+        }
+    }
+
+    @Test func optionsStandBeforeAndAfterTheCommand() async throws {
+        try await Bench.run { bench in
+            let end = try await BuiltProgram(
+                "auth-client",
+                [
+                    "--provider", "clerk", "--password-stdin", "sign-in", "--base-url", bench.sandbox.url,
+                    "--identifier", "ada@example.com", "--json",
+                ],
+                in: bench.directory,
+                input: "open-sesame-42"
+            ).end()
+            #expect(end.status == 0)
+            #expect(try JSONValue(parsing: end.output)["outcome"]?.string == "ok")
+        }
+    }
+
+    @Test func theHelpGoesToStandardOutput() async throws {
+        let end = try await BuiltProgram.run("auth-client", ["--help"])
+        #expect(end.status == 0)
+        #expect(end.errors.isEmpty)
+        for word in ["sign-in", "sign-out", "classify", "--max-wait", "--deadline", "EXIT STATUS", "backup_code"] {
+            #expect(end.output.contains(word))
+        }
+    }
+
+    @Test(arguments: [["sign-in"], ["sign-in", "--identifier", "ada@example.com", "--password-stdin"]])
+    func missingInputSendsNothing(arguments: [String]) async throws {
+        try await Bench.run { bench in
+            let run = try await bench.finish(bench.start(arguments))
+            #expect(run.status == 65)
+            #expect(bench.routes.isEmpty)
+        }
+    }
+
+    @Test func eventsOnStandardErrorStandThereAlone() async throws {
+        try await Bench.run { bench in
+            let end = try await BuiltProgram(
+                "auth-client",
+                ["--provider", "clerk", "--base-url", bench.sandbox.url, "--events", "-", "status"],
+                in: bench.directory
+            ).end()
+            #expect(end.status == 77)
+            #expect(!end.errors.contains("auth-client:"))
+            let names = try end.errors.split(separator: "\n").map {
+                try JSONValue(parsing: String($0))["event"]?.string
+            }
+            #expect(names == ["giving_up", "done"])
+        }
+    }
+
+    @Test func anEventFileThatCannotBeWrittenIsReported() async throws {
+        try await Bench.run { bench in
+            let end = try await BuiltProgram(
+                "auth-client",
+                [
+                    "--provider", "clerk", "--base-url", bench.sandbox.url, "--events", "/nonexistent/e", "--json",
+                    "status",
+                ],
+                in: bench.directory
+            ).end()
+            #expect(end.status == 65)
+            #expect(try JSONValue(parsing: end.output)["failure"]?["kind"]?.string == "invalid_request")
+            #expect(end.errors == "auth-client: /nonexistent/e cannot be written: No such file or directory\n")
+        }
+    }
+
+    @Test func aPersonIsToldWhatHappened() async throws {
+        try await Bench.run { bench in
+            let arguments = ["--provider", "clerk", "--base-url", bench.sandbox.url, "sign-in", "--password-stdin"]
+            let end = try await BuiltProgram(
+                "auth-client",
+                arguments + ["--identifier", "radia@example.com"],
+                in: bench.directory,
+                input: "open-sesame-42\n"
+            ).end()
+            #expect(end.status == 77)
+            #expect(end.output.isEmpty)
+            #expect(end.errors.contains("auth-client: ") && end.errors.contains("user_banned"))
+            #expect(!end.errors.contains("\u{1B}"))
+        }
+    }
+
+    /// The program reads a password that does not come, so the reading cannot be cancelled.
+    @Test func anInterruptedReadIsReportedToo() async throws {
+        try await Bench.run { bench in
+            let program = try bench.start(
+                ["sign-in", "--identifier", "ada@example.com", "--password-stdin"],
+                input: nil
+            )
+            while names(in: bench.directory).contains("events") == false { try await Task.sleep(for: .milliseconds(5)) }
+            try await Task.sleep(for: .milliseconds(200))
+            let clock = ContinuousClock()
+            let start = clock.now
+            program.signal(SIGINT)
+            let run = try await bench.finish(program)
+            #expect(clock.now - start < .seconds(1))
+            #expect(run.status == 130)
+            #expect(run.outcome == "cancelled")
+        }
+    }
+
+    /// A file that is opened must not become the standard output of a program that began without one.
+    @Test(arguments: [[2], [1, 2], [0, 1, 2]] as [[Int32]])
+    func closedDescriptorsHarmNoFile(closed: [Int32]) async throws {
+        try await Bench.run { bench in
+            let arguments = ["--provider", "clerk", "--base-url", bench.sandbox.url, "--json", "status"]
+            let program = try BuiltProgram(
+                "auth-client",
+                arguments + ["--events", bench.eventFile],
+                in: bench.directory,
+                closed: closed
+            )
+            #expect(await program.end().status == 77)
+            let lines = try contents(of: bench.eventFile).split(separator: "\n").map {
+                try JSONValue(parsing: String($0))["event"]?.string
+            }
+            #expect(lines == ["giving_up", "done"])
+        }
+    }
+}
