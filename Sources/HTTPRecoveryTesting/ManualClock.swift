@@ -51,16 +51,16 @@ public final class ManualClock: Clock, Sendable {
         var now = Instant(offset: .zero)
         var nextID: UInt64 = 0
         var sleepers: [UInt64: Sleeper] = [:]
-        var watchers: [Watcher] = []
+        var watchers: [UInt64: Watcher] = [:]
         var cancelled: Set<UInt64> = []
         var delays: [Duration] = []
 
         /// Takes out the watchers whose fact has become true.
         mutating func takeSatisfiedWatchers() -> [Watcher] {
             let count = sleepers.count
-            let satisfied = watchers.filter { $0.count <= count }
-            watchers.removeAll { $0.count <= count }
-            return satisfied
+            let satisfied = watchers.filter { $0.value.count <= count }
+            for id in satisfied.keys { watchers[id] = nil }
+            return Array(satisfied.values)
         }
     }
 
@@ -109,15 +109,24 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Waits until at least `count` tasks sleep on the clock.
+    /// Waits until at least `count` tasks sleep on the clock; no longer once its own task is cancelled.
     public func waitForSleepers(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isSatisfied = state.withLock { state in
-                if state.sleepers.count >= count { return true }
-                state.watchers.append(Watcher(count: count, continuation: continuation))
-                return false
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let waits = state.withLock { state in
+                    // Whoever cancels comes to the lock before this, and is seen here, or after it.
+                    if state.sleepers.count >= count || Task.isCancelled { return false }
+                    state.watchers[id] = Watcher(count: count, continuation: continuation)
+                    return true
+                }
+                if !waits { continuation.resume() }
             }
-            if isSatisfied { continuation.resume() }
+        } onCancel: {
+            state.withLock { $0.watchers.removeValue(forKey: id) }?.continuation.resume()
         }
     }
 
@@ -131,10 +140,12 @@ public final class ManualClock: Clock, Sendable {
         wake { _ in instant }
     }
 
-    /// Moves the clock to the next sleeper's deadline, once at least `count` tasks sleep.
+    /// Moves the clock to the next sleeper's deadline, once at least `count` tasks sleep; not any more once its own task
+    /// is cancelled.
     public func advanceToNextDeadline(afterSleepers count: Int = 1) async {
         repeat {
             await waitForSleepers(count)
+            if Task.isCancelled { return }
             // Whoever slept may have been cancelled since: then it waits for the next.
         } while !wake { $0.sleepers.count >= count ? $0.sleepers.values.map(\.deadline).min() : nil }
     }

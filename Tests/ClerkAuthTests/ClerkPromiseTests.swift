@@ -139,10 +139,14 @@ import Testing
     @Test(.timeLimit(.minutes(1)))
     func itEndsAWaitWhateverTheResponderDoesWithIt() async throws {
         let bench = try ClerkBench([.status(429, ["retry-after": "60"])])
-        let task = Task { try await bench.clerk.signIn(identifier: "ada", password: "p", answering: Stubborn()) }
+        let responder = Stubborn()
+        let task = Task { try await bench.clerk.signIn(identifier: "ada", password: "p", answering: responder) }
         await bench.clock.waitForSleepers(1)
+        await responder.shows.wait()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
+        await responder.release.open()
+        await responder.ended.wait()
     }
 
     @Test(.timeLimit(.minutes(1)))
@@ -169,9 +173,12 @@ import Testing
     }
 }
 
-/// Shows waits for ever, and answers a cancellation in its own words.
+/// Shows waits until it is let go, whatever happens, and answers a cancellation in its own words.
 private final class Stubborn: ChallengeResponder {
     let asked = Latch()
+    let shows = Latch()
+    let release = Latch()
+    let ended = Latch()
 
     func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
         await asked.open()
@@ -180,7 +187,9 @@ private final class Stubborn: ChallengeResponder {
     }
 
     func waiting(for reason: Outcome.Kind, duration: Duration, until: Timestamp) async {
-        await Latch().wait()
+        await shows.open()
+        await release.wait()
+        await ended.open()
     }
 }
 

@@ -8,12 +8,14 @@ import Testing
 @Suite struct P9SecretsStaySecret {
     private static let planted = "pl4nted"
 
-    private static let credentials = Credentials(
-        accessToken: Secret("\(planted)-access"),
-        clientToken: Secret("\(planted)-client"),
-        sessionID: "sess_0",
-        others: [JSONValue.Member("id_token", .string("\(planted)-id"))]
-    )
+    private static var credentials: Credentials {
+        Credentials(
+            accessToken: Secret("\(planted)-access"),
+            clientToken: Secret("\(planted)-client"),
+            sessionID: "sess_0",
+            others: [JSONValue.Member("id_token", .string("\(planted)-id"))]
+        )
+    }
 
     private static let person: [AnswerKey: [ChallengeAnswer]] = [
         .password: [.text(Secret("\(planted)-2"))], .emailCode: [.text(Secret("\(planted)-3"))],

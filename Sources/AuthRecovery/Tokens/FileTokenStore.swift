@@ -7,13 +7,15 @@ import HTTPRecovery
 /// the same time. Members of the file that this version does not know are kept.
 public final class FileTokenStore: TokenStore {
     private let file: PrivateFile
-    private let queue = Locked(())
+    /// The file for whoever writes it: one at a time.
+    private let writable: Locked<PrivateFile>
 
     /// Creates a store on a file, which need not exist.
     ///
     /// - Parameter path: The file's path; missing directories are made with mode 0700 when something is stored.
     public init(path: String) {
         self.file = PrivateFile(path: path)
+        self.writable = Locked(file)
     }
 
     /// The credentials in the file; empty ones where there is no file.
@@ -28,7 +30,7 @@ public final class FileTokenStore: TokenStore {
     public func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
         let start = ContinuousClock.now
         while true {
-            let result: Written? = try queue.withLock { _ in
+            let result: Written? = try writable.withLock { file in
                 try file.withLock {
                     guard try load().version == version else { return .conflict }
                     let bytes = Array((credentials.json.description + "\n").utf8)
