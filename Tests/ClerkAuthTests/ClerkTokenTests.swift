@@ -16,6 +16,22 @@ import Testing
         #expect(bench.sentTokens == ["T0", "T1", "T2"])
     }
 
+    @Test func aReplacementIsKeptEvenIfTheBodyBreaksOff() async throws {
+        let bench = try ClerkBench([
+            .run { _ in
+                var response = TransportResponse.scripted(200, ["authorization": "T1"])
+                response.body = HTTPBody(
+                    once: AsyncThrowingStream<ArraySlice<UInt8>, any Error> { continuation in
+                        continuation.finish(throwing: TransportError(.connectionLost, .answered))
+                    }
+                )
+                return response
+            }
+        ])
+        await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(try await bench.credentials.clientToken == "T1")
+    }
+
     @Test func withoutATokenNoneIsSent() async throws {
         let bench = try ClerkBench([.complete()], credentials: Credentials())
         _ = try await bench.signIn()

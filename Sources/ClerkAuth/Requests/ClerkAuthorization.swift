@@ -29,12 +29,18 @@ struct ClerkAuthorization: Middleware {
         var request = request
         if let token = stored.credentials.clientToken { request.headerFields.setAuthorization(token.reveal()) }
         context.record.presented = presented
-        let response = try await next(request, body: body, context: context)
-        if let change = ClientToken.change(statedBy: response.headerFields) {
+        let result: Result<Response, any Error>
+        do {
+            result = .success(try await next(request, body: body, context: context))
+        } catch {
+            result = .failure(error)
+        }
+        // The head counts even where the body broke off behind it.
+        if let head = context.record.receivedHead, let change = ClientToken.change(statedBy: head.headerFields) {
             // Not the caller's to cancel: a token that is replaced and not kept would be lost for good.
             try await Task { try await keep(change, since: stored, context: context) }.value
         }
-        return response
+        return try result.get()
     }
 
     private func keep(_ change: ClientToken.Change, since sent: StoredCredentials, context: CallContext) async throws {

@@ -29,6 +29,7 @@ struct AttemptStage: Sendable {
         )
         do {
             let received = try await send(request, body: body, context: context)
+            context.record.receivedHead = received.head
             let elapsed = start.duration(to: context.runtime.time.now)
             context.emit(.response(number: number, status: received.head.status.code, elapsed: elapsed))
             let response = try await judge(received, for: request, context: context)

@@ -1,8 +1,11 @@
+public import HTTPTypes
+
 /// What one call has done so far; middlewares write into it, the engine reads it.
 public final class CallRecord: Sendable {
     private struct State {
         var history = History()
         var presented: PresentedCredential?
+        var receivedHead: HTTPResponse?
         var attempts = 0
         /// The budgets that paid for requests which continued the call.
         var debts: [RetryBudget] = []
@@ -29,6 +32,14 @@ public final class CallRecord: Sendable {
         set { state.withLock { $0.presented = newValue } }
     }
 
+    /// The head of the present attempt's response, as soon as it has arrived; nil before.
+    ///
+    /// An authorization that finds a new token in it keeps the token even where the body then breaks off.
+    public var receivedHead: HTTPResponse? {
+        get { state.withLock { $0.receivedHead } }
+        set { state.withLock { $0.receivedHead = newValue } }
+    }
+
     /// The attempts that were begun so far.
     public var attempts: Int {
         state.withLock { $0.attempts }
@@ -38,6 +49,7 @@ public final class CallRecord: Sendable {
     func beginAttempt() -> Int {
         state.withLock { state in
             state.attempts += 1
+            state.receivedHead = nil
             return state.attempts
         }
     }
