@@ -93,7 +93,9 @@ struct RequestInputTests {
         #expect(request.headerFields[.authorization] == "Bearer x")
     }
 
-    @Test(arguments: ["example.com", "ftp://h/", "http://", "http://u:s3cret@/", "http://h:x/?s3cret", "http://h/ü"])
+    @Test(arguments: [
+        "example.com", "ftp://h/", "http://", "http://u:s3cret@/", "http://h:x/?s3cret", "http://h/ü", "u:s3cret@h/x",
+    ])
     func otherURLsAreRefusedWithoutTheirSecrets(url: String) {
         let error = #expect(throws: InvalidOption.self) {
             try RequestInput.request(url: url, method: .get, fields: [:])

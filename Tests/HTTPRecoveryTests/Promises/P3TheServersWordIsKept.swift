@@ -105,4 +105,14 @@ import Testing
         #expect(bench.clock.requestedDelays.allSatisfy { $0 >= .milliseconds(500) })
         #expect(bench.clock.requestedDelays.count == 1)
     }
+
+    @Test func aWaitOfHoursIsWaitedForOnlyWhereTheLongestWaitAllowsIt() async throws {
+        let patient = Bench([.status(429, ["retry-after": "7200"])]) { Recovery(maxWait: .seconds(9000)) }
+        #expect(try await patient.sendSkippingWaits().status == .ok)
+        #expect(patient.clock.requestedDelays.allSatisfy { $0 >= .seconds(7200) })
+        let usual = Bench([.status(429, ["retry-after": "7200"])])
+        let error = await #expect(throws: RecoveryError.self) { try await usual.client.send(Bench.get) }
+        #expect(error?.kind == .quotaExhausted)
+        #expect(error?.reason == .waitExceedsLimit)
+    }
 }
