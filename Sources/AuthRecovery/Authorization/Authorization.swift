@@ -36,7 +36,10 @@ public struct Authorization: Middleware {
         }
         var request = request
         request.headerFields.setAuthorization("Bearer \(token.reveal())")
-        context.record.presented = PresentedCredential(kind: .access, version: stored.version)
+        context.record.presented = PresentedCredential(
+            kind: .access,
+            version: stored.credentials.version(of: .access) ?? 0
+        )
         return try await next(request, body: body, context: context)
     }
 }

@@ -31,7 +31,8 @@ public struct SessionRenewal: RecoveryPolicy {
         func perform(_ outcome: Outcome, context: CallContext) async throws -> Bool {
             guard let presented = context.record.presented else { return false }
             let present = try await tokens.read()
-            if present.version != presented.version { return present.credentials[presented.kind] != nil }
+            let version = present.credentials.version(of: presented.kind)
+            if version != presented.version { return version != nil }
             guard outcome.tokenAction == .clear else { return false }
             if try await tokens.clear(presented.kind, ifVersion: presented.version) {
                 context.emit(.clear(presented.kind))

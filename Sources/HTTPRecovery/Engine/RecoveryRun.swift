@@ -36,7 +36,7 @@ struct RecoveryRun {
     }
 
     mutating func callAsFunction() async throws -> Response {
-        try enter()
+        try await enter()
         while true {
             try Task.checkCancellation()
             if let gate = await gates.closed() {
@@ -44,7 +44,7 @@ struct RecoveryRun {
                 continue
             }
             let isPaid = failureToRetry != nil
-            try payForRetry()
+            try await payForRetry()
             attempts += 1
             let (outcome, response) = try await attempt()
             if let response, !outcome.isFailure {
@@ -61,16 +61,18 @@ struct RecoveryRun {
     private var lastFailure: (outcome: Outcome, response: Response?)?
 
     /// Counts the call, or charges the request where it continues one.
-    private func enter() throws {
+    private func enter() async throws {
         guard let cause = context.followUp else { return budget.recordCall() }
-        guard budget.withdraw() else { throw error(cause, .budgetExhausted, needed: nil, response: nil) }
+        guard await budget.withdraw(sharedBy: context.runtime.state) else {
+            throw error(cause, .budgetExhausted, needed: nil, response: nil)
+        }
         context.record.owe(budget)
     }
 
     /// Withdraws from the budget what the coming resend costs.
-    private func payForRetry() throws {
+    private func payForRetry() async throws {
         guard let reason = failureToRetry, let lastFailure else { return }
-        guard budget.withdraw() else {
+        guard await budget.withdraw(sharedBy: context.runtime.state) else {
             throw error(lastFailure.outcome, .budgetExhausted, needed: nil, response: lastFailure.response)
         }
         context.emit(.retry(number: context.record.attempts + 1, reason: reason))
@@ -117,7 +119,7 @@ struct RecoveryRun {
         previousDelay = delay
         var delay = delay
         if let gate, delay > .zero {
-            let queued = await context.runtime.store.joinQueue(at: gate)
+            let queued = await context.runtime.state.joinQueue(at: gate)
             let random = context.runtime.random.unit()
             delay = delay.saturatingAdding(
                 RecoveryRules.spread(wait: delay, queued: queued, random: random, remaining: context.remaining)
