@@ -63,8 +63,11 @@ struct Renewal: Sendable {
         return await work()
     }
 
-    private func renew(_ kind: Outcome.CredentialKind, version: UInt64?, until end: TimeSource.Instant) async -> RenewalEnd
-    {
+    private func renew(
+        _ kind: Outcome.CredentialKind,
+        version: UInt64?,
+        until end: TimeSource.Instant
+    ) async -> RenewalEnd {
         var tries = 0
         while true {
             do {

@@ -25,7 +25,7 @@ public final class TokenManager: Sendable {
 
     private let renewer: (any TokenRenewer)?
     private let options: RenewalOptions
-    private let clock = ServerClock()
+    private let clock = LearnedClock()
     private let state = Locked(State())
 
     private struct State {

@@ -5,7 +5,7 @@ import HTTPTypes
 ///
 /// Expiry times are the server's. A `Date` has whole seconds and comes a little late, so small differences count as
 /// none.
-final class ServerClock: Sendable {
+final class LearnedClock: Sendable {
     private struct State {
         var offset = Duration.zero
         var learnedAt: TimeSource.Instant?
