@@ -1,16 +1,22 @@
-@testable import AuthRecovery
 import HTTPRecovery
 import Testing
+
+@testable import AuthRecovery
 
 @Suite struct RenewalRulesTests {
     private let now = Timestamp(secondsSinceEpoch: 10_000)
 
-    @Test(arguments: [
-        // left, lifetime, random, need
-        (3600, 3600, 0.0, RenewalRules.Need.none), (61, 3600, 0.0, .none), (60, 3600, 0.0, .soon), (1, 3600, 0.0, .soon),
-        (0, 3600, 0.0, .now), (-5, 3600, 0.0, .now), (7, 60, 0.0, .none), (6, 60, 0.0, .soon), (40, nil, 0.999, .none),
-        (30, nil, 0.999, .soon), (60, nil, 0.0, .soon), (.min / 1000, nil, 0.0, .now), (.max / 1000, nil, 0.0, .none),
-    ] as [(Int64, Int64?, Double, RenewalRules.Need)])
+    @Test(
+        arguments: [
+            // left, lifetime, random, need
+            (3600, 3600, 0.0, RenewalRules.Need.none), (61, 3600, 0.0, .none), (60, 3600, 0.0, .soon),
+            (1, 3600, 0.0, .soon),
+            (0, 3600, 0.0, .now), (-5, 3600, 0.0, .now), (7, 60, 0.0, .none), (6, 60, 0.0, .soon),
+            (40, nil, 0.999, .none),
+            (30, nil, 0.999, .soon), (60, nil, 0.0, .soon), (.min / 1000, nil, 0.0, .now),
+            (.max / 1000, nil, 0.0, .none),
+        ] as [(Int64, Int64?, Double, RenewalRules.Need)]
+    )
     func credentialsAreRenewedShortlyBeforeTheyExpire(
         left: Int64,
         lifetime: Int64?,
