@@ -9,12 +9,26 @@ let package = Package(
         .library(name: "CurlTransport", targets: ["CurlTransport"]),
         .library(name: "AuthRecovery", targets: ["AuthRecovery"]),
         .library(name: "ClerkAuth", targets: ["ClerkAuth"]),
+        .library(name: "SQLiteRecoveryStore", targets: ["SQLiteRecoveryStore"]),
+        .library(name: "RedisRecoveryStore", targets: ["RedisRecoveryStore"]),
+        .library(name: "AuthCryptography", targets: ["AuthCryptography"]),
         .library(name: "HTTPRecoveryTesting", targets: ["HTTPRecoveryTesting"]),
+    ],
+    // What is heavy, or needs a system library of its own, is fetched and built only for those who ask for it.
+    traits: [
+        .trait(name: "SQLite", description: "State shared by the processes of one machine (GRDB, libsqlite3-dev)."),
+        .trait(name: "Redis", description: "State shared by a fleet: Redis or Valkey (libhiredis-dev)."),
+        .trait(
+            name: "Cryptography",
+            description: "Encryption at rest, private_key_jwt and DPoP proofs (swift-crypto)."
+        ),
     ],
     dependencies: [
         // Without traits: the core does not need URL, and so not a line of Foundation.
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.6.0", traits: []),
         .package(url: "https://github.com/apple/swift-http-structured-headers.git", from: "1.5.0"),
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.0.0"),
+        .package(url: "https://github.com/apple/swift-crypto.git", "3.12.0"..<"5.0.0"),
     ],
     targets: [
         .target(
@@ -44,6 +58,28 @@ let package = Package(
             ]
         ),
         .target(
+            name: "SQLiteRecoveryStore",
+            dependencies: [
+                "HTTPRecovery", .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+            ]
+        ),
+        .systemLibrary(
+            name: "CHiredis",
+            pkgConfig: "hiredis",
+            providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]
+        ),
+        .target(
+            name: "RedisRecoveryStore",
+            dependencies: ["HTTPRecovery", .target(name: "CHiredis", condition: .when(traits: ["Redis"]))]
+        ),
+        .target(
+            name: "AuthCryptography",
+            dependencies: [
+                "AuthRecovery", "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+            ]
+        ),
+        .target(
             name: "HTTPRecoveryTesting",
             dependencies: ["HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
@@ -64,6 +100,21 @@ let package = Package(
             name: "AuthRecoveryTests",
             dependencies: [
                 "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "SQLiteRecoveryStoreTests",
+            dependencies: ["SQLiteRecoveryStore", "HTTPRecovery", "HTTPRecoveryTesting"]
+        ),
+        .testTarget(
+            name: "RedisRecoveryStoreTests",
+            dependencies: ["RedisRecoveryStore", "HTTPRecovery", "HTTPRecoveryTesting"]
+        ),
+        .testTarget(
+            name: "AuthCryptographyTests",
+            dependencies: [
+                "AuthCryptography", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),

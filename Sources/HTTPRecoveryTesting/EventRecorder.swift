@@ -35,6 +35,8 @@ extension RecoveryEvent.Kind {
         case .clear(let kind): "clear \(kind.rawValue)"
         case .fallback(let from, let to): "fallback \(from) \(to)"
         case .challenge(let kind, _): "challenge \(kind)"
+        case .store(.available): "store available"
+        case .store(.degraded(let store, _)): "store degraded \(store)"
         case .givingUp(let outcome, let reason, _, _): "giving_up \(outcome.kind.rawValue) \(reason)"
         case .done(let end, let attempts, _, _): "done \(end.rawValue) \(attempts)"
         }

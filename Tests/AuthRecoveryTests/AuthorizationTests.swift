@@ -64,7 +64,7 @@ import Testing
             }
         )
         #expect(record.presented?.kind == .access)
-        #expect(record.presented?.version == (await tokens.read()).version)
+        #expect(record.presented?.version == (await tokens.read()).credentials.version(of: .access))
     }
 
     @Test func eachAttemptCarriesTheNewestToken() async throws {
@@ -96,6 +96,10 @@ struct FailingStore: TokenStore {
     }
 
     func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
+        throw TokenStoreError("the disk is gone")
+    }
+
+    func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any TokenLease)? {
         throw TokenStoreError("the disk is gone")
     }
 }

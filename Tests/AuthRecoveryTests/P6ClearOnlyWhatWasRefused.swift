@@ -96,21 +96,26 @@ import Testing
         }
     }
 
-    @Test func compareAndClearAnswersForTheVersionAlone() async throws {
-        let tokens = InMemoryTokenStore(Credentials(accessToken: "A", refreshToken: "R"))
-        let before = await tokens.read()
+    @Test func compareAndClearAnswersForTheCredentialThatWasRefusedAlone() async throws {
+        let tokens = InMemoryTokenStore(Credentials(accessToken: "A", refreshToken: "R", ssoToken: "S"))
+        let refused = try #require(await tokens.read().credentials.version(of: .access))
         try await tokens.update { $0.accessToken = "B" }
-        #expect(try await tokens.clear(.access, ifVersion: before.version) == false)
-        let now = await tokens.read()
-        #expect(try await tokens.clear(.session, ifVersion: now.version), "the access token goes with the session")
-        #expect(try await tokens.clear(.client, ifVersion: (await tokens.read()).version) == false, "nothing to clear")
-        #expect(await tokens.read().credentials == Credentials(refreshToken: "R"))
+        #expect(try await tokens.clear(.access, ifVersion: refused) == false)
+        // Another member changes: the refusal of the access token holds all the same.
+        let current = try #require(await tokens.read().credentials.version(of: .access))
+        try await tokens.update { $0.refreshToken = "R2" }
+        #expect(try await tokens.clear(.access, ifVersion: current))
+        try await tokens.update { $0.accessToken = "C" }
+        let session = try #require(await tokens.read().credentials.version(of: .session))
+        #expect(try await tokens.clear(.session, ifVersion: session), "the access token goes with the session")
+        #expect(try await tokens.clear(.session, ifVersion: session) == false, "nothing to clear")
+        #expect(await tokens.read().credentials == Credentials(refreshToken: "R2"))
     }
 
     @Test func manyLateRefusalsAndOneSignInLeaveTheNewToken() async throws {
         for _ in 0..<50 {
             let tokens = InMemoryTokenStore(Credentials(accessToken: "A"))
-            let version = await tokens.read().version
+            let version = try #require(await tokens.read().credentials.version(of: .access))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<8 {
                     group.addTask { _ = try await tokens.clear(.access, ifVersion: version) }
@@ -170,7 +175,7 @@ import Testing
     }
 
     private func close(_ runtime: Runtime, _ name: String, for time: Duration?, origin: Origin = Bench.origin) async {
-        await runtime.store.close(
+        await runtime.state.close(
             Gate(
                 key: Gate.Key(scope: .account, origin: origin, name: name),
                 reason: .accountLocked,

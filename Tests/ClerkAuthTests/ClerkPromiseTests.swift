@@ -211,6 +211,10 @@ private final class SlowStore: TokenStore {
         try Task.checkCancellation()
         return await store.replace(version: version, with: credentials)
     }
+
+    func acquireLease(for duration: Duration, time: TimeSource) async -> (any TokenLease)? {
+        await store.acquireLease(for: duration, time: time)
+    }
 }
 
 /// Something that happens once and is awaited.

@@ -158,4 +158,6 @@ private struct BrokenStore: TokenStore {
     func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
         throw TokenStoreError("the disk is full")
     }
+
+    func acquireLease(for duration: Duration, time: TimeSource) async -> (any TokenLease)? { nil }
 }

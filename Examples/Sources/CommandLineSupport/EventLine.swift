@@ -2,13 +2,14 @@ public import HTTPRecovery
 
 /// An event as one line of JSON, by the contract of the command-line programs.
 public enum EventLine {
-    /// The line of an event, without its end.
+    /// The line of an event, without its end; nil for what belongs to no call.
     ///
     /// - Parameters:
     ///   - event: The event.
     ///   - call: The call's number; by default the event's.
-    public static func text(_ event: RecoveryEvent, call: Int? = nil) -> String {
-        text(name(of: event.kind), time: event.time, call: call ?? event.call, fields: fields(of: event.kind))
+    public static func text(_ event: RecoveryEvent, call: Int? = nil) -> String? {
+        guard let name = name(of: event.kind) else { return nil }
+        return text(name, time: event.time, call: call ?? event.call, fields: fields(of: event.kind))
     }
 
     /// The line of an event that is no ``HTTPRecovery/RecoveryEvent``.
@@ -26,7 +27,7 @@ public enum EventLine {
         return JSONValue.object(common + fields).description
     }
 
-    private static func name(of kind: RecoveryEvent.Kind) -> String {
+    private static func name(of kind: RecoveryEvent.Kind) -> String? {
         switch kind {
         case .attempt: "attempt"
         case .response: "response"
@@ -39,6 +40,7 @@ public enum EventLine {
         case .challenge: "challenge"
         case .givingUp: "giving_up"
         case .done: "done"
+        case .store: nil
         }
     }
 
@@ -85,6 +87,7 @@ public enum EventLine {
             ]
         case .done(let end, let attempts, let waited, let elapsed):
             doneFields(end, attempts: attempts, waited: waited, elapsed: elapsed)
+        case .store: []
         }
     }
 

@@ -61,7 +61,7 @@ public final class EventLog: Sendable {
     /// Writes an event.
     public func write(_ event: RecoveryEvent) {
         guard let descriptor else { return }
-        let line = EventLine.text(event)
+        guard let line = EventLine.text(event) else { return }
         state.withLock { state in
             var call = state.calls[event.call] ?? Call(start: event.time)
             guard !call.isDone else { return }

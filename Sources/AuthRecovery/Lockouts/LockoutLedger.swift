@@ -17,13 +17,13 @@ public struct LockoutLedger: Sendable {
     /// How long the account stays locked; nil when nothing is known of a lockout.
     public func lockout(of account: String) async -> Outcome.Lockout? {
         let now = runtime.time.wallTime
-        guard let gate = await runtime.store.closedGate(among: [key(account)], at: now) else { return nil }
+        guard let gate = await runtime.state.closedGate(among: [key(account)]) else { return nil }
         return gate.opensAt.map { .remaining($0.elapsed(since: now)) } ?? .indefinite
     }
 
     /// Forgets a lockout, because somebody has unlocked the account.
     public func forget(_ account: String) async {
-        await runtime.store.open(key(account))
+        await runtime.state.open(key(account))
     }
 
     /// The account name that a sign-in uses: without surrounding white space, in lower case.

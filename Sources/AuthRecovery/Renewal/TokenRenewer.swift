@@ -1,4 +1,7 @@
 /// Obtains new credentials for ones that expire or were refused.
+///
+/// A renewer performs one renewal and nothing else: that only one is under way at a time, that its result is stored
+/// before anyone uses it, and what its failure means for the credentials, is the business of ``TokenManager``.
 public protocol TokenRenewer: Sendable {
     /// What may be done with a refresh token after the answer to its use was lost.
     var reuse: RefreshTokenReuse { get }
@@ -8,17 +11,9 @@ public protocol TokenRenewer: Sendable {
 
     /// Performs one renewal.
     ///
-    /// - Returns: The credentials as they are to be stored.
-    /// - Throws: `RecoveryError`.
+    /// - Parameter credentials: The credentials as they are stored.
+    /// - Returns: The credentials as they are to be stored: where the answer brought no new refresh token, with the old.
+    /// - Throws: `RecoveryError`; one of kind ``HTTPRecovery/Outcome/Kind/credentialRejected`` says that the server
+    ///   has definitely refused the credential that the renewal presented.
     func renew(_ credentials: Credentials) async throws -> Credentials
-}
-
-/// What may be done with a refresh token after the answer to its use was lost.
-public enum RefreshTokenReuse: Sendable, Hashable {
-    /// Nothing is known: later renewals may present it again, the same one does not.
-    case undeclared
-    /// The server does not rotate refresh tokens.
-    case reusable
-    /// A used one is accepted again for so long after its first use.
-    case rotating(grace: Duration)
 }

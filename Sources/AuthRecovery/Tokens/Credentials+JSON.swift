@@ -31,6 +31,7 @@ extension Credentials {
         case .ssoToken: ssoToken = value.secret
         case .sessionID: sessionID = value.string
         case .expiresAt: expiresAt = value.time
+        case .renewalBeganAt: renewalBeganAt = value.time
         }
         return self[stored: key] != nil
     }
@@ -52,6 +53,7 @@ extension Credentials {
         case .clientToken: clientToken?.reveal()
         case .sessionID: sessionID
         case .ssoToken: ssoToken?.reveal()
+        case .renewalBeganAt: renewalBeganAt?.rfc3339
         }
     }
 }

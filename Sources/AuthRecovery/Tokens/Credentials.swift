@@ -14,6 +14,11 @@ public struct Credentials: Sendable, Hashable {
     public var sessionID: String?
     /// The single-sign-on token (ForgeRock, PingAM).
     public var ssoToken: Secret?
+    /// When a renewal with the present refresh token was begun whose end is not known.
+    ///
+    /// Kept where the server rotates refresh tokens, so that another process does not present one again that may have
+    /// been used.
+    public var renewalBeganAt: Timestamp?
     /// Members of the stored form that this version of the library does not know; they are kept.
     public var others: [JSONValue.Member]
 
@@ -25,6 +30,7 @@ public struct Credentials: Sendable, Hashable {
         clientToken: Secret? = nil,
         sessionID: String? = nil,
         ssoToken: Secret? = nil,
+        renewalBeganAt: Timestamp? = nil,
         others: [JSONValue.Member] = []
     ) {
         self.accessToken = accessToken
@@ -33,6 +39,7 @@ public struct Credentials: Sendable, Hashable {
         self.clientToken = clientToken
         self.sessionID = sessionID
         self.ssoToken = ssoToken
+        self.renewalBeganAt = renewalBeganAt
         self.others = others
     }
 
@@ -47,6 +54,14 @@ public struct Credentials: Sendable, Hashable {
         }
     }
 
+    /// Tells the credential of a sort from those before and after it, within this process; nil where none is held.
+    ///
+    /// Made from the credential itself, so that a change of another one does not change it; it is of no use outside the
+    /// process.
+    public func version(of kind: Outcome.CredentialKind) -> UInt64? {
+        self[kind].map { UInt64(truncatingIfNeeded: $0.hashValue) }
+    }
+
     /// Removes the credential of a sort, with what is only known of it.
     ///
     /// With a client token goes the session that hangs on it; with a session goes its access token.
@@ -58,7 +73,8 @@ public struct Credentials: Sendable, Hashable {
             forget(.accessToken, .expiresAt)
         case .refresh:
             refreshToken = nil
-            forget(.refreshToken)
+            renewalBeganAt = nil
+            forget(.refreshToken, .renewalBeganAt)
         case .client:
             clientToken = nil
             forget(.clientToken)
@@ -86,6 +102,7 @@ enum StoredKey: String, CaseIterable {
     case clientToken = "client_token"
     case sessionID = "session_id"
     case ssoToken = "sso_token"
+    case renewalBeganAt = "renewal_began_at"
 }
 
 extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

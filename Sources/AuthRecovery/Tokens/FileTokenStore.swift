@@ -1,4 +1,4 @@
-import HTTPRecovery
+public import HTTPRecovery
 
 /// Credentials in a JSON file that only its owner can read.
 ///
@@ -50,6 +50,14 @@ public final class FileTokenStore: TokenStore {
             }
             try await Task.sleep(for: .milliseconds(Int.random(in: 1...5)))
         }
+    }
+
+    /// Grants the right to renew the credentials, unless somebody holds it.
+    ///
+    /// The lease is a lock on a file beside the token file. The system takes it back when its holder dies, so the
+    /// duration does not bound it.
+    public func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any TokenLease)? {
+        try file.acquireLease()
     }
 
     private enum Written {

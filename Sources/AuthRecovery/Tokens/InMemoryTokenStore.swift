@@ -1,8 +1,9 @@
-import HTTPRecovery
+public import HTTPRecovery
 
 /// Credentials for as long as the process lives.
 public final class InMemoryTokenStore: TokenStore {
     private let state: Locked<StoredCredentials>
+    private let leases = InMemoryRecoveryStore()
 
     /// Creates a store.
     public init(_ credentials: Credentials = Credentials()) {
@@ -21,5 +22,27 @@ public final class InMemoryTokenStore: TokenStore {
             state = StoredCredentials(credentials, version: version + 1)
             return state
         }
+    }
+
+    /// Grants the right to renew the credentials, unless somebody holds it.
+    public func acquireLease(for duration: Duration, time: TimeSource) async -> (any TokenLease)? {
+        guard let lease = await leases.acquireLease("renewal", for: duration, at: time.wallTime) else { return nil }
+        return MemoryLease(store: leases, lease: lease, time: time)
+    }
+}
+
+private struct MemoryLease: TokenLease {
+    let store: InMemoryRecoveryStore
+    let lease: Lease
+    let time: TimeSource
+
+    var fence: UInt64 { lease.fence }
+
+    func extend(for duration: Duration) async -> Bool {
+        await store.extendLease(lease, for: duration, at: time.wallTime)
+    }
+
+    func release() async {
+        await store.releaseLease(lease)
     }
 }

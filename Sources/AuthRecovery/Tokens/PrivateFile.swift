@@ -73,16 +73,32 @@ struct PrivateFile: Sendable {
     ///
     /// - Returns: What the function returned; nil where somebody else holds the lock, and nothing was run.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result? {
+        guard let descriptor = try lock(suffix: "lock") else { return nil }
+        defer { close(descriptor) }
+        return try body()
+    }
+
+    /// The lease of the file; nil where somebody else, in this process or another, holds it.
+    func acquireLease() throws -> FileLease? {
+        try lock(suffix: "lease").map { FileLease(descriptor: $0) }
+    }
+
+    /// Locks a file beside this one.
+    ///
+    /// - Returns: The open file, which holds the lock until it is closed; nil where somebody else holds it.
+    private func lock(suffix: String) throws -> Int32? {
         let target = PrivateFile(path: resolvedPath)
         try target.makeDirectory()
-        let descriptor = unsafe open("\(target.path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let path = "\(target.path).\(suffix)"
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("cannot be locked") }
-        defer { close(descriptor) }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EINTR { continue }
+            defer { close(descriptor) }
             if errno == EWOULDBLOCK { return nil }
-            guard errno == EINTR else { throw failure("cannot be locked") }
+            throw failure("cannot be locked")
         }
-        return try body()
+        return descriptor
     }
 
     /// The path without links, also where the file that a link points at is yet to be made.

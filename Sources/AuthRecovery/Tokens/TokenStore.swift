@@ -29,6 +29,15 @@ public protocol TokenStore: Sendable {
     /// - Returns: What is stored now; nil when another change came first, and nothing was stored.
     /// - Throws: ``TokenStoreError`` when the store cannot be written; then it holds what it held.
     func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials?
+
+    /// Grants the right to renew the credentials, unless somebody holds it.
+    ///
+    /// - Parameters:
+    ///   - duration: How long it is granted.
+    ///   - time: Where time comes from.
+    /// - Returns: The lease; nil while another holds it.
+    /// - Throws: ``TokenStoreError`` when the store cannot tell.
+    func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any TokenLease)?
 }
 
 /// Why a token store failed; it never holds a credential.
@@ -63,14 +72,49 @@ extension TokenStore {
     ///
     /// - Parameters:
     ///   - kind: The sort of the credential.
-    ///   - version: The version that was presented when it was refused.
+    ///   - version: The version of the credential that was refused: ``Credentials/version(of:)``.
     /// - Returns: Whether it was removed.
     public func clear(_ kind: Outcome.CredentialKind, ifVersion version: UInt64) async throws -> Bool {
-        let present = try await read()
-        guard present.version == version else { return false }
-        var changed = present.credentials
-        changed.remove(kind)
-        guard changed != present.credentials else { return false }
-        return try await replace(version: version, with: changed) != nil
+        while true {
+            let present = try await read()
+            guard present.credentials.version(of: kind) == version else { return false }
+            var changed = present.credentials
+            changed.remove(kind)
+            if try await replace(version: present.version, with: changed) != nil { return true }
+        }
+    }
+
+    /// The credentials as they change: those of the moment first, then those after each change by anybody.
+    ///
+    /// The store is read once an interval, so that changes by other processes are seen too; of several changes within
+    /// one the last is seen. A read that fails ends the sequence with its error.
+    ///
+    /// - Parameters:
+    ///   - interval: How often the store is read; at least 1 ms, default: 1 s.
+    ///   - time: Where time comes from.
+    public func changes(
+        every interval: Duration = .seconds(1),
+        time: TimeSource = .system
+    ) -> AsyncThrowingStream<StoredCredentials, any Error> {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(
+            of: StoredCredentials.self,
+            throwing: (any Error).self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        let task = Task {
+            do {
+                var latest: UInt64?
+                while true {
+                    let present = try await read()
+                    if present.version != latest { continuation.yield(present) }
+                    latest = present.version
+                    try await time.sleep(for: max(interval, .milliseconds(1)))
+                }
+            } catch {
+                continuation.finish(throwing: error is CancellationError ? nil : error)
+            }
+        }
+        continuation.onTermination = { _ in task.cancel() }
+        return stream
     }
 }

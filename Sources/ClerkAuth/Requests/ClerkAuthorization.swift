@@ -18,7 +18,7 @@ struct ClerkAuthorization: Middleware {
         let stored = try await tokens.read()
         let presented = PresentedCredential(
             kind: .client,
-            version: stored.version,
+            version: stored.credentials.version(of: .client) ?? 0,
             identity: ClientToken.identity(of: stored.credentials)
         )
         if let first = context.record.presented, first.identity != presented.identity {
@@ -59,7 +59,7 @@ struct ClerkAuthorization: Middleware {
                 // The server itself has changed the token in this call: a repeat with the new one is the same client's.
                 context.record.presented = PresentedCredential(
                     kind: .client,
-                    version: stored.version,
+                    version: stored.credentials.version(of: .client) ?? 0,
                     identity: ClientToken.identity(of: stored.credentials)
                 )
                 return

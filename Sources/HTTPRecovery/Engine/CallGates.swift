@@ -14,10 +14,9 @@ struct CallGates: Sendable {
 
     /// The gate that is closed for the call, if one is.
     func closed() async -> Gate? {
-        let store = context.runtime.store
-        guard store.mayHoldGates else { return nil }
-        let keys = Outcome.Scope.allCases.compactMap { key(for: $0) }
-        return await store.closedGate(among: keys, at: context.runtime.time.wallTime)
+        let state = context.runtime.state
+        guard state.mayHoldGates else { return nil }
+        return await state.closedGate(among: Outcome.Scope.allCases.compactMap { key(for: $0) })
     }
 
     /// Closes the gate of the outcome's scope, if the server has stated a time.
@@ -34,7 +33,7 @@ struct CallGates: Sendable {
         case (true, .indefinite, _): opensAt = nil
         default: return nil
         }
-        await context.runtime.store.close(
+        await context.runtime.state.close(
             Gate(
                 key: key,
                 reason: outcome.kind,
@@ -71,10 +70,11 @@ struct CallGates: Sendable {
         }
     }
 
-    /// What tells the request's credential from others: a fingerprint, since the key may be stored or printed.
+    /// What tells the request's credential from others: a fingerprint, since the key may be stored or printed; the same
+    /// in every process, since they may share the store.
     private var credential: String {
         if let id = context.options.credentialID { return id }
         guard let field = request.headerFields[.authorization] else { return "" }
-        return String(UInt(bitPattern: field.hashValue), radix: 36)
+        return Fingerprint.text(of: field)
     }
 }

@@ -18,42 +18,81 @@ public final class RetryBudget: Sendable {
         }
     }
 
+    /// Amounts are in thousandths of a resend, so that a thousand deposits of 0.001 make exactly one.
     private static let unit = 1000
 
-    private let deposit: Int
-    private let limit: Int
-    /// In thousandths, so that a thousand deposits of 0.001 make exactly one resend.
-    private let balance: Locked<Int>
-
-    /// Creates a budget that holds its burst.
-    public init(_ configuration: Configuration = Configuration()) {
-        self.deposit = Int((configuration.ratio * Double(Self.unit)).rounded())
-        self.limit = max(configuration.burst, 1) * Self.unit
-        self.balance = Locked(configuration.burst * Self.unit)
+    private struct Account {
+        /// What there is; for a budget that is shared, as far as this process knows.
+        var balance: Int
+        /// What was added since the shared budget was told last.
+        var unbooked = 0
     }
 
-    /// Whether a resend could be paid for now.
+    private let key: String
+    private let deposit: Int
+    private let initial: Int
+    private let account: Locked<Account>
+
+    /// The most that can be saved up.
+    private var limit: Int { max(initial, Self.unit) }
+
+    /// Creates a budget that holds its burst.
+    ///
+    /// - Parameters:
+    ///   - configuration: The sizes.
+    ///   - key: Under which name the budget is shared, where it is: the origin.
+    public init(_ configuration: Configuration = Configuration(), key: String = "") {
+        self.key = key
+        self.deposit = Int((configuration.ratio * Double(Self.unit)).rounded())
+        self.initial = configuration.burst * Self.unit
+        self.account = Locked(Account(balance: initial))
+    }
+
+    /// Whether a resend could be paid for now, as far as this process knows.
     public var hasBalance: Bool {
-        balance.withLock { $0 >= Self.unit }
+        account.withLock { $0.balance >= Self.unit }
     }
 
     /// Adds what a new call brings.
     public func recordCall() {
-        balance.withLock { $0 = min($0 + deposit, max($0, limit)) }
+        add(deposit)
     }
 
     /// Pays for a resend; false when the budget is used up.
     public func withdraw() -> Bool {
-        balance.withLock { balance in
-            guard balance >= Self.unit else { return false }
-            balance -= Self.unit
+        account.withLock { account in
+            guard account.balance >= Self.unit else { return false }
+            account.balance -= Self.unit
             return true
         }
     }
 
+    /// Pays for a resend from the budget of all who share the state; false when that is used up.
+    ///
+    /// Only a resend asks the store; what calls add is booked with it.
+    func withdraw(sharedBy state: SharedState) async -> Bool {
+        if state.isLocal { return withdraw() }
+        let deposit = account.withLock { account in
+            defer { account.unbooked = 0 }
+            return account.unbooked
+        }
+        let answer = await state.settle(
+            BudgetEntry(key: key, deposit: deposit, withdrawal: Self.unit, limit: limit, initial: initial)
+        )
+        account.withLock { $0.balance = answer.balance + $0.unbooked }
+        return answer.isGranted
+    }
+
     /// Gives back what a resend cost, because it succeeded.
     public func refund() {
-        balance.withLock { $0 = min($0 + Self.unit, max($0, limit)) }
+        add(Self.unit)
+    }
+
+    private func add(_ amount: Int) {
+        account.withLock { account in
+            account.balance = min(account.balance + amount, max(account.balance, limit))
+            account.unbooked = min(account.unbooked + amount, limit)
+        }
     }
 }
 
@@ -72,7 +111,7 @@ final class RetryBudgets: Sendable {
             if let budget = budgets[origin] { return budget }
             // Bounded against endless hosts; a forgotten origin starts with a fresh burst.
             if budgets.count >= Self.limit, let any = budgets.keys.first { budgets[any] = nil }
-            let budget = RetryBudget(configuration)
+            let budget = RetryBudget(configuration, key: "\(origin)")
             budgets[origin] = budget
             return budget
         }

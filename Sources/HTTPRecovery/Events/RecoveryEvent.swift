@@ -44,6 +44,8 @@ public struct RecoveryEvent: Sendable {
         case fallback(from: String, to: String)
         /// Somebody is asked for something; the destination is masked.
         case challenge(kind: String, destination: String?)
+        /// The shared store stopped to answer, or answers again; it belongs to no call.
+        case store(StoreHealth)
         /// The call ends with an error.
         case givingUp(Outcome, reason: StopReason, retryAfter: Duration?, until: Timestamp?)
         /// The call has ended.

@@ -45,32 +45,3 @@ public struct CallContext: Sendable {
         runtime.events.emit(event)
     }
 }
-
-/// What all calls of a client share.
-public struct Runtime: Sendable {
-    /// Where time comes from.
-    public var time: TimeSource
-    /// Where randomness comes from.
-    public var random: RandomSource
-    /// What is known about closed gates, shared as far as the store spans.
-    public var store: any RecoveryStore
-    /// Whom events are told.
-    public var events: EventHub
-    /// Who tells what an exchange came to, unless the call names its own.
-    public var classifier: any OutcomeClassifier
-
-    /// Creates a runtime.
-    public init(
-        time: TimeSource = .system,
-        random: RandomSource = RandomSource(),
-        store: any RecoveryStore = InMemoryRecoveryStore(),
-        events: EventHub = EventHub(),
-        classifier: any OutcomeClassifier = HTTPClassifier()
-    ) {
-        self.time = time
-        self.random = random
-        self.store = store
-        self.events = events
-        self.classifier = classifier
-    }
-}

@@ -77,7 +77,7 @@ public final class CallRecord: Sendable {
 public struct PresentedCredential: Sendable, Hashable {
     /// The sort of the credential.
     public var kind: Outcome.CredentialKind
-    /// The version in the store it came from: a late refusal of an older version never clears a newer one.
+    /// What tells it from those before and after it: a late refusal of an older one never clears a newer one.
     public var version: UInt64
     /// Whose it is; a call is never repeated under another identity than that of its first attempt.
     public var identity: String?

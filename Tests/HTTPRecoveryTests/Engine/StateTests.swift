@@ -17,10 +17,10 @@ import Testing
         let store = InMemoryRecoveryStore()
         let keys = ["a", "b", "c"].map { gate($0, opensAt: 0).key }
         #expect(await store.closedGate(among: keys, at: start) == nil)
-        await store.close(gate("a", opensAt: 1010))
-        await store.close(gate("b", opensAt: 1020))
+        await store.close(gate("a", opensAt: 1010), at: start)
+        await store.close(gate("b", opensAt: 1020), at: start)
         #expect(await store.closedGate(among: keys, at: start)?.key.name == "b")
-        await store.close(gate("c", opensAt: nil))
+        await store.close(gate("c", opensAt: nil), at: start)
         #expect(await store.closedGate(among: keys, at: start)?.key.name == "c")
         await store.open(keys[2])
         #expect(await store.closedGate(among: keys, at: Timestamp(secondsSinceEpoch: 1020)) == nil)
@@ -29,17 +29,17 @@ import Testing
     @Test func aGateIsOnlyEverClosedLonger() async {
         let store = InMemoryRecoveryStore()
         let key = gate("a", opensAt: 0).key
-        await store.close(gate("a", opensAt: 1020))
-        await store.close(gate("a", opensAt: 1010))
+        await store.close(gate("a", opensAt: 1020), at: start)
+        await store.close(gate("a", opensAt: 1010), at: start)
         #expect(await store.closedGate(among: [key], at: start)?.opensAt == Timestamp(secondsSinceEpoch: 1020))
-        await store.close(gate("a", opensAt: nil))
-        await store.close(gate("a", opensAt: 5000))
+        await store.close(gate("a", opensAt: nil), at: start)
+        await store.close(gate("a", opensAt: 5000), at: start)
         #expect(await store.closedGate(among: [key], at: start)?.opensAt == .some(nil))
     }
 
     @Test func endlessHostsDoNotFillTheMemory() async {
         let store = InMemoryRecoveryStore(limit: 10)
-        for index in 0..<1000 { await store.close(gate("\(index)", opensAt: 2000 + Int64(index))) }
+        for index in 0..<1000 { await store.close(gate("\(index)", opensAt: 2000 + Int64(index)), at: start) }
         var known = 0
         for index in 0..<1000 where await store.closedGate(among: [gate("\(index)", opensAt: 0).key], at: start) != nil
         {
@@ -51,10 +51,10 @@ import Testing
     @Test func theQueueIsCountedFromTheClosing() async {
         let store = InMemoryRecoveryStore()
         let first = gate("a", opensAt: 1010)
-        await store.close(first)
+        await store.close(first, at: start)
         #expect(await store.joinQueue(at: first.key) == 0)
         #expect(await store.joinQueue(at: first.key) == 1)
-        await store.close(gate("a", opensAt: 1030))
+        await store.close(gate("a", opensAt: 1030), at: start)
         #expect(await store.joinQueue(at: first.key) == 0)
     }
 }

@@ -1,0 +1,76 @@
+public import HTTPRecovery
+
+/// Credentials in a client's shared state: for all processes of a machine, or all machines of a fleet.
+///
+/// Whatever ``HTTPRecovery/RecoveryStore`` the client has keeps them, beside gates and budgets. While it cannot be
+/// reached, the credentials that were read last serve; what is renewed meanwhile is stored when it answers again.
+///
+/// ```swift
+/// let tokens = SharedTokenStore(client.runtime.state, name: "billing-service")
+/// ```
+public final class SharedTokenStore: TokenStore {
+    private let state: SharedState
+    private let key: String
+
+    /// Creates a store.
+    ///
+    /// - Parameters:
+    ///   - state: The client's state.
+    ///   - name: Whose credentials they are: all that use the same name share them.
+    public init(_ state: SharedState, name: String) {
+        self.state = state
+        self.key = "credentials:\(name)"
+    }
+
+    /// The credentials now; empty ones where nothing is stored.
+    ///
+    /// - Throws: ``TokenStoreError`` when the state's store cannot be reached and nothing was read before.
+    public func read() async throws -> StoredCredentials {
+        guard let record = try await asking({ try await state.record(key) }) else {
+            return StoredCredentials(Credentials(), version: 0)
+        }
+        do {
+            return StoredCredentials(try Credentials(json: JSONValue(parsing: record.bytes)), version: record.version)
+        } catch {
+            throw TokenStoreError("what is stored under \(key) is not credentials; remove it to start afresh")
+        }
+    }
+
+    /// Stores credentials, if the store still holds the version.
+    public func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
+        let bytes = Array(credentials.json.description.utf8)
+        let stored = try await asking {
+            try await state.replaceRecord(key, version: version == 0 ? nil : version, with: bytes)
+        }
+        return stored.map { StoredCredentials(credentials, version: $0.version) }
+    }
+
+    /// Grants the right to renew the credentials, unless somebody holds it.
+    public func acquireLease(for duration: Duration, time: TimeSource) async -> (any TokenLease)? {
+        guard let lease = await state.acquireLease("renewal:\(key)", for: duration) else { return nil }
+        return StateLease(state: state, lease: lease)
+    }
+
+    private func asking<Value>(_ question: () async throws -> Value) async throws -> Value {
+        do {
+            return try await question()
+        } catch let error as StoreError {
+            throw TokenStoreError(error.description)
+        }
+    }
+}
+
+private struct StateLease: TokenLease {
+    let state: SharedState
+    let lease: Lease
+
+    var fence: UInt64 { lease.fence }
+
+    func extend(for duration: Duration) async -> Bool {
+        await state.extendLease(lease, for: duration)
+    }
+
+    func release() async {
+        await state.releaseLease(lease)
+    }
+}

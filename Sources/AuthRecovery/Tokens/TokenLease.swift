@@ -1,0 +1,16 @@
+/// The right to renew the credentials of a store, for a limited time.
+///
+/// Of all who share the store, in this process and others, one holds it at a time. It runs out by itself when its
+/// holder dies.
+public protocol TokenLease: Sendable {
+    /// A number that is higher than that of every earlier lease of the store.
+    var fence: UInt64 { get }
+
+    /// Holds it for `duration` from now.
+    ///
+    /// - Returns: Whether it was still held.
+    func extend(for duration: Duration) async -> Bool
+
+    /// Gives it back.
+    func release() async
+}

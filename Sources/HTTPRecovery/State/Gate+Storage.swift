@@ -1,0 +1,31 @@
+extension Gate.Key {
+    /// The key as stores on other machines know it: the same text on each, without a name that could tell of a person
+    /// or a credential.
+    package var stableText: String {
+        let digest = name.isEmpty ? "" : Fingerprint.text(of: name)
+        return "\(scope.rawValue)|\(origin)|\(digest)"
+    }
+}
+
+extension Gate {
+    /// What a store keeps of a gate beside its key and its time.
+    package var payload: JSONValue {
+        var members = [JSONValue.Member("reason", .string(reason.rawValue))]
+        if let code { members.append(JSONValue.Member("code", .string(code))) }
+        if let userMessage { members.append(JSONValue.Member("user_message", .string(userMessage))) }
+        return .object(members)
+    }
+
+    /// Reads what a store has kept of a gate; a payload that cannot be read is a gate all the same.
+    package init(key: Key, payload: String, opensAt: Timestamp?) {
+        let json = try? JSONValue(parsing: payload)
+        let reason = json?["reason"]?.string.flatMap { Outcome.Kind(rawValue: $0) }
+        self.init(
+            key: key,
+            reason: reason ?? (key.scope == .account ? .accountLocked : .rateLimited),
+            opensAt: opensAt,
+            code: json?["code"]?.string,
+            userMessage: json?["user_message"]?.string
+        )
+    }
+}
