@@ -9,10 +9,12 @@ let package = Package(
         .library(name: "CurlTransport", targets: ["CurlTransport"]),
         .library(name: "AuthRecovery", targets: ["AuthRecovery"]),
         .library(name: "ClerkAuth", targets: ["ClerkAuth"]),
+        .library(name: "ForgeRockAuth", targets: ["ForgeRockAuth"]),
         .library(name: "SQLiteRecoveryStore", targets: ["SQLiteRecoveryStore"]),
         .library(name: "RedisRecoveryStore", targets: ["RedisRecoveryStore"]),
         .library(name: "AuthCryptography", targets: ["AuthCryptography"]),
         .library(name: "HTTPRecoveryTesting", targets: ["HTTPRecoveryTesting"]),
+        .library(name: "WebAuthnTesting", targets: ["WebAuthnTesting"]),
     ],
     // What is heavy, or needs a system library of its own, is fetched and built only for those who ask for it.
     traits: [
@@ -20,7 +22,7 @@ let package = Package(
         .trait(name: "Redis", description: "State shared by a fleet: Redis or Valkey (libhiredis-dev)."),
         .trait(
             name: "Cryptography",
-            description: "Encryption at rest, private_key_jwt and DPoP proofs (swift-crypto)."
+            description: "Encryption at rest, private_key_jwt, DPoP proofs and a software authenticator (swift-crypto)."
         ),
     ],
     dependencies: [
@@ -58,6 +60,12 @@ let package = Package(
             ]
         ),
         .target(
+            name: "ForgeRockAuth",
+            dependencies: [
+                "AuthRecovery", "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .target(
             name: "SQLiteRecoveryStore",
             dependencies: [
                 "HTTPRecovery", .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
@@ -82,6 +90,13 @@ let package = Package(
         .target(
             name: "HTTPRecoveryTesting",
             dependencies: ["HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
+        .target(
+            name: "WebAuthnTesting",
+            dependencies: [
+                "AuthRecovery", "HTTPRecovery",
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+            ]
         ),
         .testTarget(
             name: "HTTPRecoveryTests",
@@ -116,6 +131,14 @@ let package = Package(
             dependencies: [
                 "AuthCryptography", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "ForgeRockAuthTests",
+            dependencies: [
+                "ForgeRockAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "WebAuthnTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
             ]
         ),
         .testTarget(

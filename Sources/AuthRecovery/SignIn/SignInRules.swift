@@ -52,6 +52,9 @@ public enum SignInRules {
             return mayAskAgain && outcome.remedies.contains(.newChallenge) ? .newChallenge : .fail
         case .flowExpired:
             return mayRestart ? .restart : .fail
+        case .unavailable where outcome.remedies.first == .restartFlow:
+            // A fault that has left nothing of the flow.
+            return mayRestart ? .restart : .fail
         case .stateConflict where outcome.remedies.first == .newChallenge:
             return mayAskAgain ? .newChallenge : .fail
         case .invalidRequest:

@@ -1,0 +1,144 @@
+public import AuthRecovery
+public import HTTPRecovery
+public import HTTPTypes
+
+/// Does what a policy advises, once for a request, and replays it: authenticates more strongly by the advised journey,
+/// with the session that is held, and adds the transaction's id to the replay.
+///
+/// ```swift
+/// let resources = RecoveringClient(transport: transport) {
+///     Recovery {
+///         RateLimitBackoff()
+///         StepUp(forgeRock, answering: prompts)
+///         TransientRetry()
+///     }
+///     SessionCookie(forgeRock)
+/// }
+/// ```
+///
+/// No credential is cleared on the way: a step-up that fails leaves everything as it was. A resource that advises again
+/// after it has been followed is not followed a second time.
+public struct StepUp: RecoveryPolicy {
+    private let repair: Authentication
+
+    /// Creates the policy.
+    ///
+    /// - Parameters:
+    ///   - forgeRock: Runs the journeys, with a client of its own.
+    ///   - responder: Answers what is asked.
+    ///   - callbacks: Answers callbacks before the journey looks at them.
+    ///   - options: How to deal with what goes wrong in the journey.
+    public init(
+        _ forgeRock: ForgeRock,
+        answering responder: any ChallengeResponder,
+        callbacks: any CallbackResponder = NoCallbackResponder(),
+        options: SignInOptions = SignInOptions()
+    ) {
+        repair = Authentication(
+            forgeRock: forgeRock,
+            responder: responder,
+            callbacks: callbacks,
+            options: options
+        )
+    }
+
+    /// Follows an advice that came from the server.
+    public func decide(_ situation: Situation) -> Decision {
+        guard situation.wasSent, situation.outcome.kind == .stepUpRequired,
+            situation.outcome.advice.flatMap({ PolicyAdvice($0) }) != nil
+        else { return .pass }
+        return .repair(repair)
+    }
+
+    private struct Authentication: Repair {
+        let forgeRock: ForgeRock
+        let responder: any ChallengeResponder
+        let callbacks: any CallbackResponder
+        let options: SignInOptions
+
+        var name: String { "step_up" }
+
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult {
+            guard let advice = outcome.advice.flatMap({ PolicyAdvice($0) }) else { return .failed(outcome) }
+            do {
+                try await forgeRock.follow(advice, answering: responder, callbacks: callbacks, options: options)
+            } catch let error as RecoveryError {
+                return .failed(error.outcome, cause: error)
+            }
+            return .amended { advice.amend(&$0) }
+        }
+    }
+}
+
+extension PolicyAdvice {
+    /// Adds what tells the gateway that the advice was followed: the transaction's id, as a query item.
+    func amend(_ request: inout HTTPRequest) {
+        guard let id = transactionID, let path = request.path else { return }
+        let separator = path.contains("?") ? "&" : "?"
+        request.path = "\(path)\(separator)_txid=\(FormFields.encode(id))"
+    }
+}
+
+extension ForgeRock {
+    /// Authenticates as a policy advises, with the session that is held.
+    ///
+    /// - Throws: As ``signIn(identifier:password:answering:callbacks:options:)``; of the kind
+    ///   `reauthentication_required` where there is no session that could be made stronger. Nothing is cleared.
+    public func follow(
+        _ advice: PolicyAdvice,
+        answering responder: any ChallengeResponder,
+        callbacks: any CallbackResponder = NoCallbackResponder(),
+        options: SignInOptions = SignInOptions()
+    ) async throws {
+        guard try await api.tokens.read().credentials.ssoToken != nil else { throw Self.signedOut }
+        _ = try await run(
+            journey(.advice(advice), options: JourneyOptions(upgradesSession: true)),
+            restart: .advice(advice),
+            identifier: nil,
+            password: nil,
+            answering: responder,
+            callbacks: callbacks,
+            options: options
+        )
+    }
+}
+
+/// Presents the session to applications behind a gateway, and removes it where the server has refused it.
+///
+/// It stands inside `Recovery`, so that each attempt carries the newest session, and sends it to the given origins and
+/// to no other.
+public struct SessionCookie: Middleware {
+    private let forgeRock: ForgeRock
+    private let audience: Set<Origin>
+
+    /// Creates the layer.
+    ///
+    /// - Parameters:
+    ///   - forgeRock: Keeps the session.
+    ///   - audience: The origins that the session belongs to, beside that of the server itself.
+    public init(_ forgeRock: ForgeRock, audience: Set<Origin> = []) {
+        self.forgeRock = forgeRock
+        self.audience = audience.union([forgeRock.api.server.origin])
+    }
+
+    /// Attaches the session.
+    public func intercept(
+        _ request: HTTPRequest,
+        body: HTTPBody?,
+        context: CallContext,
+        next: Next
+    ) async throws -> Response {
+        let origin = Origin(of: request)
+        guard audience.contains(origin), let token = try await forgeRock.api.tokens.read().credentials.ssoToken else {
+            return try await next(request, body: body, context: context)
+        }
+        let layer = SessionCookieLayer(
+            origin: origin,
+            cookieName: try await forgeRock.api.sessionCookieName(),
+            token: token,
+            addsField: false,
+            isPresented: context.record.presented?.kind != .access && !request.headerFields.contains(.authorization)
+        )
+        return try await layer.intercept(request, body: body, context: context, next: next)
+    }
+}

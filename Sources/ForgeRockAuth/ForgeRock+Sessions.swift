@@ -1,0 +1,93 @@
+public import AuthRecovery
+import HTTPRecovery
+
+extension ForgeRock {
+    /// The stored session as the server sees it now, which does not extend its life; nil when there is none.
+    ///
+    /// A session that the server says is dead is removed from the store; tokens that were made with it stay, since they
+    /// may outlive it.
+    ///
+    /// - Throws: `RecoveryError` when the server cannot be asked, or answers with something else; nothing is removed
+    ///   then.
+    public func currentSession() async throws -> ForgeRockSession? {
+        guard let token = try await api.tokens.read().credentials.ssoToken else { return nil }
+        return try await api.information(on: token)
+    }
+
+    /// Extends the life of the session, as far as its longest life allows.
+    ///
+    /// - Returns: Whether there is a session still.
+    public func extendSession() async throws -> Bool {
+        guard let token = try await api.tokens.read().credentials.ssoToken else { return false }
+        let calls = CallNumber()
+        do {
+            _ = try await api.session("refresh", version: "2.1", token: token, calls: calls)
+            return true
+        } catch let error as RecoveryError where error.refusesSession {
+            if error.outcome.tokenAction == .clear { try await api.forget(session: token, call: calls.latest) }
+            return false
+        }
+    }
+
+    /// Renews what is held: the tokens by the refresh token or else by the session; without OAuth settings the session.
+    ///
+    /// - Throws: `RecoveryError` when nothing came of it; of the kind `reauthentication_required` where a person has to
+    ///   sign in. An outage clears nothing.
+    public func refresh() async throws {
+        if oauth != nil {
+            _ = try await tokenManager.renew(callContext())
+        } else if try await !extendSession() {
+            throw Self.signedOut
+        }
+    }
+
+    /// Signs out: revokes the tokens, ends the session, and forgets them.
+    ///
+    /// A session that is gone already counts as ended.
+    ///
+    /// - Throws: `RecoveryError` when the server could not be told; the store then still holds what could not be ended,
+    ///   so that signing out can be tried again.
+    public func signOut() async throws {
+        let held = try await api.tokens.read().credentials
+        if let oauth, let token = held.refreshToken ?? held.accessToken {
+            try await oauth.revoke(token, kind: held.refreshToken == nil ? .access : .refresh)
+        }
+        if held.refreshToken != nil || held.accessToken != nil {
+            try await api.tokens.update { credentials in
+                if credentials.refreshToken == held.refreshToken { credentials.remove(.refresh) }
+                if credentials.accessToken == held.accessToken { credentials.remove(.access) }
+            }
+        }
+        guard let token = held.ssoToken else { return }
+        let calls = CallNumber()
+        do {
+            _ = try await api.session("logout", version: "3.1", token: token, calls: calls)
+        } catch let error as RecoveryError where error.refusesSession {
+            // It is gone already, which is what was wanted.
+        }
+        try await api.forget(session: token, call: calls.latest)
+    }
+
+    /// The tokens, renewed where that is needed.
+    ///
+    /// - Throws: `RecoveryError` of the kind `reauthentication_required` where there are none and none can be had; the
+    ///   failure of the renewal where that is what went wrong.
+    public func accessToken() async throws -> Secret {
+        let held = try await tokenManager.credentials(for: callContext()).credentials
+        if let token = held.accessToken, !token.isEmpty { return token }
+        let renewed = try await tokenManager.renew(callContext()).credentials
+        guard let token = renewed.accessToken else { throw Self.signedOut }
+        return token
+    }
+
+    func callContext() -> CallContext {
+        CallContext(record: CallRecord(), runtime: api.client.runtime)
+    }
+
+    static var signedOut: RecoveryError {
+        RecoveryError(
+            outcome: Outcome(.reauthenticationRequired, processed: .no, remedies: [.reauthenticate]),
+            reason: .notRecoverable
+        )
+    }
+}

@@ -1,0 +1,190 @@
+public import AuthRecovery
+public import HTTPRecovery
+
+/// PingAM (ForgeRock AM, OpenAM) for a client on Linux: whole sign-in journeys, sessions and tokens, with recovery.
+///
+/// ```swift
+/// let forgeRock = try ForgeRock(
+///     baseURL: "https://id.example.com/am", realm: "alpha", journey: "Login", client: client,
+///     tokens: FileTokenStore(path: path)
+/// )
+/// let session = try await forgeRock.signIn(identifier: name, password: password, answering: prompts)
+/// ```
+///
+/// The session's token is kept in the token store as ``AuthRecovery/Credentials/ssoToken``. It is removed when the
+/// server definitely says that the session is dead, and by signing out; never by an outage, a throttle or an answer that
+/// cannot be read.
+public struct ForgeRock: Sendable {
+    let api: ForgeRockAPI
+    let start: JourneyStart
+    let authenticator: (any WebAuthnAuthenticator)?
+    let oauth: ForgeRockOAuth?
+
+    /// Keeps the tokens fresh: for `Authorization` and `SessionRenewal` of other clients.
+    ///
+    /// Without OAuth settings it renews nothing.
+    public let tokenManager: TokenManager
+
+    /// Creates a client.
+    ///
+    /// - Parameters:
+    ///   - baseURL: The URL of the deployment: what stands before `/json`.
+    ///   - realm: The realm, such as `alpha` or `alpha/customers`; empty for the root realm.
+    ///   - journey: The journey to sign in with; nil for the realm's default one.
+    ///   - client: Sends the requests.
+    ///   - tokens: Keeps the session and the tokens.
+    ///   - oauth: How the session is exchanged for tokens; nil where only the session is used.
+    ///   - authenticator: Answers WebAuthn ceremonies; nil on a machine without one, and then journeys are told so at
+    ///     once.
+    ///   - cookieName: The name of the session's cookie; nil lets the server tell it.
+    ///   - interceptors: Change requests before they go out, in this order.
+    /// - Throws: `InvalidURL` when the base URL is no such URL.
+    public init(
+        baseURL: String,
+        realm: String = "",
+        journey: String? = nil,
+        client: RecoveringClient,
+        tokens: any TokenStore,
+        oauth: OAuthSettings? = nil,
+        authenticator: (any WebAuthnAuthenticator)? = nil,
+        cookieName: String? = nil,
+        interceptors: [any ForgeRockInterceptor] = []
+    ) throws(InvalidURL) {
+        api = ForgeRockAPI(
+            server: try ForgeRockServer(baseURL, realm: realm),
+            client: client,
+            tokens: tokens,
+            interceptors: interceptors,
+            cookieName: Locked(cookieName)
+        )
+        start = journey.map { .service($0) } ?? .standard
+        self.authenticator = authenticator
+        if let oauth {
+            let exchange = try ForgeRockOAuth(api: api, settings: oauth)
+            self.oauth = exchange
+            tokenManager = TokenManager(store: tokens, renewer: ForgeRockRenewer(oauth: exchange))
+        } else {
+            self.oauth = nil
+            tokenManager = TokenManager(store: tokens)
+        }
+    }
+
+    /// What is known about locked accounts.
+    public var lockouts: LockoutLedger {
+        LockoutLedger(runtime: api.client.runtime, origin: api.server.origin)
+    }
+
+    /// A journey to be answered step by step.
+    ///
+    /// - Parameters:
+    ///   - start: What it begins with; nil for the journey to sign in with.
+    ///   - options: How it is begun.
+    ///   - account: The account that it is about, so that a lockout holds for it.
+    public func journey(
+        _ start: JourneyStart? = nil,
+        options: JourneyOptions = JourneyOptions(),
+        account: String? = nil
+    ) -> Journey {
+        var journey = Journey(start ?? self.start, options: options, api: api)
+        journey.account = account.map { LockoutLedger.account(for: $0) }
+        return journey
+    }
+
+    /// Signs in, through everything that can stand in the way.
+    ///
+    /// The journey's questions are answered with the name and the password that are given here, then by the responder.
+    /// Waits between polls are shown to it, texts of the server come as notices. A WebAuthn ceremony is carried out by
+    /// the authenticator; without one, or where it fails, the server is told so by itself and the journey goes its way.
+    /// A step is sent once: where its answer is lost, the sign-in fails rather than spends it again. A journey that the
+    /// server has given up is begun again, with what was answered before and was not refused.
+    ///
+    /// - Parameters:
+    ///   - identifier: The name of the account; nil lets the person be asked.
+    ///   - password: The password; nil lets the person be asked.
+    ///   - responder: Answers what is asked.
+    ///   - callbacks: Answers callbacks before the sign-in looks at them.
+    ///   - options: How to deal with what goes wrong.
+    /// - Returns: The session; its token is stored before this returns.
+    /// - Throws: `RecoveryError` for what could not be recovered from: of the kind `user_action_required` where the
+    ///   journey was suspended, to be taken up by ``resume(_:identifier:answering:callbacks:options:)``. `NoAnswer`
+    ///   where the responder had none, `CancellationError` as soon as the task is cancelled.
+    public func signIn(
+        identifier: String?,
+        password: Secret? = nil,
+        answering responder: any ChallengeResponder,
+        callbacks: any CallbackResponder = NoCallbackResponder(),
+        options: SignInOptions = SignInOptions()
+    ) async throws -> ForgeRockSession {
+        try await run(
+            journey(account: identifier),
+            restart: start,
+            identifier: identifier,
+            password: password,
+            answering: responder,
+            callbacks: callbacks,
+            options: options
+        )
+    }
+
+    /// Takes a suspended journey up again.
+    ///
+    /// A link that was used, or is too old, begins the journey to sign in with anew.
+    ///
+    /// - Parameters:
+    ///   - link: The link that was mailed, or the `suspendedId` in it.
+    ///   - identifier: The name of the account, where it is known.
+    ///   - responder: Answers what is asked.
+    ///   - callbacks: Answers callbacks before the sign-in looks at them.
+    ///   - options: How to deal with what goes wrong.
+    public func resume(
+        _ link: String,
+        identifier: String? = nil,
+        answering responder: any ChallengeResponder,
+        callbacks: any CallbackResponder = NoCallbackResponder(),
+        options: SignInOptions = SignInOptions()
+    ) async throws -> ForgeRockSession {
+        try await run(
+            journey(.resuming(link), account: identifier),
+            restart: start,
+            identifier: identifier,
+            password: nil,
+            answering: responder,
+            callbacks: callbacks,
+            options: options
+        )
+    }
+
+    func run(
+        _ journey: Journey,
+        restart: JourneyStart,
+        identifier: String?,
+        password: Secret?,
+        answering responder: any ChallengeResponder,
+        callbacks: any CallbackResponder,
+        options: SignInOptions
+    ) async throws -> ForgeRockSession {
+        let runtime = api.client.runtime
+        let watch = SignInWatch(responder)
+        let flow = SignInFlow(answering: responder, options: options) { watch.emit($0, in: runtime) }
+        let surroundings = ForgeRockSignInMachine.Surroundings(
+            runtime: runtime,
+            watch: watch,
+            callbacks: callbacks,
+            webAuthn: WebAuthnResponder(authenticator: authenticator, time: runtime.time),
+            show: { await responder.notice($0) }
+        )
+        var journey = journey
+        journey.observer = { watch.observe($0) }
+        let watched = journey
+        return try await watch.run {
+            var machine = ForgeRockSignInMachine(
+                journey: watched,
+                restart: restart,
+                identifier: identifier,
+                password: password,
+                surroundings: surroundings
+            )
+            return try await flow.run(&machine)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+public import AuthRecovery
+public import HTTPRecovery
+
+/// One step of a journey: what the server wants answered before it goes on.
+///
+/// The whole object is kept as it came, so that members and callbacks which this version does not know go back
+/// untouched.
+public struct JourneyStep: Sendable, Hashable {
+    /// The proof of this step, good for one answer; nil where there is nothing to answer, as in a suspended journey.
+    public var authID: Secret?
+    /// The name that the journey's author gave the step.
+    public var stage: String?
+    /// The heading to show.
+    public var header: String?
+    /// The text to show.
+    public var text: String?
+    /// What is to be answered or shown, in order.
+    public var callbacks: [JourneyCallback]
+
+    private var members: [JSONValue.Member]
+
+    /// Reads a step.
+    ///
+    /// - Returns: Nil where the value is none: it has neither an `authId` nor callbacks.
+    public init?(_ value: JSONValue) {
+        guard case .object(let members) = value else { return nil }
+        let callbacks = value["callbacks"]?.array
+        authID = value["authId"]?.string?.nonEmpty.map { Secret($0) }
+        guard authID != nil || callbacks?.isEmpty == false, value["failure"]?.bool != true else { return nil }
+        stage = value["stage"]?.string?.nonEmpty
+        header = value["header"]?.string?.nonEmpty
+        text = value["description"]?.string?.nonEmpty
+        self.callbacks = (callbacks ?? []).prefix(Self.maximumCallbacks).map { JourneyCallback($0) }
+        self.members = members
+    }
+
+    /// More callbacks than any step has.
+    private static let maximumCallbacks = 256
+
+    /// The step with its answers, as it is sent back.
+    public var json: JSONValue {
+        .object(
+            members.map { member in
+                switch member.key {
+                case "callbacks": JSONValue.Member("callbacks", .array(callbacks.map(\.json)))
+                case "authId": JSONValue.Member("authId", authID.map { .string($0.reveal()) } ?? .null)
+                default: member
+                }
+            }
+        )
+    }
+
+    /// The first callback for which the function finds something.
+    func first<Found>(_ find: (JourneyCallback) -> Found?) -> Found? {
+        callbacks.lazy.compactMap(find).first
+    }
+}
+
+extension JourneyStep: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The stage and the types of the callbacks; no answer and no proof.
+    public var description: String {
+        let types = callbacks.map { $0.type.loggable ?? "other" }.joined(separator: ", ")
+        return "JourneyStep(\(stage?.loggable.map { "\($0): " } ?? "")\(types))"
+    }
+
+    /// The stage and the types of the callbacks; no answer and no proof.
+    public var debugDescription: String { description }
+
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}

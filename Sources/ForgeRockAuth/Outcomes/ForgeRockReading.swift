@@ -1,0 +1,257 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPTypes
+
+/// One answer on its way to an outcome.
+struct ForgeRockReading {
+    let reading: ErrorReading
+    let endpoint: ForgeRockEndpoint
+
+    init(_ reading: ErrorReading) {
+        self.reading = reading
+        self.endpoint = ForgeRockEndpoint(path: reading.exchange.path)
+    }
+
+    var status: Int { reading.status }
+    var presented: Outcome.CredentialKind? { reading.exchange.presented }
+    private var json: JSONValue? { reading.content.json }
+
+    var outcome: Outcome {
+        let envelope = json.flatMap { ForgeRockEnvelope($0) }
+        if status == 429 { return throttled(envelope) }
+        if let advice = PolicyAdvice.find(in: reading) { return stepUp(advice) }
+        if let json, let flow = PingOneReading(self, json) { return flow.outcome }
+        switch endpoint {
+        case .authenticate, .sessions, .policies, .rest:
+            if let envelope { return error(envelope) }
+            return (200..<400).contains(status) ? success : withoutEnvelope
+        case .authorize, .oauth, .flow, .resource:
+            // The word of OAuth counts more than the envelope that may stand around it.
+            if let envelope, json?["error"]?.string == nil { return error(envelope) }
+            return general
+        }
+    }
+
+    // MARK: Limits and advice
+
+    private func throttled(_ envelope: ForgeRockEnvelope?) -> Outcome {
+        var outcome = Outcome.throttled(reading, scope: .origin)
+        outcome.code = envelope?.code ?? (json?["code"] ?? json?["error"])?.codeText?.bounded(to: 256)
+        outcome.subcode = envelope?.errorCode
+        outcome.message = envelope?.message ?? json?["message"]?.string?.bounded(to: 1024)
+        return outcome
+    }
+
+    /// A gateway has not passed the request on: it can be repeated once the person has authenticated as advised.
+    private func stepUp(_ advice: PolicyAdvice) -> Outcome {
+        var outcome = failure(.stepUpRequired, [.stepUp])
+        outcome.processed = endpoint == .policies ? .yes : .no
+        outcome.advice = advice.json
+        outcome.code = json.flatMap { ForgeRockEnvelope($0) }?.code
+        return outcome
+    }
+
+    // MARK: Errors
+
+    private func error(_ envelope: ForgeRockEnvelope) -> Outcome {
+        let isDisguised = (200..<400).contains(status)
+        let meant = isDisguised ? envelope.status ?? 401 : status
+        var outcome = outcome(of: envelope, status: meant)
+        if isDisguised { outcome.processed = .yes }
+        outcome.code = outcome.code ?? envelope.code
+        outcome.subcode = outcome.subcode ?? envelope.errorCode
+        outcome.message = outcome.message ?? envelope.message ?? envelope.reason
+        switch outcome.kind {
+        case .invalidCredentials, .accountLocked, .accountBlocked, .quotaExhausted:
+            outcome.userMessage = envelope.message
+            outcome.retryAfter = outcome.kind == .accountLocked ? nil : outcome.retryAfter ?? reading.delay.delay
+        default:
+            outcome.retryAfter = outcome.retryAfter ?? reading.delay.delay
+        }
+        return outcome
+    }
+
+    private func outcome(of envelope: ForgeRockEnvelope, status: Int) -> Outcome {
+        if envelope.isCallbackFailure {
+            // The journey waits for another answer, with the authId that comes along.
+            var outcome = failure(.factorUnavailable, [.switchFactor, .askUser])
+            outcome.code = envelope.code ?? envelope.reason
+            if presented == .state, json?["authId"]?.string?.nonEmpty != nil { outcome.tokenAction = .rotate }
+            return outcome
+        }
+        let meaning = ForgeRockMeaning.of(number: envelope.number, text: envelope.message)
+        if status == 429 { return .throttled(reading, scope: .origin) }
+        if status >= 500 { return outage(meaning) }
+        switch status {
+        case 400, 401, 404, 406, 408:
+            if let meaning, let outcome = outcome(of: meaning, envelope, status) { return outcome }
+        default:
+            break
+        }
+        switch status {
+        case 401: return unauthorized
+        case 403: return failure(.permissionDenied, [.contactAdmin])
+        case 404, 410: return failure(.notFound)
+        case 406: return wrongVersion
+        case 408: return endpoint == .authenticate ? expired : .unavailable(reading)
+        case 409: return failure(.conflict)
+        default: return byStatus(status)
+        }
+    }
+
+    private func outcome(of meaning: ForgeRockMeaning, _ envelope: ForgeRockEnvelope, _ status: Int) -> Outcome? {
+        switch meaning {
+        case .refused:
+            return endpoint == .authenticate || envelope.number != nil ? refused : nil
+        case .locked:
+            return locked(envelope)
+        case .blocked:
+            var outcome = ended(failure(.accountBlocked, [.contactAdmin]))
+            outcome.scope = .account
+            return outcome
+        case .sessionLimit:
+            var outcome = ended(failure(.quotaExhausted, [.visitProvider]))
+            outcome.scope = .account
+            return outcome
+        case .expired:
+            // Elsewhere than in a journey it is the session that has timed out.
+            return endpoint == .authenticate || envelope.number != nil || status != 401 ? expired : nil
+        case .noJourney:
+            return ended(failure(.misconfigured, [.fixRequest]))
+        case .invalidRealm:
+            var outcome = ended(failure(.misconfigured, [.fixRequest]))
+            outcome.parameter = "realm"
+            return outcome
+        case .version:
+            return status == 401 ? nil : wrongVersion
+        case .serverFault:
+            return outage(meaning)
+        }
+    }
+
+    /// The journey has ended without success; what was held before stays.
+    private var refused: Outcome {
+        ended(failure(.invalidCredentials, [.restartFlow, .askUser]))
+    }
+
+    private var expired: Outcome {
+        ended(failure(.flowExpired, [.restartFlow]))
+    }
+
+    private func locked(_ envelope: ForgeRockEnvelope) -> Outcome {
+        var outcome = ended(failure(.accountLocked))
+        outcome.scope = .account
+        let delay = reading.delay.isDelayStated ? reading.delay.delay : nil
+        if let time = delay ?? envelope.message.flatMap({ StatedTime.find(in: $0) }) {
+            outcome.lockout = .remaining(time)
+            outcome.remedies = [.wait, .contactAdmin]
+        } else {
+            outcome.lockout = .indefinite
+            outcome.remedies = [.contactAdmin]
+        }
+        return outcome
+    }
+
+    private var wrongVersion: Outcome {
+        var outcome = failure(.invalidRequest, [.fixRequest])
+        outcome.parameter = "Accept-API-Version"
+        return outcome
+    }
+
+    /// A 5xx refuses nothing; a fault of the authentication service leaves no journey behind that could go on.
+    private func outage(_ meaning: ForgeRockMeaning?) -> Outcome {
+        if status == 501 { return byStatus(501) }
+        var outcome = Outcome.unavailable(reading)
+        if meaning == .serverFault, endpoint == .authenticate, presented == .state, outcome.retryAfter == nil {
+            outcome.remedies = [.restartFlow]
+        }
+        return outcome
+    }
+
+    private var unauthorized: Outcome {
+        let message = json?["message"]?.string?.lowercased() ?? ""
+        let isAboutSession = presented == .session && message.contains("access denied")
+        if endpoint == .authenticate, !isAboutSession { return refused }
+        var outcome = failure(.credentialRejected)
+        outcome.scope = .credential
+        outcome.credential = presented == .state ? .session : presented ?? (endpoint == .oauth ? .access : .session)
+        switch outcome.credential {
+        case .access, .id: outcome.remedies = [.refreshCredential, .reauthenticate]
+        case .client: outcome.remedies = [.fixRequest]
+        default: outcome.remedies = [.reauthenticate]
+        }
+        if presented == .session || presented == .access { outcome.tokenAction = .clear }
+        return outcome
+    }
+
+    /// The outcome of a journey that is over: its authId is used up.
+    private func ended(_ outcome: Outcome) -> Outcome {
+        var outcome = outcome
+        if presented == .state { outcome.tokenAction = .clear }
+        return outcome
+    }
+
+    // MARK: Successes and answers without an envelope
+
+    private var success: Outcome {
+        switch endpoint {
+        case .authenticate: return StepReading(self).outcome
+        case .sessions: return SessionReading(self).outcome
+        default: return isForeign && status < 300 ? failure(.unreadable) : general
+        }
+    }
+
+    private var withoutEnvelope: Outcome {
+        if isForeign, status < 500, ![408, 421, 425].contains(status) { return failure(.unreadable) }
+        switch status {
+        case 401:
+            if let error = json?["error"]?.string, OAuthError(word: .init(rawValue: error)).outcome(presented: nil) != nil {
+                return general
+            }
+            return unauthorized
+        case 404, 410: return failure(.notFound)
+        case 406: return wrongVersion
+        case 409: return failure(.conflict)
+        default: return general
+        }
+    }
+
+    /// Whether something else than the API has answered, as far as the body shows.
+    var isForeign: Bool {
+        reading.content == .markup || reading.content == .other
+    }
+
+    /// What the words of OAuth, the bearer challenges and the status say.
+    private var general: Outcome {
+        OAuthClassifier().classify(Exchange(
+            method: reading.exchange.method,
+            path: reading.exchange.path,
+            presented: presented,
+            result: .response(withoutAdvice, body: reading.body),
+            now: reading.exchange.now
+        ))
+    }
+
+    /// The response without a challenge that should hold an advice and does not: then it is a plain 401.
+    private var withoutAdvice: HTTPResponse {
+        guard reading.challenges.contains(where: { $0.isScheme("ssoadvice") }) else { return reading.response }
+        var response = reading.response
+        response.headerFields[.wwwAuthenticate] = nil
+        return response
+    }
+
+    private func byStatus(_ status: Int) -> Outcome {
+        var exchange = reading.exchange
+        exchange.result = .response(
+            HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: reading.fields),
+            body: []
+        )
+        var outcome = HTTPClassifier().classify(exchange)
+        if outcome.kind == .conflict { outcome.remedies = [] }
+        return outcome
+    }
+
+    func failure(_ kind: Outcome.Kind, _ remedies: [Remedy] = []) -> Outcome {
+        Outcome(kind, processed: reading.processed, remedies: remedies, status: status)
+    }
+}

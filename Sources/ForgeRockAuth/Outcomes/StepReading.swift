@@ -1,0 +1,73 @@
+import HTTPRecovery
+
+/// What a success of the authenticate endpoint says: a step that wants answers, or the end of the journey.
+struct StepReading {
+    private let reading: ForgeRockReading
+
+    init(_ reading: ForgeRockReading) {
+        self.reading = reading
+    }
+
+    var outcome: Outcome {
+        guard let body = reading.reading.content.json, case .object = body else { return reading.failure(.unreadable) }
+        if let step = JourneyStep(body) { return outcome(of: step) }
+        guard body["tokenId"] != nil || body["successUrl"] != nil else { return reading.failure(.unreadable) }
+        var outcome = reading.failure(.ok)
+        switch reading.presented {
+        case .state: outcome.tokenAction = .clear
+        // The session is replaced by a stronger one.
+        case .session where body["tokenId"]?.string?.nonEmpty != nil: outcome.tokenAction = .rotate
+        default: break
+        }
+        return outcome
+    }
+
+    private func outcome(of step: JourneyStep) -> Outcome {
+        var outcome = failure(of: step) ?? reading.failure(.continue, wants(step))
+        if outcome.remedies == [.poll] { outcome.retryAfter = step.callbacks.lazy.compactMap(\.pollingWait).first }
+        outcome.statusType = step.stage?.bounded(to: 256)
+        if reading.presented == .state { outcome.tokenAction = step.authID == nil ? .clear : .rotate }
+        return outcome
+    }
+
+    /// A state of the journey for which the vocabulary has a failure.
+    private func failure(of step: JourneyStep) -> Outcome? {
+        for callback in step.callbacks {
+            if case .suspended(let message) = callback.content {
+                var outcome = reading.failure(.userActionRequired, [.visitProvider])
+                outcome.userMessage = message?.nonEmpty?.bounded(to: 4096)
+                return outcome
+            }
+            guard let failed = callback.attribute?.failedPolicies, !failed.isEmpty else { continue }
+            let isPassword = callback.type == "ValidatedCreatePasswordCallback"
+            var outcome = reading.failure(isPassword ? .passwordRejected : .invalidRequest, [.askUser])
+            outcome.parameter = isPassword ? "password" : callback.attribute?.name?.bounded(to: 256) ?? "userName"
+            outcome.details = .array(failed.map(\.json))
+            return outcome
+        }
+        return nil
+    }
+
+    private func wants(_ step: JourneyStep) -> [Remedy] {
+        var wanted: [Remedy] = []
+        for callback in step.callbacks {
+            switch callback.content {
+            case .pollingWait:
+                return [.poll]
+            case .redirect, .identityProvider:
+                return [.visitProvider]
+            case .reCaptcha, .deviceProfile, .appIntegrity, .protectInitialize, .protectEvaluation:
+                wanted.append(.solveChallenge)
+            case .validatedPassword:
+                wanted.append(.changePassword)
+            case .textOutput, .hidden, .suspended:
+                break
+            case .metadata:
+                if callback.webAuthn != nil { wanted.append(.askUser) }
+            default:
+                wanted.append(.askUser)
+            }
+        }
+        return [.askUser, .changePassword, .solveChallenge].filter(wanted.contains)
+    }
+}

@@ -1,0 +1,153 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPTypes
+
+/// PingAM's REST API as a client calls it.
+struct ForgeRockAPI: Sendable {
+    let server: ForgeRockServer
+    let client: RecoveringClient
+    let tokens: any TokenStore
+    let interceptors: [any ForgeRockInterceptor]
+    /// The name of the session's cookie, as soon as it is known.
+    let cookieName: Locked<String?>
+
+    /// What one call is.
+    struct Call {
+        var method: HTTPRequest.Method = .post
+        /// The path below the origin, with its query.
+        var path: String
+        /// The version of the resource; nil where the endpoint has none.
+        var version: String?
+        var json: JSONValue?
+        var form: FormFields?
+        var cookies: String?
+        var action: ForgeRockAction?
+        var journey: String?
+        var presents = Outcome.CredentialKind.state
+        var session: Secret?
+        var layers: [any Middleware] = []
+        var resend: RequestOptions.ResendPermission = .byMethod
+        var account: String?
+        var followsRedirects = true
+        var observer: (@Sendable (RecoveryEvent) -> Void)?
+    }
+
+    /// Performs a call.
+    func send(_ call: Call) async throws -> Response {
+        var request = server.request(call.method, path: call.path)
+        request.headerFields[.accept] = "application/json"
+        request.headerFields[Self.requestedWith] = "forgerock-sdk"
+        request.headerFields[Self.requestedPlatform] = "swift"
+        if let version = call.version {
+            request.headerFields[Self.apiVersion] = "resource=\(version),protocol=1.0"
+        }
+        var body: HTTPBody?
+        if let json = call.json {
+            request.headerFields[.contentType] = "application/json"
+            body = HTTPBody(json.description)
+        } else if let form = call.form {
+            request.headerFields[.contentType] = "application/x-www-form-urlencoded"
+            body = form.body
+        }
+        if let cookies = call.cookies { request.headerFields.setSecret(.cookie, cookies) }
+        return try await client.send(
+            request,
+            body: body,
+            options: RequestOptions(
+                resend: call.resend,
+                classifier: ForgeRockClassifier(),
+                account: call.account,
+                credentialID: "",
+                presents: call.presents,
+                attemptLayers: try await layers(for: call),
+                followsRedirects: call.followsRedirects,
+                observer: call.observer
+            )
+        )
+    }
+
+    private func layers(for call: Call) async throws -> [any Middleware] {
+        var layers = call.layers
+        if let action = call.action { layers += interception(of: action, journey: call.journey) }
+        if let token = call.session {
+            layers.append(
+                SessionCookieLayer(
+                    origin: server.origin,
+                    cookieName: try await sessionCookieName(observer: call.observer),
+                    token: token,
+                    isPresented: call.presents == .session
+                )
+            )
+        }
+        return layers
+    }
+
+    func interception(of action: ForgeRockAction, journey: String? = nil) -> [any Middleware] {
+        interceptors.isEmpty
+            ? [] : [InterceptionLayer(interceptors: interceptors, action: action, journey: journey)]
+    }
+
+    /// The body of an answer that was accepted.
+    ///
+    /// - Throws: `RecoveryError` of the kind `unreadable` where it is no JSON.
+    func json(_ response: Response) async throws -> JSONValue {
+        let bytes: [UInt8]
+        do {
+            bytes = try await response.body.collect(upTo: 1 << 20)
+        } catch is HTTPBodyError {
+            throw Self.failure(.unreadable, in: response)
+        } catch let error as TransportError {
+            var failure = Self.failure(.transport, in: response)
+            failure.outcome.transportError = error
+            throw failure
+        }
+        if bytes.isEmpty { return .object([]) }
+        guard let value = try? JSONValue(parsing: bytes) else { throw Self.failure(.unreadable, in: response) }
+        return value
+    }
+
+    /// The error that an answer amounts to.
+    static func failure(_ kind: Outcome.Kind, _ remedies: [Remedy] = [], in response: Response) -> RecoveryError {
+        var outcome = response.outcome
+        outcome.kind = kind
+        outcome.remedies = remedies
+        outcome.processed = .yes
+        return RecoveryError(outcome: outcome, reason: .notRecoverable, response: response, history: response.history)
+    }
+
+    /// The name of the session's cookie: as configured, as a journey has shown it, else as the server tells.
+    ///
+    /// Where the server keeps its information to itself, the name that deployments have by default is taken. An outage
+    /// is no such case: under a wrong name a good session would look like a dead one.
+    func sessionCookieName(observer: (@Sendable (RecoveryEvent) -> Void)? = nil) async throws -> String {
+        if let known = cookieName.withLock({ $0 }) { return known }
+        var name = Self.defaultCookieName
+        do {
+            let call = Call(
+                method: .get,
+                path: "\(server.prefix)/json/serverinfo/*",
+                version: "1.1",
+                presents: .client,
+                observer: observer
+            )
+            let info = try await json(send(call))
+            if let stated = info["cookieName"]?.string, HTTPField.Name(stated) != nil { name = stated }
+        } catch let error as RecoveryError where Self.keepsToItself.contains(error.kind) {
+            // Then the default has to do.
+        }
+        let resolved = name
+        cookieName.withLock { $0 = $0 ?? resolved }
+        return resolved
+    }
+
+    private static let keepsToItself: Set<Outcome.Kind> = [
+        .notFound, .permissionDenied, .credentialRejected, .invalidRequest, .misconfigured, .unreadable,
+    ]
+
+    /// The name of the session's cookie in a deployment that was not set up otherwise.
+    static let defaultCookieName = "iPlanetDirectoryPro"
+
+    private static let apiVersion = HTTPField.Name("Accept-API-Version")!
+    private static let requestedWith = HTTPField.Name("X-Requested-With")!
+    private static let requestedPlatform = HTTPField.Name("X-Requested-Platform")!
+}

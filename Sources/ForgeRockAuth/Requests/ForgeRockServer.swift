@@ -1,0 +1,42 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPTypes
+
+/// Where PingAM is, and which realm of it: an origin, the path of its deployment, and the realm.
+struct ForgeRockServer: Sendable, Hashable {
+    let scheme: String
+    let authority: String
+    /// The path of the deployment, such as `/am`.
+    let prefix: String
+    /// The realm's segments in paths, such as `realms/root/realms/alpha`.
+    let realmPath: String
+
+    /// Reads a base URL: what stands before `/json`.
+    init(_ url: String, realm: String) throws(InvalidURL) {
+        let request = try HTTPRequest(url: url)
+        scheme = request.scheme ?? "https"
+        authority = request.authority ?? ""
+        var path = request.pathWithoutQuery
+        while path.hasSuffix("/") { path.removeLast() }
+        if path.hasSuffix("/json") { path.removeLast(5) }
+        while path.hasSuffix("/") { path.removeLast() }
+        prefix = path
+        let names = realm.split(separator: "/").filter { $0 != "root" }
+        realmPath = (["root"] + names.map { FormFields.encode(segment: String($0)) })
+            .map { "realms/\($0)" }
+            .joined(separator: "/")
+    }
+
+    var origin: Origin { Origin(scheme: scheme, authority: authority) }
+
+    /// A path of the realm's REST API.
+    func json(_ path: String) -> String { "\(prefix)/json/\(realmPath)/\(path)" }
+
+    /// The path of one of the realm's OAuth endpoints.
+    func oauth(_ path: String) -> String { "\(prefix)/oauth2/\(realmPath)/\(path)" }
+
+    /// A request to a path, which may have a query.
+    func request(_ method: HTTPRequest.Method, path: String) -> HTTPRequest {
+        HTTPRequest(method: method, scheme: scheme, authority: authority, path: path)
+    }
+}

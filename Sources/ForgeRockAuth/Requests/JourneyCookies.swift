@@ -1,0 +1,52 @@
+import HTTPRecovery
+import HTTPTypes
+
+/// The cookies that the server sets while a journey lasts: the one that keeps the load balancer at one server, and the
+/// one that tracks a redirect. They go back with each step.
+struct JourneyCookies: Sendable {
+    private static let maximumCount = 32
+    private static let maximumLength = 4096
+
+    private var cookies: [(name: String, value: String)] = []
+
+    /// Takes the cookies of an answer; an empty or expired one is dropped.
+    mutating func take(from fields: HTTPFields) {
+        for line in fields.lines("set-cookie").prefix(64) where line.utf8.count <= Self.maximumLength {
+            let parts = line.split(separator: ";", omittingEmptySubsequences: false)
+            let pair = parts[0].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard pair.count == 2 else { continue }
+            let name = Self.trimmed(pair[0])
+            let value = Self.trimmed(pair[1])
+            guard !name.isEmpty, (name + value).utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ",") })
+            else { continue }
+            cookies.removeAll { $0.name == name }
+            let isOver = parts.dropFirst().contains { attribute in
+                let words = attribute.split(separator: "=").map { Self.trimmed($0).lowercased() }
+                return words.first == "max-age" && words.count == 2 && (words[1] == "0" || words[1].hasPrefix("-"))
+            }
+            if !value.isEmpty, !isOver, cookies.count < Self.maximumCount { cookies.append((name, value)) }
+        }
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text
+        while let first = text.first, first.isWhitespace { text = text.dropFirst() }
+        while let last = text.last, last.isWhitespace { text = text.dropLast() }
+        return String(text)
+    }
+
+    /// The name of the cookie that holds the value, if one does.
+    func name(of value: String) -> String? {
+        cookies.first { $0.value == value }?.name
+    }
+
+    /// Forgets the cookie of the name.
+    mutating func drop(_ name: String) {
+        cookies.removeAll { $0.name == name }
+    }
+
+    /// The value of the `Cookie` field; nil without cookies.
+    var field: String? {
+        cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+    }
+}

@@ -1,0 +1,45 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPTypes
+
+/// Presents the session to PingAM, to the origin it belongs to and to no other.
+struct SessionCookieLayer: Middleware {
+    let origin: Origin
+    let cookieName: String
+    let token: Secret
+    /// Whether the token goes out in a field of its own too, as PingAM's REST API takes it.
+    var addsField = true
+    /// Whether the session is what the call presents; false where it only accompanies another proof.
+    var isPresented = true
+
+    func intercept(
+        _ request: HTTPRequest,
+        body: HTTPBody?,
+        context: CallContext,
+        next: Next
+    ) async throws -> Response {
+        guard Origin(of: request) == origin else { return try await next(request, body: body, context: context) }
+        var request = request
+        let value = token.reveal()
+        var cookies = request.headerFields[values: .cookie]
+        cookies.append("\(cookieName)=\(value)")
+        request.headerFields.setSecret(.cookie, cookies.joined(separator: "; "))
+        if addsField, let name = HTTPField.Name(cookieName) { request.headerFields.setSecret(name, value) }
+        if isPresented {
+            context.record.presented = PresentedCredential(
+                kind: .session,
+                version: Credentials(ssoToken: token).version(of: .session) ?? 0
+            )
+        }
+        return try await next(request, body: body, context: context)
+    }
+}
+
+extension HTTPFields {
+    /// Sets a field whose value is a secret, and keeps it out of the compression tables (RFC 7541 section 7.1.3).
+    mutating func setSecret(_ name: HTTPField.Name, _ value: String) {
+        var field = HTTPField(name: name, value: value)
+        field.indexingStrategy = .disallow
+        self[fields: name] = [field]
+    }
+}

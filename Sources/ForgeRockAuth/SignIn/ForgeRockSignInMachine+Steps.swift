@@ -1,0 +1,232 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPTypes
+
+extension ForgeRockSignInMachine {
+    /// More steps in a row than any journey has that wants nothing of anybody.
+    private static let maximumUnattended = 32
+    /// The shortest and the longest pause between two polls, and how long to poll without an end.
+    private static let pollPause: (least: Duration, most: Duration) = (.milliseconds(250), .seconds(600))
+    private static let maximumPolling: Duration = .seconds(900)
+
+    /// Goes on until something is wanted of the person, or the journey is over.
+    mutating func proceed() async throws -> SignInStep<ForgeRockSession> {
+        let time = surroundings.runtime.time
+        let start = time.now
+        var unattended = 0
+        while true {
+            try Task.checkCancellation()
+            if step == nil { return try await begin() }
+            if !isPrepared { try await prepare() }
+            if let wanted = nextQuestion() { return wanted }
+            guard let current = step else { return try await begin() }
+            if let wait = current.first(\.pollingWait) {
+                guard start.duration(to: time.now) < Self.maximumPolling else {
+                    throw Self.refusal(.challengeExpired)
+                }
+                let pause = min(max(wait, Self.pollPause.least), Self.pollPause.most)
+                try await surroundings.watch.wait(pause, reason: .challengePending, in: surroundings.runtime)
+            } else {
+                unattended += 1
+                if unattended > Self.maximumUnattended {
+                    throw RecoveryError(outcome: Outcome(.stateConflict), reason: .attemptsExhausted)
+                }
+            }
+            if let session = try await send() { return .finished(session) }
+        }
+    }
+
+    /// Sends the step under way; the session where the journey is over with it.
+    mutating func send() async throws -> ForgeRockSession? {
+        guard let current = step else { return nil }
+        do {
+            return try accept(try await journey.advance(current))
+        } catch let refusal as StepRefusal {
+            throw refusal.error
+        } catch let error as RecoveryError {
+            throw ended(by: error)
+        }
+    }
+
+    /// Takes what follows an answer.
+    mutating func accept(_ answer: Journey.Answer) throws -> ForgeRockSession? {
+        switch answer.result {
+        case .success(let success):
+            step = nil
+            return ForgeRockSession(success: success)
+        case .step(let next):
+            let before = asked
+            step = next
+            isPrepared = false
+            answered = []
+            asked = JourneyQuestions.of(next)
+            if let refusal = answer.refusal ?? refusal(in: next, of: before, answer.response) {
+                answers.forget(before)
+                throw StepRefusal(error: refusal)
+            }
+            return nil
+        }
+    }
+
+    /// A refusal that leaves the journey where it is.
+    struct StepRefusal: Error {
+        var error: RecoveryError
+    }
+
+    /// Takes the end of a journey into account.
+    mutating func ended(by error: RecoveryError) -> RecoveryError {
+        if error.kind == .factorUnavailable, let bytes = error.response?.body.bytesInMemory,
+            let proof = (try? JSONValue(parsing: bytes))?["authId"]?.string, !proof.isEmpty, step != nil
+        {
+            // The step waits for another answer.
+            step?.authID = Secret(proof)
+            isPrepared = false
+            answered = []
+            return error
+        }
+        step = nil
+        if error.kind == .invalidCredentials { answers.forget(asked) }
+        needsPause = error.kind == .unavailable
+        return error
+    }
+
+    /// A step that asks again for a proof that it was just given has refused it.
+    private func refusal(
+        in next: JourneyStep,
+        of before: [JourneyQuestion],
+        _ response: Response?
+    ) -> RecoveryError? {
+        let again = asked.first { question in
+            question.isProof && before.contains { $0.name == question.name && $0.key == question.key }
+        }
+        guard let again else { return nil }
+        let kind: Outcome.Kind =
+            switch again.key {
+            case .password: .invalidCredentials
+            case .newPassword: .passwordRejected
+            default: .challengeIncorrect
+            }
+        var error = Self.refusal(kind)
+        error.outcome.statusType = next.stage?.bounded(to: 256)
+        error.outcome.userMessage = JourneyQuestions.shownTexts(next).joined(separator: "\n").nonEmpty
+        error.outcome.status = response?.status.code
+        error.response = response
+        error.history = response?.history ?? History()
+        return error
+    }
+
+    static func refusal(_ kind: Outcome.Kind, parameter: String? = nil) -> RecoveryError {
+        var outcome = Outcome(kind, processed: .yes, remedies: [.askUser])
+        outcome.parameter = parameter
+        return RecoveryError(outcome: outcome, reason: .notRecoverable)
+    }
+
+    // MARK: Questions
+
+    /// The next question that only the person can answer.
+    private mutating func nextQuestion() -> SignInStep<ForgeRockSession>? {
+        for question in asked where !answered.contains(question.place) {
+            if let value = answers.take(for: question) {
+                fill(question, value)
+                continue
+            }
+            if !question.factors.isEmpty { return .choose(question.factors) }
+            return .ask(Challenge(factor: question.factor, hint: question.hint, prompt: question.prompt))
+        }
+        return nil
+    }
+
+    /// Sets the answer to a question.
+    mutating func fill(_ question: JourneyQuestion, _ value: JSONValue) {
+        guard step?.callbacks.indices.contains(question.place.callback) == true else { return }
+        step?.callbacks[question.place.callback].setInput(value, at: question.place.input)
+        answered.insert(question.place)
+        answers.learn(value, to: question)
+    }
+
+    // MARK: What needs no person
+
+    /// Does what can be done in a step before anyone is asked.
+    private mutating func prepare() async throws {
+        guard var current = step else { return }
+        isPrepared = true
+        var isAnswered: Set<Int> = []
+        for index in current.callbacks.indices {
+            if try await surroundings.callbacks.answer(&current.callbacks[index], in: current) {
+                isAnswered.insert(index)
+            }
+        }
+        if let hidden = current.callbacks.firstIndex(where: \.isWebAuthnOutcome), !isAnswered.contains(hidden) {
+            try await performWebAuthn(in: &current, at: hidden)
+        }
+        for index in current.callbacks.indices where !isAnswered.contains(index) {
+            try JourneyDefaults.answer(&current.callbacks[index], in: current)
+        }
+        step = current
+        asked.removeAll { isAnswered.contains($0.place.callback) }
+        confirm(current, except: isAnswered)
+        if let fallback = fellBack, let question = asked.first {
+            fellBack = nil
+            surroundings.watch.emit(
+                .fallback(from: fallback.rawValue, to: question.key.rawValue),
+                in: surroundings.runtime
+            )
+        }
+        if asked.isEmpty { await showTexts(of: current) }
+    }
+
+    private mutating func performWebAuthn(in current: inout JourneyStep, at index: Int) async throws {
+        surroundings.watch.emit(
+            .challenge(kind: AnswerKey.webauthn.rawValue, destination: nil),
+            in: surroundings.runtime
+        )
+        guard let result = try await surroundings.webAuthn.outcome(for: current) else { return }
+        current.callbacks[index].setInput(.string(result.outcome))
+        guard let error = result.error else { return }
+        fellBack = .webauthn
+        var notice = Outcome(error.isRefusal ? .declined : .factorUnavailable, remedies: [.switchFactor])
+        notice.factorResult = error.name
+        await surroundings.show(notice)
+    }
+
+    /// Answers the confirmations, or asks for them where nothing else is asked.
+    private mutating func confirm(_ current: JourneyStep, except isAnswered: Set<Int>) {
+        let isWaiting = current.callbacks.contains { $0.pollingWait != nil || $0.isWebAuthnOutcome }
+        let hasQuestions = !asked.isEmpty
+        for question in JourneyQuestions.confirmations(of: current)
+        where !isAnswered.contains(question.place.callback) {
+            guard case .options(let options, let defaultIndex) = question.form else { continue }
+            // Beside a wait the options are ways out of it, which only the person can want.
+            if isWaiting { continue }
+            if hasQuestions || options.count == 1 {
+                let value = options[defaultIndex ?? 0].value
+                step?.callbacks[question.place.callback].setInput(value, at: question.place.input)
+            } else {
+                asked.append(question)
+            }
+        }
+    }
+
+    /// Shows the texts of a step in which nothing is asked.
+    private func showTexts(of step: JourneyStep) async {
+        var texts = JourneyQuestions.shownTexts(step)
+        texts += step.callbacks.compactMap { callback in
+            if case .pollingWait(_, let message?) = callback.content { message.bounded(to: 1024) } else { nil }
+        }
+        guard !texts.isEmpty else { return }
+        var notice = Outcome(.continue, processed: .yes)
+        notice.userMessage = texts.joined(separator: "\n")
+        notice.statusType = step.stage?.bounded(to: 256)
+        await surroundings.show(notice)
+    }
+}
+
+extension WebAuthnError {
+    /// Whether the person has said no.
+    fileprivate var isRefusal: Bool {
+        switch self {
+        case .cancelled, .notAllowed: true
+        default: false
+        }
+    }
+}

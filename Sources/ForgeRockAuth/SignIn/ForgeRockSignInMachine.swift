@@ -1,0 +1,134 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// A journey as a machine: its steps, and what leads from one to the next.
+struct ForgeRockSignInMachine: SignInMachine {
+    /// What the machine needs of the world.
+    struct Surroundings: Sendable {
+        var runtime: Runtime
+        var watch: SignInWatch
+        var callbacks: any CallbackResponder
+        var webAuthn: WebAuthnResponder
+        /// Shows a text of the server's to the person.
+        var show: @Sendable (Outcome) async -> Void
+    }
+
+    let surroundings: Surroundings
+    /// What the journey is begun anew with; differs where it was resumed.
+    private let restart: JourneyStart
+    var journey: Journey
+    var answers: JourneyAnswers
+    var hasBegun = false
+    /// Whether the server needs a moment before the journey is begun anew.
+    var needsPause = false
+
+    /// The step under way; nil before the first and after the journey's end.
+    var step: JourneyStep?
+    /// The inputs of it that are answered.
+    var answered: Set<JourneyQuestion.Place> = []
+    /// The questions of the step that was sent last, or of the one under way.
+    var asked: [JourneyQuestion] = []
+    /// Whether what needs no person is done in the step.
+    var isPrepared = false
+    /// The factor that failed and that another step stands in for.
+    var fellBack: AnswerKey?
+
+    init(
+        journey: Journey,
+        restart: JourneyStart,
+        identifier: String?,
+        password: Secret?,
+        surroundings: Surroundings
+    ) {
+        self.journey = journey
+        self.restart = restart
+        self.answers = JourneyAnswers(identifier: identifier, password: password)
+        self.surroundings = surroundings
+    }
+
+    var openingFactor: Factor? {
+        answers.holdsPassword ? Factor(key: .password, providerName: "PasswordCallback") : nil
+    }
+
+    // MARK: What the flow asks for
+
+    mutating func begin() async throws -> SignInStep<ForgeRockSession> {
+        if hasBegun { journey.replace(restart) }
+        hasBegun = true
+        if needsPause {
+            needsPause = false
+            try await surroundings.watch.wait(.seconds(1), reason: .unavailable, in: surroundings.runtime)
+        }
+        answers.begin()
+        step = nil
+        asked = []
+        do {
+            if let session = try accept(try await journey.opened()) { return .finished(session) }
+        } catch let refusal as StepRefusal {
+            throw refusal.error
+        } catch let error as RecoveryError {
+            throw ended(by: error)
+        }
+        return try await proceed()
+    }
+
+    mutating func choose(_ factor: Factor) async throws -> SignInStep<ForgeRockSession> {
+        guard let question = asked.first(where: { $0.value(of: factor) != nil }), step != nil,
+            let value = question.value(of: factor)
+        else { return try await begin() }
+        fill(question, value)
+        return try await proceed()
+    }
+
+    mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<ForgeRockSession> {
+        guard step != nil else {
+            // The journey has ended with the refusal: another one begins, with this answer in it.
+            if challenge.key == .password {
+                answers.prepare(password: answer)
+            } else if let question = asked.first(where: { $0.id == challenge.factor.id }),
+                let value = question.value(of: answer)
+            {
+                answers.learn(value, to: question)
+            }
+            return try await begin()
+        }
+        let same = asked.first { $0.id == challenge.factor.id }
+        guard let question = same ?? asked.first(where: { $0.key == challenge.key }) else { return try await proceed() }
+        guard let value = question.value(of: answer) else {
+            throw Self.refusal(.invalidRequest, parameter: question.prompt)
+        }
+        if question.given == .identifier { journey.account = LockoutLedger.account(for: answer.reveal()) }
+        fill(question, value)
+        return try await proceed()
+    }
+
+    mutating func resend(_ factor: Factor) async throws -> SignInStep<ForgeRockSession> {
+        guard step != nil else { return try await begin() }
+        let offered = step.map { JourneyQuestions.confirmations(of: $0) + asked } ?? []
+        let again = offered.lazy.compactMap { question in
+            question.factors.first { factor in
+                ["resend", "again", "new code"].contains(where: factor.providerName.lowercased().holds)
+            }.flatMap { question.value(of: $0) }.map { (place: question.place, value: $0) }
+        }.first
+        guard let again else { return try await proceed() }
+        step?.callbacks[again.place.callback].setInput(again.value, at: again.place.input)
+        asked = []
+        if let session = try await send() { return .finished(session) }
+        return try await proceed()
+    }
+
+    mutating func replace(
+        _ factor: Factor,
+        after refusal: RecoveryError?
+    ) async throws -> SignInStep<ForgeRockSession> {
+        // What the step offers beside its question, such as another method or a recovery code.
+        let questions = step.map { JourneyQuestions.confirmations(of: $0) } ?? []
+        asked += questions.filter { question in !asked.contains { $0.place == question.place } }
+        let goesOn = ["submit", "resend", "again", "ok", "next", "continue"]
+        return .choose(
+            questions.flatMap(\.factors).filter { factor in
+                !goesOn.contains(where: factor.providerName.lowercased().holds)
+            }
+        )
+    }
+}

@@ -1,0 +1,153 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// One thing that a step asks a person for.
+struct JourneyQuestion {
+    /// How it is asked, and what an answer becomes.
+    enum Form {
+        /// A text.
+        case text
+        /// A number.
+        case number
+        /// A yes or a no.
+        case agreement
+        /// One of several values, each with its label.
+        case options([(label: String, value: JSONValue)], defaultIndex: Int?)
+    }
+
+    /// Which callback of the step, and which of its inputs.
+    struct Place: Hashable {
+        var callback: Int
+        var input: Int
+    }
+
+    /// What tells the question from others across journeys.
+    struct Name: Hashable {
+        var type: String
+        var stage: String?
+        var prompt: String?
+        var place: Place
+    }
+
+    var place: Place
+    var name: Name
+    var key: AnswerKey
+    var form: Form
+    var prompt: String?
+    var hint: String?
+    /// Where the password or the name that was given beforehand fits.
+    var given: Given?
+
+    enum Given {
+        case identifier
+        case password
+    }
+
+    /// What tells the question's factor from others.
+    var id: String { "\(name.stage ?? "")#\(place.callback).\(place.input)" }
+
+    var factor: Factor {
+        Factor(key: key, providerName: name.type, id: id)
+    }
+
+    /// The options as factors, by their labels.
+    var factors: [Factor] {
+        guard case .options(let options, let defaultIndex) = form else { return [] }
+        return options.enumerated().map { index, option in
+            Factor(
+                key: AnswerKey.named(by: option.label) ?? .choice,
+                providerName: option.label,
+                id: "\(id)=\(index)",
+                isDefault: index == defaultIndex
+            )
+        }
+    }
+
+    /// The value of a factor of this question.
+    func value(of factor: Factor) -> JSONValue? {
+        guard case .options(let options, _) = form else { return nil }
+        return zip(factors, options).first { $0.0.id == factor.id }?.1.value
+    }
+
+    /// The value of an answer in text; nil where the text is none.
+    func value(of answer: Secret) -> JSONValue? {
+        let text = answer.reveal()
+        switch form {
+        case .text:
+            return .string(text)
+        case .number:
+            return (try? JSONValue(parsing: text)).flatMap { $0.number }.map { .number($0) }
+        case .agreement:
+            switch text.lowercased() {
+            case "yes", "y", "true", "1", "ok", "accept", "agree": return true
+            case "no", "n", "false", "0", "decline", "reject": return false
+            default: return nil
+            }
+        case .options(let options, _):
+            let wanted = text.lowercased()
+            return options.first { $0.label.lowercased() == wanted }?.value
+        }
+    }
+
+    /// Whether an answer can be used again in a journey that is begun anew.
+    var isReplayable: Bool {
+        switch key {
+        case .password, .choice, .text: true
+        default: false
+        }
+    }
+
+    /// Whether the same question again means that its answer was refused.
+    var isProof: Bool {
+        switch key {
+        case .password, .emailCode, .phoneCode, .totp, .backupCode, .newPassword, .securityAnswer: true
+        case .choice, .text, .webauthn, .push: false
+        }
+    }
+}
+
+extension AnswerKey {
+    /// The sort of factor that a label speaks of; nil where it speaks of none.
+    static func named(by label: String) -> AnswerKey? {
+        let text = label.lowercased()
+        func speaks(_ words: String...) -> Bool { words.contains { text.holds($0) } }
+        if speaks("recovery code", "backup code") { return .backupCode }
+        if speaks("push") { return .push }
+        if speaks("webauthn", "passkey", "security key", "fido", "biometric") { return .webauthn }
+        if speaks("e-mail", "email") { return .emailCode }
+        if speaks("sms", "text message", "phone", "voice", "call") { return .phoneCode }
+        if speaks("authenticator", "totp", "oath", "one time", "one-time", "otp", "verification code") { return .totp }
+        if speaks("security question") { return .securityAnswer }
+        if speaks("password") { return .password }
+        return nil
+    }
+
+    /// The sort of code that a prompt asks for; nil where it asks for none.
+    static func code(askedBy prompt: String?, texts: [String]) -> AnswerKey? {
+        let asked = (prompt ?? "").lowercased()
+        if asked.holds("recovery code") || asked.holds("backup code") { return .backupCode }
+        let words = ["one time", "one-time", "otp", "passcode", "code", "hotp"]
+        guard words.contains(where: { asked.holds($0) }), !asked.holds("postal"), !asked.holds("zip") else {
+            return nil
+        }
+        for text in [asked] + texts.map({ $0.lowercased() }) {
+            if text.holds("mail") { return .emailCode }
+            if text.holds("sms") || text.holds("phone") || text.holds("text message") { return .phoneCode }
+        }
+        return .totp
+    }
+}
+
+extension String {
+    /// Whether the text holds another.
+    func holds(_ part: String) -> Bool {
+        let bytes = utf8
+        guard let first = part.utf8.first else { return true }
+        var start = bytes.startIndex
+        while let candidate = bytes[start...].firstIndex(of: first) {
+            if bytes[candidate...].starts(with: part.utf8) { return true }
+            start = bytes.index(after: candidate)
+        }
+        return false
+    }
+}

@@ -1,0 +1,104 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// What a step asks a person for.
+enum JourneyQuestions {
+    /// The questions of a step, in order.
+    static func of(_ step: JourneyStep) -> [JourneyQuestion] {
+        let texts = shownTexts(step)
+        let hint = texts.isEmpty ? nil : texts.joined(separator: "\n")
+        var questions: [JourneyQuestion] = []
+        for (index, callback) in step.callbacks.enumerated() {
+            for var question in Self.questions(about: callback, at: index, in: step, texts: texts) {
+                let broken = callback.attribute?.failedPolicies.map(\.sentence) ?? []
+                let lines = broken.isEmpty ? hint : ([hint] + broken).compactMap(\.self).joined(separator: "\n")
+                question.hint = lines?.bounded(to: 4096)
+                questions.append(question)
+            }
+        }
+        return questions
+    }
+
+    /// The texts that the step shows.
+    static func shownTexts(_ step: JourneyStep) -> [String] {
+        step.callbacks.prefix(32).compactMap { callback in
+            guard case .textOutput(let message?, let kind) = callback.content, kind != .script else { return nil }
+            return message.bounded(to: 1024)
+        }
+    }
+
+    private static func questions(
+        about callback: JourneyCallback,
+        at index: Int,
+        in step: JourneyStep,
+        texts: [String]
+    ) -> [JourneyQuestion] {
+        func question(
+            _ key: AnswerKey,
+            _ form: JourneyQuestion.Form = .text,
+            input: Int = 0,
+            prompt: String? = nil,
+            given: JourneyQuestion.Given? = nil
+        ) -> [JourneyQuestion] {
+            guard callback.inputNames.indices.contains(input) else { return [] }
+            let place = JourneyQuestion.Place(callback: index, input: input)
+            let prompt = (prompt ?? callback.prompt)?.bounded(to: 4096)
+            let name = JourneyQuestion.Name(type: callback.type, stage: step.stage, prompt: prompt, place: place)
+            return [JourneyQuestion(place: place, name: name, key: key, form: form, prompt: prompt, given: given)]
+        }
+        switch callback.content {
+        case .name(let prompt):
+            let code = AnswerKey.code(askedBy: prompt, texts: texts)
+            return question(code ?? .text, given: code == nil ? .identifier : nil)
+        case .password(let prompt):
+            if let code = AnswerKey.code(askedBy: prompt, texts: texts) { return question(code) }
+            let asked = prompt?.lowercased() ?? ""
+            let isNew = ["new password", "confirm password", "choose a password"].contains { asked.holds($0) }
+            return isNew ? question(.newPassword) : question(.password, given: .password)
+        case .textInput(let prompt, _):
+            return question(AnswerKey.code(askedBy: prompt, texts: texts) ?? .text)
+        case .choice(_, let choices, let defaultIndex):
+            let options = choices.enumerated().map { (label: $0.element, value: JSONValue.number(JSONNumber($0.offset))) }
+            return options.isEmpty ? [] : question(.choice, .options(options, defaultIndex: defaultIndex))
+        case .selectIdentityProvider(let names):
+            let options = names.map { (label: $0, value: JSONValue.string($0)) }
+            return options.isEmpty ? [] : question(.choice, .options(options, defaultIndex: nil))
+        case .terms, .consent:
+            return question(.choice, .agreement)
+        case .securityQuestion(let prompt, let predefined):
+            let input = callback.index(ofInput: "question") ?? 0
+            let options = predefined.map { (label: $0, value: JSONValue.string($0)) }
+            let asked = options.isEmpty ? JourneyQuestion.Form.text : .options(options, defaultIndex: nil)
+            return question(options.isEmpty ? .text : .choice, asked, input: input, prompt: prompt)
+                + question(.securityAnswer, input: callback.index(ofInput: "answer") ?? 1, prompt: prompt)
+        case .booleanAttribute: return question(.choice, .agreement)
+        case .numberAttribute: return question(.text, .number)
+        case .stringAttribute: return question(.text)
+        case .validatedUsername: return question(.text, given: .identifier)
+        case .validatedPassword: return question(.newPassword)
+        default: return []
+        }
+    }
+}
+
+extension JourneyQuestions {
+    /// The confirmations of a step, which mostly stand beside something else: "Submit", "Send again", "Exit".
+    static func confirmations(of step: JourneyStep) -> [JourneyQuestion] {
+        step.callbacks.enumerated().compactMap { index, callback in
+            guard case .confirmation(let prompt, let options, let defaultValue) = callback.content, !options.isEmpty,
+                !callback.inputNames.isEmpty
+            else { return nil }
+            let place = JourneyQuestion.Place(callback: index, input: 0)
+            return JourneyQuestion(
+                place: place,
+                name: JourneyQuestion.Name(type: callback.type, stage: step.stage, prompt: prompt, place: place),
+                key: .choice,
+                form: .options(
+                    options.map { (label: $0.label, value: JSONValue.number(JSONNumber($0.value))) },
+                    defaultIndex: options.firstIndex { $0.value == defaultValue }
+                ),
+                prompt: prompt
+            )
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// The data of a `MetadataCallback` that describes a ceremony.
+///
+/// Newer servers name the type and prefix their members with an underscore; older ones have neither, and put pieces of
+/// script where lists should be.
+struct WebAuthnMetadata {
+    private let data: JSONValue
+    private let isRegistration: Bool
+
+    /// Reads the data; nil where it is about something else.
+    init?(_ data: JSONValue) {
+        guard case .object = data else { return nil }
+        let type = data["_type"]?.string
+        guard type == "WebAuthn" || (type == nil && data["challenge"]?.string != nil) else { return nil }
+        self.data = data
+        switch data["_action"]?.string {
+        case "webauthn_registration": isRegistration = true
+        case "webauthn_authentication": isRegistration = false
+        default: isRegistration = data["_pubKeyCredParams"] != nil || data["pubKeyCredParams"] != nil
+        }
+    }
+
+    var ceremony: WebAuthnCeremony {
+        guard let text = data["challenge"]?.string?.nonEmpty, let challenge = Base64.decode(text.utf8) else {
+            return .unreadable
+        }
+        let id = relyingPartyID
+        if isRegistration {
+            return .registration(
+                WebAuthnRegistrationRequest(
+                    challenge: challenge,
+                    relyingPartyID: id,
+                    relyingPartyName: data["relyingPartyName"]?.string ?? "",
+                    origin: origin(id),
+                    user: user,
+                    algorithms: algorithms,
+                    excludedCredentials: credentials("excludeCredentials"),
+                    userVerification: requirement(selection("userVerification")),
+                    residentKey: residentKey,
+                    attachment: selection("authenticatorAttachment"),
+                    attestation: data["attestationPreference"]?.string?.nonEmpty ?? "none",
+                    timeout: timeout
+                )
+            )
+        }
+        return .authentication(
+            WebAuthnSigningRequest(
+                challenge: challenge,
+                relyingPartyID: id,
+                origin: origin(id),
+                allowedCredentials: credentials("allowCredentials"),
+                userVerification: requirement(data["userVerification"]?.string),
+                timeout: timeout
+            )
+        )
+    }
+
+    private func member(_ name: String) -> JSONValue? {
+        data["_" + name] ?? data[name]
+    }
+
+    /// The id itself, or a piece of script such as `rpId: "example.com",`.
+    private var relyingPartyID: String {
+        let text = member("relyingPartyId")?.string ?? ""
+        return WebAuthnScript.quoted("rpId", in: text) ?? (text.contains(":") ? "" : text)
+    }
+
+    private func origin(_ id: String) -> String {
+        data["origin"]?.string?.nonEmpty ?? "https://\(id)"
+    }
+
+    private var user: WebAuthnRegistrationRequest.User {
+        let name = data["userName"]?.string ?? ""
+        let id = data["userId"]?.string ?? name
+        return WebAuthnRegistrationRequest.User(
+            // A browser makes the handle from the characters of the text.
+            id: Array(id.utf8),
+            name: name,
+            displayName: data["displayName"]?.string ?? name
+        )
+    }
+
+    private var algorithms: [Int] {
+        switch member("pubKeyCredParams") {
+        case .array(let entries)?:
+            entries.prefix(64).compactMap { $0["alg"]?.number.flatMap { Int(exactly: $0.saturatedInt) } }
+        case .string(let text)?: WebAuthnScript.numbers(after: "alg", in: text)
+        default: []
+        }
+    }
+
+    private func credentials(_ name: String) -> [[UInt8]] {
+        switch member(name) {
+        case .array(let entries)?:
+            entries.prefix(256).compactMap { entry in
+                if let numbers = entry["id"]?.array {
+                    return numbers.prefix(4096).compactMap { number in
+                        number.number.map { UInt8(truncatingIfNeeded: $0.saturatedInt) }
+                    }
+                }
+                return entry["id"]?.string.flatMap { Base64.decode($0.utf8) }
+            }
+        case .string(let text)?: WebAuthnScript.byteArrays(in: text)
+        default: []
+        }
+    }
+
+    /// A member of the wanted authenticator, which older servers send as a JSON text.
+    private func selection(_ name: String) -> String? {
+        let value = member("authenticatorSelection")
+        let object = value?.string.flatMap { try? JSONValue(parsing: $0) } ?? value
+        return object?[name]?.string?.nonEmpty
+    }
+
+    private var residentKey: WebAuthnRegistrationRequest.Requirement {
+        if let stated = selection("residentKey").flatMap(WebAuthnRegistrationRequest.Requirement.init) { return stated }
+        let value = member("authenticatorSelection")
+        let object = value?.string.flatMap { try? JSONValue(parsing: $0) } ?? value
+        return object?["requireResidentKey"]?.bool == true ? .required : .discouraged
+    }
+
+    private func requirement(_ text: String?) -> WebAuthnRegistrationRequest.Requirement {
+        text.flatMap { WebAuthnRegistrationRequest.Requirement(rawValue: $0) } ?? .preferred
+    }
+
+    private var timeout: Duration {
+        let text = data["timeout"]?.codeText ?? ""
+        guard let number = try? JSONValue(parsing: text).number, number.double > 0 else { return .seconds(60) }
+        return min(.saturating(seconds: number.double / 1000), .seconds(3600))
+    }
+}
