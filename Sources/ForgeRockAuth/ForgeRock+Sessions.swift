@@ -73,10 +73,11 @@ extension ForgeRock {
     /// - Throws: `RecoveryError` of the kind `reauthentication_required` where there are none and none can be had; the
     ///   failure of the renewal where that is what went wrong.
     public func accessToken() async throws -> Secret {
-        let held = try await tokenManager.credentials(for: callContext()).credentials
-        if let token = held.accessToken, !token.isEmpty { return token }
-        let renewed = try await tokenManager.renew(callContext()).credentials
-        guard let token = renewed.accessToken else { throw Self.signedOut }
+        let held = try await api.tokens.read().credentials
+        let present =
+            held.accessToken?.isEmpty == false
+            ? try await tokenManager.credentials(for: callContext()) : try await tokenManager.renew(callContext())
+        guard let token = present.credentials.accessToken else { throw Self.signedOut }
         return token
     }
 

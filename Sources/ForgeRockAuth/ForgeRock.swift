@@ -62,7 +62,8 @@ public struct ForgeRock: Sendable {
         if let oauth {
             let exchange = try ForgeRockOAuth(api: api, settings: oauth)
             self.oauth = exchange
-            tokenManager = TokenManager(store: tokens, renewer: ForgeRockRenewer(oauth: exchange))
+            let renewer = ForgeRockRenewer(oauth: exchange)
+            tokenManager = TokenManager(store: tokens, renewer: renewer, options: oauth.renewal)
         } else {
             self.oauth = nil
             tokenManager = TokenManager(store: tokens)

@@ -18,7 +18,8 @@ func stepBody(_ callbacks: String..., stage: String? = "Login", authID: String? 
 
 @Suite("Successes of PingAM that tell more than that")
 struct ForgeRockAnswerTests {
-    static let failed = #"{"name":"failedPolicies","value":["{\"policyRequirement\":\"MIN_LENGTH\",\"params\":{\"minLength\":8}}"]}"#
+    static let failed =
+        #"{"name":"failedPolicies","value":["{\"policyRequirement\":\"MIN_LENGTH\",\"params\":{\"minLength\":8}}"]}"#
 
     static let steps: [(callbacks: [String], kind: Outcome.Kind, remedies: [Remedy])] = [
         ([callback("NameCallback"), callback("PasswordCallback", index: 2)], .continue, [.askUser]),
@@ -44,7 +45,8 @@ struct ForgeRockAnswerTests {
         ),
         ([callback("MetadataCallback", #"{"name":"data","value":{"x":1}}"#, inputs: 0)], .continue, []),
         ([callback("RedirectCallback")], .continue, [.visitProvider]),
-        ([callback("IdPCallback")], .continue, [.visitProvider]), ([callback("SelectIdPCallback")], .continue, [.askUser]),
+        ([callback("IdPCallback")], .continue, [.visitProvider]),
+        ([callback("SelectIdPCallback")], .continue, [.askUser]),
         ([callback("DeviceProfileCallback")], .continue, [.solveChallenge]),
         ([callback("ReCaptchaCallback")], .continue, [.solveChallenge]),
         ([callback("ReCaptchaEnterpriseCallback")], .continue, [.solveChallenge]),
@@ -85,7 +87,8 @@ struct ForgeRockAnswerTests {
         for (time, seconds) in [(#""1000""#, 1.0), ("2500", 2.5), (#""nan""#, 0), (#""-5""#, 0)] {
             let output = #"{"name":"waitTime","value":\#(time)}"#
             let outcome = Exchanged(
-                status: 200, body: stepBody(callback("PollingWaitCallback", output, inputs: 0))
+                status: 200,
+                body: stepBody(callback("PollingWaitCallback", output, inputs: 0))
             ).outcome
             #expect(outcome.retryAfter?.inSeconds == seconds)
         }
@@ -97,7 +100,8 @@ struct ForgeRockAnswerTests {
         #expect(outcome.parameter == "password")
         #expect(outcome.details?[0]?["policyRequirement"] == "MIN_LENGTH")
         let suspended = stepBody(
-            callback("SuspendedTextOutputCallback", #"{"name":"message","value":"Mail sent"}"#, inputs: 0), authID: nil
+            callback("SuspendedTextOutputCallback", #"{"name":"message","value":"Mail sent"}"#, inputs: 0),
+            authID: nil
         )
         #expect(Exchanged(status: 200, body: suspended).outcome.userMessage == "Mail sent")
     }
@@ -170,14 +174,20 @@ struct ForgeRockAnswerTests {
     @Test func theAuthorizationEndpointAnswersByItsRedirect() {
         func outcome(_ location: String) -> Outcome {
             Exchanged(
-                status: 302, lines: [("Location", location)], presented: .session, path: Exchanged.authorize
+                status: 302,
+                lines: [("Location", location)],
+                presented: .session,
+                path: Exchanged.authorize
             ).outcome
         }
         #expect(outcome("https://app/cb?code=1&iss=x&state=2&client_id=c").kind == .ok)
         #expect(outcome("https://app/cb?error=access_denied&state=2").kind == .permissionDenied)
         #expect(outcome("https://app/cb?error=invalid_scope&state=2").kind == .invalidRequest)
         let dead = Exchanged(
-            status: 401, body: Exchanged.error(401, "Access Denied"), presented: .session, path: Exchanged.authorize
+            status: 401,
+            body: Exchanged.error(401, "Access Denied"),
+            presented: .session,
+            path: Exchanged.authorize
         ).outcome
         #expect(dead.kind == .credentialRejected && dead.credential == .session && dead.tokenAction == .clear)
     }

@@ -31,8 +31,12 @@ struct ForgeRockCodeTests {
             "Warning: You will be locked out after 1 more failure(s).",
         ].map {
             ErrorRow(
-                status: 401, message: $0, number: number.map { "\"\($0)\"" }, kind: .invalidCredentials,
-                remedies: [.restartFlow, .askUser], token: .clear
+                status: 401,
+                message: $0,
+                number: number.map { "\"\($0)\"" },
+                kind: .invalidCredentials,
+                remedies: [.restartFlow, .askUser],
+                token: .clear
             )
         }
     }
@@ -41,25 +45,40 @@ struct ForgeRockCodeTests {
         [("Your account has been locked.", "112"), ("User Locked Out.", "112"), ("x", "123")].flatMap { text, number in
             [
                 ErrorRow(
-                    status: 401, message: text, number: number, kind: .accountLocked, remedies: [.contactAdmin],
+                    status: 401,
+                    message: text,
+                    number: number,
+                    kind: .accountLocked,
+                    remedies: [.contactAdmin],
                     token: .clear
                 )
             ]
         }
         + [("User not Active", "104"), ("User Account Expired!!", "101"), ("x", "113")].map { text, number in
             ErrorRow(
-                status: 401, message: text, number: number, kind: .accountBlocked, remedies: [.contactAdmin],
+                status: 401,
+                message: text,
+                number: number,
+                kind: .accountBlocked,
+                remedies: [.contactAdmin],
                 token: .clear
             )
         }
         + [
             ErrorRow(
-                status: 401, message: "Your account has been locked.", kind: .accountLocked,
-                remedies: [.contactAdmin], token: .clear
+                status: 401,
+                message: "Your account has been locked.",
+                kind: .accountLocked,
+                remedies: [.contactAdmin],
+                token: .clear
             ),
             ErrorRow(
-                status: 401, message: "You have reached your session limit.", number: "\"115\"",
-                kind: .quotaExhausted, remedies: [.visitProvider], token: .clear
+                status: 401,
+                message: "You have reached your session limit.",
+                number: "\"115\"",
+                kind: .quotaExhausted,
+                remedies: [.visitProvider],
+                token: .clear
             ),
         ]
 
@@ -71,7 +90,11 @@ struct ForgeRockCodeTests {
         (400, "AuthId JWT Signature not valid", nil), (400, "Failed to parse JWT, x", nil),
     ].map { status, message, number in
         ErrorRow(
-            status: status, message: message, number: number, kind: .flowExpired, remedies: [.restartFlow],
+            status: status,
+            message: message,
+            number: number,
+            kind: .flowExpired,
+            remedies: [.restartFlow],
             token: .clear
         )
     }
@@ -81,48 +104,97 @@ struct ForgeRockCodeTests {
     ].flatMap { path in
         [
             ErrorRow(
-                status: 401, message: "Access Denied", kind: .credentialRejected, remedies: [.reauthenticate],
-                path: path, presented: .session, token: .clear, credential: .session
+                status: 401,
+                message: "Access Denied",
+                kind: .credentialRejected,
+                remedies: [.reauthenticate],
+                path: path,
+                presented: .session,
+                token: .clear,
+                credential: .session
             ),
             ErrorRow(
-                status: 401, message: "Accès refusé", kind: .credentialRejected, remedies: [.reauthenticate],
-                path: path, presented: nil, credential: .session
+                status: 401,
+                message: "Accès refusé",
+                kind: .credentialRejected,
+                remedies: [.reauthenticate],
+                path: path,
+                presented: nil,
+                credential: .session
             ),
             ErrorRow(
-                status: 401, message: "Access Denied", kind: .credentialRejected,
-                remedies: [.refreshCredential, .reauthenticate], path: path, presented: .access, token: .clear,
+                status: 401,
+                message: "Access Denied",
+                kind: .credentialRejected,
+                remedies: [.refreshCredential, .reauthenticate],
+                path: path,
+                presented: .access,
+                token: .clear,
                 credential: .access
             ),
             ErrorRow(
-                status: 403, message: "Forbidden", kind: .permissionDenied, remedies: [.contactAdmin], path: path,
+                status: 403,
+                message: "Forbidden",
+                kind: .permissionDenied,
+                remedies: [.contactAdmin],
+                path: path,
                 presented: .session
             ),
             ErrorRow(
-                status: 403, message: "Permission to perform the read operation denied to id=ada",
-                kind: .permissionDenied, remedies: [.contactAdmin], path: path, presented: .session
-            ),
-            ErrorRow(
-                status: 404, message: "Resource cannot be found.", kind: .notFound, remedies: [], path: path,
+                status: 403,
+                message: "Permission to perform the read operation denied to id=ada",
+                kind: .permissionDenied,
+                remedies: [.contactAdmin],
+                path: path,
                 presented: .session
             ),
             ErrorRow(
-                status: 409, message: "Multiple users found", kind: .conflict, remedies: [], path: path,
+                status: 404,
+                message: "Resource cannot be found.",
+                kind: .notFound,
+                remedies: [],
+                path: path,
                 presented: .session
             ),
             ErrorRow(
-                status: 410, message: "Token not found", kind: .notFound, remedies: [], path: path,
+                status: 409,
+                message: "Multiple users found",
+                kind: .conflict,
+                remedies: [],
+                path: path,
                 presented: .session
             ),
             ErrorRow(
-                status: 415, message: "x", kind: .invalidRequest, remedies: [.fixRequest], path: path,
+                status: 410,
+                message: "Token not found",
+                kind: .notFound,
+                remedies: [],
+                path: path,
                 presented: .session
             ),
             ErrorRow(
-                status: 501, message: "x", kind: .misconfigured, remedies: [.fixRequest], path: path,
+                status: 415,
+                message: "x",
+                kind: .invalidRequest,
+                remedies: [.fixRequest],
+                path: path,
                 presented: .session
             ),
             ErrorRow(
-                status: 408, message: "x", kind: .unavailable, remedies: [.retry], path: path, presented: .session
+                status: 501,
+                message: "x",
+                kind: .misconfigured,
+                remedies: [.fixRequest],
+                path: path,
+                presented: .session
+            ),
+            ErrorRow(
+                status: 408,
+                message: "x",
+                kind: .unavailable,
+                remedies: [.retry],
+                path: path,
+                presented: .session
             ),
         ]
     }
@@ -130,32 +202,55 @@ struct ForgeRockCodeTests {
     static let setUp: [ErrorRow] =
         ["105", "108", "109", "111", "114", "116", "119", "122", "124"].map {
             ErrorRow(
-                status: 400, message: "x", number: "\"\($0)\"", kind: .misconfigured, remedies: [.fixRequest],
+                status: 400,
+                message: "x",
+                number: "\"\($0)\"",
+                kind: .misconfigured,
+                remedies: [.fixRequest],
                 token: .clear
             )
         } + [
             ErrorRow(
-                status: 404, message: "x", number: "126", kind: .misconfigured, remedies: [.fixRequest],
+                status: 404,
+                message: "x",
+                number: "126",
+                kind: .misconfigured,
+                remedies: [.fixRequest],
                 token: .clear
             ),
             ErrorRow(
-                status: 400, message: "No Configuration found", kind: .misconfigured, remedies: [.fixRequest],
+                status: 400,
+                message: "No Configuration found",
+                kind: .misconfigured,
+                remedies: [.fixRequest],
                 token: .clear
             ),
             ErrorRow(
-                status: 400, message: "Invalid realm, beta", kind: .misconfigured, remedies: [.fixRequest],
-                presented: nil, parameter: "realm"
+                status: 400,
+                message: "Invalid realm, beta",
+                kind: .misconfigured,
+                remedies: [.fixRequest],
+                presented: nil,
+                parameter: "realm"
             ),
             ErrorRow(
-                status: 404, message: "Invalid realm, beta", kind: .misconfigured, remedies: [.fixRequest],
-                path: Exchanged.users, presented: nil, parameter: "realm"
+                status: 404,
+                message: "Invalid realm, beta",
+                kind: .misconfigured,
+                remedies: [.fixRequest],
+                path: Exchanged.users,
+                presented: nil,
+                parameter: "realm"
             ),
         ]
         + [
             (400, "Accept-API-Version header missing"), (404, "Accept-API-Version names no version"), (406, "x"),
         ].map { status, message in
             ErrorRow(
-                status: status, message: message, kind: .invalidRequest, remedies: [.fixRequest],
+                status: status,
+                message: message,
+                kind: .invalidRequest,
+                remedies: [.fixRequest],
                 parameter: "Accept-API-Version"
             )
         }
@@ -163,20 +258,34 @@ struct ForgeRockCodeTests {
 
     static let outages: [ErrorRow] = [
         ErrorRow(
-            status: 500, message: "Authentication Error!!", number: "\"102\"", kind: .unavailable,
+            status: 500,
+            message: "Authentication Error!!",
+            number: "\"102\"",
+            kind: .unavailable,
             remedies: [.restartFlow]
         ),
         ErrorRow(
-            status: 500, message: "Can not create new session.", number: "118", kind: .unavailable,
+            status: 500,
+            message: "Can not create new session.",
+            number: "118",
+            kind: .unavailable,
             remedies: [.restartFlow]
         ),
         ErrorRow(
-            status: 500, message: "Authentication Error!!", kind: .unavailable, remedies: [.retry], presented: nil
+            status: 500,
+            message: "Authentication Error!!",
+            kind: .unavailable,
+            remedies: [.retry],
+            presented: nil
         ),
         ErrorRow(status: 500, message: "x", kind: .unavailable, remedies: [.retry]),
         ErrorRow(status: 503, message: "Forgot password is not accessible.", kind: .unavailable, remedies: [.retry]),
         ErrorRow(
-            status: 500, message: "Login failure", number: "107", kind: .unavailable, remedies: [.retry]
+            status: 500,
+            message: "Login failure",
+            number: "107",
+            kind: .unavailable,
+            remedies: [.retry]
         ),
     ]
 
@@ -184,8 +293,11 @@ struct ForgeRockCodeTests {
     func row(_ row: ErrorRow) {
         let body = Exchanged.error(row.status, row.message, number: row.number)
         let outcome = Exchanged(
-            status: row.status, body: body, lines: [("X-ForgeRock-TransactionId", "t1")],
-            presented: row.presented, path: row.path
+            status: row.status,
+            body: body,
+            lines: [("X-ForgeRock-TransactionId", "t1")],
+            presented: row.presented,
+            path: row.path
         ).outcome
         #expect(outcome.kind == row.kind)
         #expect(outcome.remedies == row.remedies)
@@ -206,7 +318,8 @@ struct ForgeRockCodeTests {
         #expect(timed.lockout == .remaining(.seconds(900)) && timed.remedies == [.wait, .contactAdmin])
         #expect(timed.scope == .account && timed.userMessage == text && timed.retryAfter == nil)
         let byField = Exchanged(
-            body: Exchanged.error(401, "User Locked Out."), lines: [("Retry-After", "60")]
+            body: Exchanged.error(401, "User Locked Out."),
+            lines: [("Retry-After", "60")]
         ).outcome
         #expect(byField.lockout == .remaining(.seconds(60)) && byField.retryAfter == nil)
         let without = Exchanged(body: Exchanged.error(401, "Your account has been locked.")).outcome
@@ -231,7 +344,10 @@ struct ForgeRockCodeTests {
         let outcome = Exchanged(status: 200, body: Exchanged.error(401, "Login failure")).outcome
         #expect(outcome.kind == .invalidCredentials && outcome.processed == .yes && outcome.code == "401")
         let denied = Exchanged(
-            status: 200, body: Exchanged.error(401, "Access Denied"), presented: .session, path: Exchanged.sessions
+            status: 200,
+            body: Exchanged.error(401, "Access Denied"),
+            presented: .session,
+            path: Exchanged.sessions
         ).outcome
         #expect(denied.kind == .credentialRejected && denied.tokenAction == .clear)
         let outage = Exchanged(status: 200, body: Exchanged.error(503, "x")).outcome

@@ -24,7 +24,12 @@ struct PolicyAdviceTests {
         presented: Outcome.CredentialKind? = .session
     ) -> Outcome {
         Exchanged(
-            status: status, body: body, lines: lines, presented: presented, method: .get, path: "/ig/txn"
+            status: status,
+            body: body,
+            lines: lines,
+            presented: presented,
+            method: .get,
+            path: "/ig/txn"
         ).outcome
     }
 
@@ -35,7 +40,8 @@ struct PolicyAdviceTests {
     }
 
     @Test func aRedirect() throws {
-        let base = "https://am.example.com/am/?goto=https%3A%2F%2Fapp%2F&realm=/&authIndexType=composite_advice&authIndexValue="
+        let base =
+            "https://am.example.com/am/?goto=https%3A%2F%2Fapp%2F&realm=/&authIndexType=composite_advice&authIndexValue="
         try expectAdvice(resource(307, [("Location", base + Self.encoded)]))
         try expectAdvice(resource(307, [("Location", base + Base64Text.encode(Self.xml, urlSafe: true))]))
         try expectAdvice(resource(302, [("location", base + Base64Text.encode(Self.xml) + "&x=1#login")]))
@@ -70,7 +76,10 @@ struct PolicyAdviceTests {
         let expected = #"{"AuthenticateToServiceConditionAdvice":["/alpha:StepUp"]}"#
         try expectAdvice(resource(200, body: one), expected)
         try expectAdvice(resource(401, body: "[\(one)]"), expected)
-        try expectAdvice(resource(200, body: #"[{"resource":"x","actions":{"GET":true},"advices":{}},\#(one)]"#), expected)
+        try expectAdvice(
+            resource(200, body: #"[{"resource":"x","actions":{"GET":true},"advices":{}},\#(one)]"#),
+            expected
+        )
         for other in [
             #"{"resource":"x","actions":{},"advices":{}}"#, #"{"advices":{"a":["b"]}}"#,
             #"{"resource":"x","advices":{"a":[]}}"#, #"{"resource":"x","advices":[1]}"#,

@@ -33,7 +33,6 @@ public struct Journey: Sendable {
 
     var observer: (@Sendable (RecoveryEvent) -> Void)?
 
-
     init(_ start: JourneyStart, options: JourneyOptions, api: ForgeRockAPI) {
         self.start = start
         self.options = options

@@ -12,6 +12,8 @@ public struct OAuthSettings: Sendable {
     public var authentication: any ClientAuthentication
     /// What the server does with refresh tokens.
     public var reuse: RefreshTokenReuse
+    /// When tokens are renewed, and how often at most.
+    public var renewal: RenewalOptions
 
     /// Creates settings.
     ///
@@ -21,17 +23,20 @@ public struct OAuthSettings: Sendable {
     ///   - scope: What is asked for. Default: `openid`.
     ///   - authentication: How the client proves itself; by default it is a public client.
     ///   - reuse: What the server does with refresh tokens. Default: nothing is known.
+    ///   - renewal: When tokens are renewed, and how often at most.
     public init(
         clientID: String,
         redirectURI: String,
         scope: String? = "openid",
         authentication: any ClientAuthentication = .none,
-        reuse: RefreshTokenReuse = .undeclared
+        reuse: RefreshTokenReuse = .undeclared,
+        renewal: RenewalOptions = RenewalOptions()
     ) {
         self.clientID = clientID
         self.redirectURI = redirectURI
         self.scope = scope
         self.authentication = authentication
         self.reuse = reuse
+        self.renewal = renewal
     }
 }

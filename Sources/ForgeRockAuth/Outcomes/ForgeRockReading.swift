@@ -205,7 +205,9 @@ struct ForgeRockReading {
         if isForeign, status < 500, ![408, 421, 425].contains(status) { return failure(.unreadable) }
         switch status {
         case 401:
-            if let error = json?["error"]?.string, OAuthError(word: .init(rawValue: error)).outcome(presented: nil) != nil {
+            if let error = json?["error"]?.string,
+                OAuthError(word: .init(rawValue: error)).outcome(presented: nil) != nil
+            {
                 return general
             }
             return unauthorized
@@ -223,13 +225,15 @@ struct ForgeRockReading {
 
     /// What the words of OAuth, the bearer challenges and the status say.
     private var general: Outcome {
-        OAuthClassifier().classify(Exchange(
-            method: reading.exchange.method,
-            path: reading.exchange.path,
-            presented: presented,
-            result: .response(withoutAdvice, body: reading.body),
-            now: reading.exchange.now
-        ))
+        OAuthClassifier().classify(
+            Exchange(
+                method: reading.exchange.method,
+                path: reading.exchange.path,
+                presented: presented,
+                result: .response(withoutAdvice, body: reading.body),
+                now: reading.exchange.now
+            )
+        )
     }
 
     /// The response without a challenge that should hold an advice and does not: then it is a plain 401.

@@ -77,6 +77,11 @@ struct ForgeRockSignInMachine: SignInMachine {
             let value = question.value(of: factor)
         else { return try await begin() }
         fill(question, value)
+        if question.name.type == "ConfirmationCallback" {
+            // It says what is to happen now, whatever else the step has asked.
+            asked = []
+            if let session = try await send() { return .finished(session) }
+        }
         return try await proceed()
     }
 

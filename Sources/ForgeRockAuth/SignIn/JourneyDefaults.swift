@@ -18,7 +18,9 @@ enum JourneyDefaults {
             throw failure(outcome, in: step)
         case .redirect(let redirect):
             var outcome = Outcome(.userActionRequired, processed: .yes, remedies: [.visitProvider])
-            outcome.details = redirect.url.map { ["redirectUrl": .string($0), "redirectMethod": .string(redirect.method)] }
+            outcome.details = redirect.url.map {
+                ["redirectUrl": .string($0), "redirectMethod": .string(redirect.method)]
+            }
             throw failure(outcome, in: step)
         case .identityProvider(let name):
             var outcome = Outcome(.userActionRequired, processed: .yes, remedies: [.visitProvider])

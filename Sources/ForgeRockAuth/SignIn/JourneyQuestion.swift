@@ -26,7 +26,9 @@ struct JourneyQuestion {
         var type: String
         var stage: String?
         var prompt: String?
-        var place: Place
+        /// Which of several callbacks that are alike.
+        var occurrence: Int
+        var input: Int
     }
 
     var place: Place
@@ -44,7 +46,7 @@ struct JourneyQuestion {
     }
 
     /// What tells the question's factor from others.
-    var id: String { "\(name.stage ?? "")#\(place.callback).\(place.input)" }
+    var id: String { "\(name.type)#\(name.stage ?? "")#\(name.occurrence).\(name.input)" }
 
     var factor: Factor {
         Factor(key: key, providerName: name.type, id: id)

@@ -43,7 +43,14 @@ enum JourneyQuestions {
             guard callback.inputNames.indices.contains(input) else { return [] }
             let place = JourneyQuestion.Place(callback: index, input: input)
             let prompt = (prompt ?? callback.prompt)?.bounded(to: 4096)
-            let name = JourneyQuestion.Name(type: callback.type, stage: step.stage, prompt: prompt, place: place)
+            let name = JourneyQuestion.Name(
+                type: callback.type,
+                stage: step.stage,
+                prompt: prompt,
+                // Texts may come and go in front of a question that stays the same.
+                occurrence: step.callbacks[..<index].count { $0.type == callback.type },
+                input: input
+            )
             return [JourneyQuestion(place: place, name: name, key: key, form: form, prompt: prompt, given: given)]
         }
         switch callback.content {
@@ -58,7 +65,9 @@ enum JourneyQuestions {
         case .textInput(let prompt, _):
             return question(AnswerKey.code(askedBy: prompt, texts: texts) ?? .text)
         case .choice(_, let choices, let defaultIndex):
-            let options = choices.enumerated().map { (label: $0.element, value: JSONValue.number(JSONNumber($0.offset))) }
+            let options = choices.enumerated().map {
+                (label: $0.element, value: JSONValue.number(JSONNumber($0.offset)))
+            }
             return options.isEmpty ? [] : question(.choice, .options(options, defaultIndex: defaultIndex))
         case .selectIdentityProvider(let names):
             let options = names.map { (label: $0, value: JSONValue.string($0)) }
@@ -91,7 +100,13 @@ extension JourneyQuestions {
             let place = JourneyQuestion.Place(callback: index, input: 0)
             return JourneyQuestion(
                 place: place,
-                name: JourneyQuestion.Name(type: callback.type, stage: step.stage, prompt: prompt, place: place),
+                name: JourneyQuestion.Name(
+                    type: callback.type,
+                    stage: step.stage,
+                    prompt: prompt,
+                    occurrence: step.callbacks[..<index].count { $0.type == callback.type },
+                    input: 0
+                ),
                 key: .choice,
                 form: .options(
                     options.map { (label: $0.label, value: JSONValue.number(JSONNumber($0.value))) },

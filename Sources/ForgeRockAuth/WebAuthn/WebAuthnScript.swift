@@ -21,7 +21,8 @@ struct WebAuthnScript {
         let id = Self.quoted("rpId", in: text) ?? Self.rest(of: "rp", in: text).flatMap { Self.quoted("id", in: $0) }
         let relyingParty = id ?? ""
         let origin = "https://\(relyingParty)"
-        let verification = Self.quoted("userVerification", in: text)
+        let verification =
+            Self.quoted("userVerification", in: text)
             .flatMap { WebAuthnRegistrationRequest.Requirement(rawValue: $0) } ?? .preferred
         guard isRegistration else {
             return .authentication(

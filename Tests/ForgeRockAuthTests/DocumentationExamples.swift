@@ -1,0 +1,87 @@
+import AuthRecovery
+import ForgeRockAuth
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+/// The examples of the articles, compiled and run.
+@Suite struct DocumentationExamples {
+    @Test func signingIn() async throws {
+        let transport = ScriptedTransport([
+            .login, .success(), .status(200, [:], body: #"{"cookieName":"sso"}"#), .information,
+            .status(200, [:], body: "{}"), .status(200, [:], body: #"{"result":"Successfully logged out"}"#),
+        ])
+        let client = RecoveringClient(transport: transport)
+        let store = InMemoryTokenStore()
+        let (name, password, prompts) = ("ada", Secret("hunter2"), Person())
+
+        let forgeRock = try ForgeRock(
+            baseURL: "https://id.example.com/am",
+            realm: "alpha",
+            journey: "Login",
+            client: client,
+            tokens: store
+        )
+        _ = try await forgeRock.signIn(identifier: name, password: password, answering: prompts)
+
+        if let session = try await forgeRock.currentSession() {
+            print("signed in until", session.expiresAt?.rfc3339 ?? "further notice")
+        }
+        let me = try await forgeRock.send(path: "/json/realms/root/realms/alpha/users/ada")
+        try await forgeRock.signOut()
+
+        #expect(me.status == .ok)
+        #expect(await store.read().credentials == Credentials())
+    }
+
+    @Test func answeringAJourney() async throws {
+        let bench = try ForgeRockBench([.login, .success()])
+        let forgeRock = bench.forgeRock
+
+        var journey = forgeRock.journey(.service("Login"))
+        var result = try await journey.begin()
+        while case .step(var step) = result {
+            for index in step.callbacks.indices {
+                switch step.callbacks[index].content {
+                case .name: step.callbacks[index].setInput("ada")
+                case .password: step.callbacks[index].setInput("hunter2")
+                default: break
+                }
+            }
+            result = try await journey.submit(step)
+        }
+
+        #expect(bench.sent.last == #"authenticate a1 "ada" "hunter2""#)
+    }
+
+    @Test func tokensAndStepUp() async throws {
+        let bench = try ForgeRockBench(
+            [.tokens("A1", refresh: "R1"), .success("S2")],
+            credentials: Credentials(refreshToken: "R0", ssoToken: "S1"),
+            oauth: ForgeRockBench.oauth
+        )
+        let transport = ScriptedTransport([
+            .status(200, [:], body: #"{"resource":"x","actions":{},"advices":\#(PolicyAdviceTests.json)}"#),
+            .status(200),
+        ])
+        let (forgeRock, prompts, api) = (
+            bench.forgeRock, Person(), Origin(scheme: "https", authority: "api.example.com")
+        )
+
+        let resources = RecoveringClient(transport: transport, runtime: Runtime(classifier: ForgeRockClassifier())) {
+            Recovery {
+                RateLimitBackoff()
+                SessionRenewal(forgeRock.tokenManager)
+                StepUp(forgeRock, answering: prompts)
+                TransientRetry()
+            }
+            Authorization(forgeRock.tokenManager, audience: [api])
+            SessionCookie(forgeRock, audience: [api])
+        }
+        let response = try await resources.send(HTTPRequest(url: "https://api.example.com/pay"))
+
+        #expect(response.status == .ok)
+        #expect(transport.received.last?.request.path == "/pay?_txid=tx-1")
+    }
+}
