@@ -1,8 +1,9 @@
 import HTTPRecovery
 import HTTPTypes
 
-/// The cookies that the server sets while a journey lasts: the one that keeps the load balancer at one server, and the
-/// one that tracks a redirect. They go back with each step.
+/// The cookies that the server sets while a journey lasts; they go back with each step.
+///
+/// They keep the load balancer at one server, and track a redirect.
 struct JourneyCookies: Sendable {
     private static let maximumCount = 32
     private static let maximumLength = 4096
