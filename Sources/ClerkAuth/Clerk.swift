@@ -68,7 +68,7 @@ public struct Clerk: Sendable {
         let runtime = api.client.runtime
         let watch = SignInWatch(responder)
         let flow = SignInFlow(answering: responder, options: options) { kind in
-            runtime.events.emit(RecoveryEvent(call: watch.call, time: runtime.time.now, kind: kind))
+            watch.emit(kind, in: runtime)
         }
         return try await watch.run {
             var machine = ClerkSignInMachine(

@@ -103,7 +103,7 @@ public final class TokenManager: Sendable {
             result = .reauthenticationRequired(after: Outcome(.reauthenticationRequired, processed: .no))
         }
         switch result {
-        case .repaired: return try await store.read()
+        case .repaired, .amended: return try await store.read()
         case .failed(let outcome, let reason, let cause):
             throw RecoveryError(outcome: outcome, reason: reason, history: context.record.history, cause: cause)
         }

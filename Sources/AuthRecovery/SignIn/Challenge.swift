@@ -22,6 +22,8 @@ public enum AnswerKey: String, Sendable, Hashable, CaseIterable {
     case webauthn
     /// The confirmation on another device.
     case push
+    /// Something else that the provider asks for in its own words: ``Challenge/prompt`` says what.
+    case text
 }
 
 /// A way to prove oneself that the server offers.
@@ -68,13 +70,22 @@ public struct Challenge: Sendable, Hashable {
     public var previousFailure: Outcome?
     /// What the server says the answer must be like, such as the rules for a new password.
     public var hint: String?
+    /// The question in the provider's own words, where it has some.
+    public var prompt: String?
 
     /// Creates a question.
-    public init(factor: Factor, round: Int = 1, previousFailure: Outcome? = nil, hint: String? = nil) {
+    public init(
+        factor: Factor,
+        round: Int = 1,
+        previousFailure: Outcome? = nil,
+        hint: String? = nil,
+        prompt: String? = nil
+    ) {
         self.factor = factor
         self.round = round
         self.previousFailure = previousFailure
         self.hint = hint
+        self.prompt = prompt
     }
 
     /// What is asked for.

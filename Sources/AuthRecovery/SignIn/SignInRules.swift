@@ -42,7 +42,10 @@ public enum SignInRules {
         case .passwordExpired, .factorUnavailable:
             return outcome.remedies.contains(.switchFactor) ? .switchFactor(nil) : .fail
         case .invalidCredentials:
-            return mayAskAgain && !isUnknownName(outcome) ? .askAgain : .fail
+            guard mayAskAgain, !isUnknownName(outcome) else { return .fail }
+            // Where the flow has ended with the refusal of a code, the next code comes from a new flow.
+            let isCode = challenge.map { $0.key != .password && $0.key != .text } ?? false
+            return isCode && outcome.remedies.contains(.restartFlow) ? .newChallenge : .askAgain
         case .challengeIncorrect, .passwordRejected:
             return mayAskAgain ? .askAgain : .fail
         case .challengeExpired:

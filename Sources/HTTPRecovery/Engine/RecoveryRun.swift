@@ -5,7 +5,7 @@ struct RecoveryRun {
     let rules: RecoveryRules
     let budget: RetryBudget
     let gates: CallGates
-    let request: HTTPRequest
+    private(set) var request: HTTPRequest
     let body: HTTPBody?
     let context: CallContext
     let next: Next
@@ -150,6 +150,9 @@ struct RecoveryRun {
         switch result {
         case .repaired:
             context.record.append(.repair(name: repair.name, succeeded: true))
+        case .amended(let amend):
+            context.record.append(.repair(name: repair.name, succeeded: true))
+            amend(&request)
         case .failed(let conclusion, let reason, let cause):
             context.record.append(.repair(name: repair.name, succeeded: false))
             var failed = error(conclusion, reason, needed: nil, response: response)

@@ -1,3 +1,5 @@
+public import HTTPTypes
+
 /// Something that is done between a refused attempt and its replay, such as renewing a credential.
 public protocol Repair: Sendable {
     /// The name in the history, such as `refresh_credential`; a call performs each repair once.
@@ -16,6 +18,8 @@ public protocol Repair: Sendable {
 public enum RepairResult: Sendable {
     /// A replay makes sense now.
     case repaired
+    /// A replay makes sense now, of the request with this change: a proof that the repair has obtained for it alone.
+    case amended(@Sendable (inout HTTPRequest) -> Void)
     /// Nothing is repaired; the call ends with this outcome, for this reason.
     case failed(Outcome, reason: StopReason = .repairFailed, cause: (any Error)? = nil)
 

@@ -41,7 +41,7 @@ public struct Redirects: Middleware {
         var count = 0
         while true {
             let response = try await next(hop.request, body: hop.body, context: hop.context)
-            guard Self.isRedirect(response), !response.outcome.isFailure else {
+            guard Self.isRedirect(response), !response.outcome.isFailure, context.options.followsRedirects else {
                 if !response.outcome.isFailure { context.record.settle() }
                 return response
             }

@@ -54,6 +54,11 @@ public struct RequestOptions: Sendable {
     /// A provider attaches and keeps its credentials here, so that each attempt carries the newest.
     public var attemptLayers: [any Middleware]
 
+    /// Whether a ``Redirects`` layer of the client follows this call's redirects; default: it does.
+    ///
+    /// False where the redirect itself is the answer, as from an authorization endpoint.
+    public var followsRedirects: Bool
+
     /// Told this call's events, beside those who watch the client.
     public var observer: (@Sendable (RecoveryEvent) -> Void)?
 
@@ -70,6 +75,7 @@ public struct RequestOptions: Sendable {
         credentialID: String? = nil,
         presents: Outcome.CredentialKind? = nil,
         attemptLayers: [any Middleware] = [],
+        followsRedirects: Bool = true,
         observer: (@Sendable (RecoveryEvent) -> Void)? = nil,
         callID: Int? = nil
     ) {
@@ -81,6 +87,7 @@ public struct RequestOptions: Sendable {
         self.credentialID = credentialID
         self.presents = presents
         self.attemptLayers = attemptLayers
+        self.followsRedirects = followsRedirects
         self.observer = observer
         self.callID = callID
     }

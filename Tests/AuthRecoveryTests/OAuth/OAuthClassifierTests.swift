@@ -215,7 +215,9 @@ struct OAuthClassifierTests {
         ("Basic realm=\"x\"", 401, .refresh, .misconfigured, .keep),
         ("Basic realm=\"x\"", 401, .client, .misconfigured, .keep),
         ("Bearer error=\"made_up\"", 401, .access, .credentialRejected, .clear),
-        ("Bearer error=\"made_up\"", 401, .refresh, .credentialRejected, .keep),
+        ("Bearer error=\"made_up\"", 401, .refresh, .misconfigured, .keep),
+        ("Bearer", 401, .code, .misconfigured, .keep),
+        ("Bearer error=\"invalid_token\"", 401, .refresh, .misconfigured, .keep),
     ])
     func challengesWhereThereIsNoBody(
         challenge: String,
@@ -252,8 +254,19 @@ struct OAuthClassifierTests {
             for body in ["", "{}", "null", "<html>no</html>", "no", #"{"error":"made_up"}"#, #"{"error":{"code":7}}"#] {
                 let outcome = Self.classify(status, body: body, presented: presented)
                 #expect(outcome.tokenAction == .keep && outcome.isFailure, "\(status) \(body)")
+                #expect(outcome.kind != .credentialRejected && outcome.credential == nil, "\(status) \(body)")
             }
         }
+    }
+
+    @Test(arguments: [
+        ("", Outcome.Kind.misconfigured), ("{}", .misconfigured), ("no", .misconfigured),
+        ("<html>no</html>", .unreadable), (#"{"error":"made_up"}"#, .unknown),
+        (#"{"error":"invalid_client"}"#, .misconfigured),
+        (#"{"error":"Unauthorized"}"#, .misconfigured), (#"{"error":"invalid_grant"}"#, .credentialRejected),
+    ])
+    func a401OfATokenEndpoint(body: String, kind: Outcome.Kind) {
+        #expect(Self.classify(401, body: body, presented: .refresh).kind == kind)
     }
 
     @Test func successesAreSuccesses() {

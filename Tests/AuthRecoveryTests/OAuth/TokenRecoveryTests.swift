@@ -75,7 +75,7 @@ struct TokenRecoveryTests {
         ("unsupported_grant_type", 400, .misconfigured, .keep), ("invalid_scope", 400, .invalidRequest, .keep),
         ("invalid_request", 400, .invalidRequest, .keep), ("invalid_grant", 200, .credentialRejected, .clear),
         ("invalid_grant", 503, .unavailable, .keep), ("made_up", 400, .invalidRequest, .keep),
-        ("made_up", 401, .credentialRejected, .keep), ("made_up", 200, .unknown, .keep),
+        ("made_up", 401, .unknown, .keep), ("made_up", 200, .unknown, .keep),
     ])
     func aRefusedRefresh(word: String, status: Int, kind: Outcome.Kind, action: Outcome.TokenAction) async throws {
         let bench = try OAuthBench([.oauth(word, status: status)])

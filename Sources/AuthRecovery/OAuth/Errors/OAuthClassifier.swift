@@ -154,14 +154,26 @@ struct OAuthReading {
             outcome = Outcome(.unknown, processed: .yes)
         }
         outcome.code = body.statedWord ?? general.code
-        if presented == .refresh || presented == .code || presented == .device || presented == .client {
-            if outcome.tokenAction == .clear { outcome.tokenAction = .keep }
-            // RFC 6749 section 5.2: a token endpoint's 401 with a challenge speaks of the client's own authentication.
-            if status == 401, !reading.challenges.isEmpty, !reading.challenges.contains(where: \.isAboutTokens) {
-                outcome = Outcome(.misconfigured, processed: .no, remedies: [.fixRequest])
-                outcome.code = body.statedWord
-            }
+        switch presented {
+        case .refresh, .code, .device, .client:
+            if general.kind == .credentialRejected { outcome = unexplainedRefusal }
+        default: break
         }
+        return outcome
+    }
+
+    /// A 401 of a token endpoint whose body does not say why: it refuses no token, since RFC 6749 section 5.2 has it for
+    /// clients that fail to prove themselves.
+    private var unexplainedRefusal: Outcome {
+        if reading.content == .markup { return Outcome(.unreadable, processed: reading.processed) }
+        if let word = body.statedWord {
+            var outcome = Outcome(.unknown, processed: reading.processed)
+            outcome.code = word
+            return outcome
+        }
+        var outcome = Outcome(.misconfigured, processed: reading.processed, remedies: [.fixRequest])
+        outcome.code = general.code
+        outcome.message = general.message
         return outcome
     }
 }

@@ -1,10 +1,9 @@
-import AuthRecovery
-import HTTPRecovery
+package import HTTPRecovery
 import Synchronization
 
 /// Watches the calls of one sign-in: it knows which call is under way, and shows waits to the responder, one after the
 /// other and each only while it lasts.
-final class SignInWatch: Sendable {
+package final class SignInWatch: Sendable {
     private enum Signal: Sendable {
         case wait(Outcome.Kind, Duration, Timestamp)
         case goesOn
@@ -15,18 +14,18 @@ final class SignInWatch: Sendable {
     private let continuation: AsyncStream<Signal>.Continuation
     private let latest = Atomic(0)
 
-    init(_ responder: any ChallengeResponder) {
+    package init(_ responder: any ChallengeResponder) {
         self.responder = responder
         (signals, continuation) = AsyncStream.makeStream()
     }
 
     /// The number of the latest call, under which the sign-in's own events appear.
-    var call: Int {
+    package var call: Int {
         latest.load(ordering: .relaxed)
     }
 
     /// Takes an event of one of the calls.
-    func observe(_ event: RecoveryEvent) {
+    package func observe(_ event: RecoveryEvent) {
         latest.store(event.call, ordering: .relaxed)
         switch event.kind {
         case .wait(let reason, let duration, let until): continuation.yield(.wait(reason, duration, until))
@@ -35,8 +34,26 @@ final class SignInWatch: Sendable {
         }
     }
 
+    /// Tells an event of the sign-in itself to those who watch the client.
+    package func emit(_ kind: RecoveryEvent.Kind, in runtime: Runtime) {
+        runtime.events.emit(RecoveryEvent(call: call, time: runtime.time.now, kind: kind))
+    }
+
+    /// Waits between two calls of the sign-in, as between two polls, visibly for those who watch and for the responder.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    package func wait(_ delay: Duration, reason: Outcome.Kind, in runtime: Runtime) async throws {
+        guard delay > .zero else { return }
+        let end = runtime.time.now.advanced(by: delay)
+        let kind = RecoveryEvent.Kind.wait(reason: reason, duration: delay, until: runtime.time.wallTime(at: end))
+        emit(kind, in: runtime)
+        observe(RecoveryEvent(call: call, time: runtime.time.now, kind: kind))
+        defer { continuation.yield(.goesOn) }
+        try await runtime.time.sleep(until: end)
+    }
+
     /// Runs the sign-in, with its waits shown beside it.
-    func run<Session: Sendable>(_ signIn: () async throws -> Session) async throws -> Session {
+    package func run<Session: Sendable>(_ signIn: () async throws -> Session) async throws -> Session {
         async let shown: Void = show()
         let result: Result<Session, any Error>
         do {
