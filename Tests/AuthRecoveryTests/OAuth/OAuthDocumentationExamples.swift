@@ -33,6 +33,25 @@ import Testing
         #expect(await tokens.read().credentials.refreshToken == "R")
     }
 
+    @Test func tokensThatStayFresh() async throws {
+        let bench = try OAuthBench([.tokens()])
+        let (oauth, store) = (bench.oauth, InMemoryTokenStore(Credentials(refreshToken: "R")))
+        let transport = ScriptedTransport()
+
+        let tokens = TokenManager(store: store, renewer: RefreshTokenGrant(client: oauth))
+        let api = RecoveringClient(transport: transport) {
+            Recovery {
+                RateLimitBackoff()
+                SessionRenewal(tokens)
+                TransientRetry()
+            }
+            Authorization(tokens, audience: [Origin(scheme: "https", authority: "api.example.com")])
+        }
+
+        _ = try await api.send(HTTPRequest(url: "https://api.example.com/items"))
+        #expect(transport.received.first?.request.headerFields[.authorization] == "Bearer A2")
+    }
+
     private struct Browser {
         let opened = Locked("")
 
