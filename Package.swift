@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "CurlTransport", targets: ["CurlTransport"]),
         .library(name: "AuthRecovery", targets: ["AuthRecovery"]),
         .library(name: "ClerkAuth", targets: ["ClerkAuth"]),
+        .library(name: "OktaAuth", targets: ["OktaAuth"]),
         .library(name: "SQLiteRecoveryStore", targets: ["SQLiteRecoveryStore"]),
         .library(name: "RedisRecoveryStore", targets: ["RedisRecoveryStore"]),
         .library(name: "AuthCryptography", targets: ["AuthCryptography"]),
@@ -53,6 +54,12 @@ let package = Package(
         ),
         .target(
             name: "ClerkAuth",
+            dependencies: [
+                "AuthRecovery", "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .target(
+            name: "OktaAuth",
             dependencies: [
                 "AuthRecovery", "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
@@ -122,6 +129,13 @@ let package = Package(
             name: "ClerkAuthTests",
             dependencies: [
                 "ClerkAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "OktaAuthTests",
+            dependencies: [
+                "OktaAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
