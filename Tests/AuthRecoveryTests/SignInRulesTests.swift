@@ -74,8 +74,9 @@ import Testing
         let expected: Reaction =
             switch kind {
             case .passwordExpired, .factorUnavailable, .challengeExpired, .invalidRequest, .stateConflict, .notFound,
-                .credentialRejected:
+                .credentialRejected, .userActionRequired:
                 .fail
+            case .invalidCredentials: .askAgain
             default: Self.expected(kind)
             }
         #expect(reaction(kind) == expected)
