@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "AuthRecovery", targets: ["AuthRecovery"]),
         .library(name: "ClerkAuth", targets: ["ClerkAuth"]),
         .library(name: "ForgeRockAuth", targets: ["ForgeRockAuth"]),
+        .library(name: "OktaAuth", targets: ["OktaAuth"]),
         .library(name: "SQLiteRecoveryStore", targets: ["SQLiteRecoveryStore"]),
         .library(name: "RedisRecoveryStore", targets: ["RedisRecoveryStore"]),
         .library(name: "AuthCryptography", targets: ["AuthCryptography"]),
@@ -61,6 +62,12 @@ let package = Package(
         ),
         .target(
             name: "ForgeRockAuth",
+            dependencies: [
+                "AuthRecovery", "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .target(
+            name: "OktaAuth",
             dependencies: [
                 "AuthRecovery", "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
@@ -145,6 +152,13 @@ let package = Package(
             name: "ClerkAuthTests",
             dependencies: [
                 "ClerkAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "OktaAuthTests",
+            dependencies: [
+                "OktaAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),

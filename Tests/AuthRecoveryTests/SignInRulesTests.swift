@@ -27,8 +27,9 @@ import Testing
         switch kind {
         case .passwordCompromised: .switchFactor([.emailCode, .phoneCode])
         case .passwordExpired, .factorUnavailable: .switchFactor(nil)
-        case .invalidCredentials, .challengeIncorrect, .passwordRejected, .invalidRequest: .askAgain
-        case .challengeExpired: .newChallenge
+        // With the remedy to begin again, the code of a flow that has ended is wanted anew.
+        case .invalidCredentials, .challengeExpired: .newChallenge
+        case .challengeIncorrect, .passwordRejected, .invalidRequest, .userActionRequired: .askAgain
         case .flowExpired: .restart
         case .stateConflict, .notFound, .credentialRejected: .resync
         default: .fail
@@ -49,13 +50,33 @@ import Testing
         }
     }
 
+    @Test func aLockoutIsUnlockedWhereThatIsARemedyAndNotAgainAndAgain() {
+        #expect(reaction(.accountLocked, [.unlock, .contactAdmin]) == .unlock)
+        #expect(reaction(.accountLocked, [.unlock], restarts: 1) == .fail)
+        #expect(reaction(.accountLocked, [.wait]) == .fail)
+    }
+
+    @Test func anotherConfirmationIsTheWishOfThePerson() {
+        for kind in [Outcome.Kind.challengeExpired, .challengeIncorrect] {
+            #expect(reaction(kind, [.newChallenge, .switchFactor], answering: .push) == .askAgain)
+            #expect(reaction(kind, [.newChallenge], answering: .push, round: 3) == .fail)
+        }
+        #expect(reaction(.declined, answering: .push) == .fail)
+    }
+
+    @Test func anActionOfThePersonIsAskedForOnlyWhereItIsAnAnswer() {
+        #expect(reaction(.userActionRequired, [.askUser]) == .askAgain)
+        #expect(reaction(.userActionRequired, [.visitProvider]) == .fail)
+    }
+
     @Test(arguments: Outcome.Kind.allCases)
     func withoutARemedyOnlyWhatTheKindItselfSaysHelps(kind: Outcome.Kind) {
         let expected: Reaction =
             switch kind {
             case .passwordExpired, .factorUnavailable, .challengeExpired, .invalidRequest, .stateConflict, .notFound,
-                .credentialRejected:
+                .credentialRejected, .userActionRequired:
                 .fail
+            case .invalidCredentials: .askAgain
             default: Self.expected(kind)
             }
         #expect(reaction(kind) == expected)

@@ -126,7 +126,7 @@ public final class TokenManager: Sendable {
     // MARK: Refusals
 
     /// Does what can be done about a credential that the server has refused.
-    func repair(
+    package func repair(
         _ presented: PresentedCredential,
         after outcome: Outcome,
         context: CallContext

@@ -22,6 +22,8 @@ public enum AnswerKey: String, Sendable, Hashable, CaseIterable {
     case webauthn
     /// The confirmation on another device.
     case push
+    /// A phone number that codes are to be sent to.
+    case phoneNumber = "phone_number"
     /// Something else that the provider asks for in its own words: ``Challenge/prompt`` says what.
     case text
 }
@@ -72,6 +74,11 @@ public struct Challenge: Sendable, Hashable {
     public var hint: String?
     /// The question in the provider's own words, where it has some.
     public var prompt: String?
+    /// The number that the person has to choose on the other device, for a confirmation that asks for one.
+    public var number: String?
+    /// What the person needs to set the factor up, such as the key for an authenticator app or the address of its QR
+    /// code; nil for a factor that is set up.
+    public var setup: Secret?
 
     /// Creates a question.
     public init(
@@ -79,13 +86,17 @@ public struct Challenge: Sendable, Hashable {
         round: Int = 1,
         previousFailure: Outcome? = nil,
         hint: String? = nil,
-        prompt: String? = nil
+        prompt: String? = nil,
+        number: String? = nil,
+        setup: Secret? = nil
     ) {
         self.factor = factor
         self.round = round
         self.previousFailure = previousFailure
         self.hint = hint
         self.prompt = prompt
+        self.number = number
+        self.setup = setup
     }
 
     /// What is asked for.

@@ -11,6 +11,12 @@ public protocol ChallengeResponder: Sendable {
     /// preference of the sign-in.
     func choose(among factors: [Factor]) async throws -> Factor?
 
+    /// Shows something that is answered elsewhere: a confirmation that was sent to another device, with the number to
+    /// choose there, or what is needed to set a factor up.
+    ///
+    /// It should return at once: the sign-in goes on behind it.
+    func show(_ challenge: Challenge) async
+
     /// Shows a wait, from its beginning; a countdown may run here.
     ///
     /// The wait does not depend on it. Its task is cancelled when the wait is over, and the next wait is shown after
@@ -24,6 +30,8 @@ public protocol ChallengeResponder: Sendable {
 extension ChallengeResponder {
     /// By default the preference of the sign-in decides.
     public func choose(among factors: [Factor]) async throws -> Factor? { nil }
+    /// By default nothing is shown.
+    public func show(_ challenge: Challenge) async {}
     /// By default waits are not shown.
     public func waiting(for reason: Outcome.Kind, duration: Duration, until: Timestamp) async {}
     /// By default nothing is shown.

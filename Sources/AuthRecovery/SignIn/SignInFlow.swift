@@ -85,7 +85,7 @@ public struct SignInFlow: Sendable {
                 do {
                     step = try await perform(call, with: &machine)
                 } catch let refusal as RecoveryError {
-                    move = try await react(to: refusal, of: call, opening, &progress)
+                    move = try await react(to: refusal, of: call, opening, machine.unlockFactors, &progress)
                     continue
                 }
                 switch step {
@@ -127,10 +127,20 @@ public struct SignInFlow: Sendable {
     /// Asks the person.
     private func ask(_ question: Challenge) async throws -> Call {
         emit(.challenge(kind: question.key.rawValue, destination: question.factor.destination))
-        switch try await responder.answer(question) {
+        switch try await answer(to: question) {
         case .text(let text): return .submit(text, question)
         case .resend: return .resend(question)
         case .useAnotherFactor: return .replace(Detour(question: question))
+        }
+    }
+
+    private func answer(to question: Challenge) async throws -> ChallengeAnswer {
+        do {
+            return try await responder.answer(question)
+        } catch let error as NoAnswer {
+            // Nobody wishes for another confirmation: it ends with what became of the last one.
+            guard question.key == .push, let failure = question.previousFailure else { throw error }
+            throw RecoveryError(outcome: failure, reason: .notRecoverable)
         }
     }
 
@@ -139,11 +149,12 @@ public struct SignInFlow: Sendable {
         to refusal: RecoveryError,
         of call: Call,
         _ opening: Challenge?,
+        _ unlocks: [Factor],
         _ progress: inout SignInProgress
     ) async throws -> Move {
         // That was no word of the server's: somebody else has signed in on this machine meanwhile.
         if refusal.reason == .identityChanged { throw refusal }
-        let (answered, tried) = subject(of: call, opening)
+        let (answered, tried) = subject(of: call, opening, progress)
         let reaction = SignInRules.reaction(
             to: refusal.outcome,
             of: answered,
@@ -169,6 +180,12 @@ public struct SignInFlow: Sendable {
         case .restart:
             progress.countRestart()
             move = .call(.begin)
+        case .unlock:
+            guard !unlocks.isEmpty, let way = try await responder.choose(among: unlocks), unlocks.contains(way) else {
+                break
+            }
+            progress.countRestart()
+            move = .call(.choose(way))
         }
         guard let move else { throw refusal }
         await responder.notice(refusal.outcome)
@@ -176,10 +193,18 @@ public struct SignInFlow: Sendable {
     }
 
     /// What a call was about: the question that it answered, and the one whose factor it tried.
-    private func subject(of call: Call, _ opening: Challenge?) -> (answered: Challenge?, tried: Challenge?) {
+    private func subject(
+        of call: Call,
+        _ opening: Challenge?,
+        _ progress: SignInProgress
+    ) -> (answered: Challenge?, tried: Challenge?) {
         switch call {
         case .begin: (opening, opening)
         case .submit(_, let challenge): (challenge, challenge)
+        // Of these, the person answers on another device, while the call lasts.
+        case .choose(let factor) where factor.key == .push:
+            (progress.numbered(Challenge(factor: factor)), Challenge(factor: factor))
+        case .resend(let challenge) where challenge.key == .push: (challenge, challenge)
         case .choose(let factor): (nil, Challenge(factor: factor))
         case .resend(let challenge): (nil, challenge)
         case .resync, .replace: (nil, nil)

@@ -24,6 +24,11 @@ public protocol SignInMachine {
     /// A refusal of ``begin()`` is treated like that of an answer to this factor.
     var openingFactor: Factor? { get }
 
+    /// The ways in which the person can unlock a locked account by themselves; ``choose(_:)`` takes the one they want.
+    ///
+    /// The flow asks for them where a refusal says so, and only goes on where the responder chooses one. Default: none.
+    var unlockFactors: [Factor] { get }
+
     /// Begins the sign-in, or begins it again after its flow has died.
     mutating func begin() async throws -> SignInStep<Session>
 
@@ -49,6 +54,9 @@ public protocol SignInMachine {
 }
 
 extension SignInMachine {
+    /// By default there is no way to unlock an account.
+    public var unlockFactors: [Factor] { [] }
+
     /// By default the flow begins again.
     public mutating func resync() async throws -> SignInStep<Session> {
         try await begin()

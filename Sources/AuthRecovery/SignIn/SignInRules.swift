@@ -14,6 +14,8 @@ public enum SignInRules {
         case resync
         /// Begin the flow again.
         case restart
+        /// Offer the person to unlock the account.
+        case unlock
         /// End with the refusal.
         case fail
     }
@@ -49,7 +51,14 @@ public enum SignInRules {
         case .challengeIncorrect, .passwordRejected:
             return mayAskAgain ? .askAgain : .fail
         case .challengeExpired:
+            // Another device is bothered again only where the person wants it.
+            if challenge?.key == .push { return mayAskAgain ? .askAgain : .fail }
             return mayAskAgain && outcome.remedies.contains(.newChallenge) ? .newChallenge : .fail
+        case .userActionRequired:
+            // What is wanted stands in the provider's text, and is an answer to the same question.
+            return mayAskAgain && outcome.remedies.first == .askUser ? .askAgain : .fail
+        case .accountLocked:
+            return mayRestart && outcome.remedies.contains(.unlock) ? .unlock : .fail
         case .flowExpired:
             return mayRestart ? .restart : .fail
         case .unavailable where outcome.remedies.first == .restartFlow:

@@ -19,6 +19,8 @@ public struct RateLimitBackoff: RecoveryPolicy {
     public func decide(_ situation: Situation) -> Decision {
         // A server can also say that it does not want to be asked again; then waiting is no remedy.
         guard situation.outcome.remedies.contains(.wait) else { return .pass }
+        // Where another factor helps sooner, the flow decides.
+        if situation.outcome.remedies.first == .switchFactor, situation.outcome.retryAfter == nil { return .pass }
         switch situation.outcome.kind {
         case .rateLimited: break
         // A lockout has its own policy.

@@ -71,7 +71,7 @@ public struct AuthorizationRequest: Sendable {
     /// Compares the ID token of the answer with the request (OpenID Connect Core 1.0 section 3.1.3.7, step 11).
     ///
     /// - Throws: `RecoveryError` with the code `nonce_mismatch` where a token is there and is not the request's.
-    func check(_ answer: TokenAnswer) throws(RecoveryError) {
+    package func check(_ answer: TokenAnswer) throws(RecoveryError) {
         guard let nonce, let token = answer.idToken else { return }
         guard UnverifiedJWT(token)?.claims["nonce"]?.string == nonce.reveal() else { throw Self.mismatch("nonce") }
     }

@@ -40,13 +40,15 @@ extension OAuthClient {
         var request = try server.request(to: call.endpoint)
         request.headerFields[.accept] = "application/json"
         request.headerFields[.contentType] = "application/x-www-form-urlencoded"
+        var classifier = call.classifier
+        classifier.base = self.classifier
         let response = try await client.send(
             request,
             // What the engine looks at; each attempt writes its own.
             body: call.form.body,
             options: RequestOptions(
                 resend: call.resend,
-                classifier: call.classifier,
+                classifier: classifier,
                 // Limits are counted per client, and apart from those of its tokens.
                 credentialID: "client \(clientID)",
                 presents: call.presents,

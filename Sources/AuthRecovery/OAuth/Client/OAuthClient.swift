@@ -25,6 +25,8 @@ public struct OAuthClient: Sendable {
     public let client: RecoveringClient
     /// Layers around every attempt, the outermost first, inside of the authentication; they see the answers too.
     public let attemptLayers: [any Middleware]
+    /// Who tells what an answer means.
+    public let classifier: any OutcomeClassifier
 
     /// Creates a client.
     ///
@@ -35,18 +37,21 @@ public struct OAuthClient: Sendable {
     ///   - client: Sends the requests. No access token of its own is attached to them.
     ///   - attemptLayers: Layers around every attempt, the outermost first: what adds proofs of possession and keeps
     ///     the nonces of the answers stands here.
+    ///   - classifier: Who tells what an answer means, for servers with habits of their own.
     public init(
         server: OAuthServer,
         clientID: String,
         authentication: any ClientAuthentication = .none,
         client: RecoveringClient,
-        attemptLayers: [any Middleware] = []
+        attemptLayers: [any Middleware] = [],
+        classifier: any OutcomeClassifier = OAuthClassifier()
     ) {
         self.server = server
         self.clientID = clientID
         self.authentication = authentication
         self.client = client
         self.attemptLayers = attemptLayers
+        self.classifier = classifier
     }
 
     /// Obtains tokens.

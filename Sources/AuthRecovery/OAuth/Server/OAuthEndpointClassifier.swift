@@ -13,11 +13,13 @@ struct OAuthEndpointClassifier: OutcomeClassifier {
     }
 
     var expects: Expectation
+    /// Who judges what every server says alike.
+    var base: any OutcomeClassifier = OAuthClassifier()
     /// Whether "not yet" is a good answer.
     var isPolling = false
 
     func classify(_ exchange: Exchange) -> Outcome {
-        var outcome = OAuthClassifier().classify(exchange)
+        var outcome = base.classify(exchange)
         guard case .response(let response, let body) = exchange.result else { return outcome }
         if isPolling, let word = OAuthBody(body).knownWord(isError: response.status.code >= 400),
             word == .authorizationPending || word == .slowDown

@@ -1,0 +1,88 @@
+public import AuthRecovery
+import HTTPRecovery
+
+/// A factor that the person has, or can enroll.
+public struct OktaFactor: Sendable, Hashable {
+    /// The id; nil for one that is not enrolled.
+    public var id: String?
+    /// The sort.
+    public var type: OktaFactorType
+    /// Who provides it, such as `OKTA` or `GOOGLE`.
+    public var provider: String
+    /// The vendor's name to show.
+    public var vendorName: String?
+    /// `NOT_SETUP`, `ACTIVE` or another word; nil where the server does not say.
+    public var status: String?
+    /// Whether it has to be enrolled: `REQUIRED` or `OPTIONAL`; nil where the server does not say.
+    public var enrollment: String?
+    /// Where a code goes to, masked.
+    public var destination: String?
+    /// The question, for a security question.
+    public var question: String?
+    /// The id of the credential, for WebAuthn.
+    public var credentialID: String?
+    /// The number that the person has to choose on their phone.
+    public var number: String?
+    /// The steps that the server offers for it.
+    public var links: OktaLinks
+    /// What the server sends for its activation; it may hold secrets.
+    var activation: JSONValue?
+    /// What the server sends for its verification.
+    var challenge: JSONValue?
+
+    /// Reads a factor; nil where the value names no sort.
+    init?(_ json: JSONValue) {
+        guard let type = json["factorType"]?.string?.nonEmpty else { return nil }
+        let profile = json["profile"]
+        self.type = OktaFactorType(reading: type)
+        id = json["id"]?.string?.nonEmpty
+        provider = json["provider"]?.string?.nonEmpty?.bounded(to: 256) ?? "OKTA"
+        vendorName = json["vendorName"]?.string?.nonEmpty?.bounded(to: 256)
+        status = json["status"]?.string?.nonEmpty?.bounded(to: 256)
+        enrollment = json["enrollment"]?.string?.nonEmpty?.bounded(to: 256)
+        destination = (profile?["phoneNumber"] ?? profile?["email"])?.string?.nonEmpty.map(Self.masked)
+        question = profile?["questionText"]?.string?.nonEmpty?.bounded(to: 1024)
+        credentialID = profile?["credentialId"]?.string?.nonEmpty
+        links = OktaLinks(json["_links"])
+        activation = json["_embedded"]?["activation"]
+        adopt(challenge: json["_embedded"]?["challenge"])
+    }
+
+    /// Takes what the server sends for the verification, wherever it stands.
+    mutating func adopt(challenge: JSONValue?) {
+        guard let challenge else { return }
+        self.challenge = challenge
+        number = challenge["correctAnswer"]?.codeText?.bounded(to: 16) ?? number
+    }
+
+    /// Whether the person still has to set it up.
+    var isOpenForEnrollment: Bool { status != "ACTIVE" && !links["enroll"].isEmpty }
+
+    /// The factor by the words that all providers share; nil where this version cannot carry it out.
+    public var factor: Factor? {
+        type.key.map { key in
+            Factor(key: key, providerName: type.rawValue, destination: destination, id: id ?? provider)
+        }
+    }
+
+    /// The destination with its middle hidden; Okta masks it mostly, but not everywhere.
+    static func masked(_ destination: String) -> String {
+        let destination = destination.bounded(to: 256)
+        if destination.contains("*") || destination.contains("X") { return destination }
+        guard let at = destination.lastIndex(of: "@") else {
+            return "•••" + destination.suffix(destination.count > 4 ? 2 : 0)
+        }
+        return destination[..<at].prefix(1) + "•••" + destination[at...]
+    }
+}
+
+extension OktaFactor: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The sort and the id.
+    public var description: String { "OktaFactor(\(type.rawValue.loggable ?? "?"), \(id?.loggable ?? "-"))" }
+
+    /// The sort and the id.
+    public var debugDescription: String { description }
+
+    /// A mirror without children: an activation holds the key.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}

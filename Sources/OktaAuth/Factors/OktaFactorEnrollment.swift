@@ -1,0 +1,49 @@
+public import AuthRecovery
+import HTTPRecovery
+
+/// What is sent to enroll a factor.
+public struct OktaFactorEnrollment: Sendable, Hashable {
+    /// The factor, as the server offers it.
+    public var factor: OktaFactor
+    /// The phone number, for text messages and calls.
+    public var phoneNumber: Secret?
+    /// The id of the question, for a security question.
+    public var question: String?
+    /// The answer, for a security question.
+    public var answer: Secret?
+    /// The id of the credential, for a token that has one.
+    public var credentialID: String?
+    /// A code, for a token that is activated with its enrollment.
+    public var passCode: Secret?
+
+    /// Creates an enrollment.
+    public init(
+        _ factor: OktaFactor,
+        phoneNumber: Secret? = nil,
+        question: String? = nil,
+        answer: Secret? = nil,
+        credentialID: String? = nil,
+        passCode: Secret? = nil
+    ) {
+        self.factor = factor
+        self.phoneNumber = phoneNumber
+        self.question = question
+        self.answer = answer
+        self.credentialID = credentialID
+        self.passCode = passCode
+    }
+
+    var members: [JSONValue.Member] {
+        let values: [(String, String?)] = [
+            ("phoneNumber", phoneNumber?.reveal()), ("question", question), ("answer", answer?.reveal()),
+            ("credentialId", credentialID),
+        ]
+        let profile = values.compactMap { name, value in value.map { JSONValue.Member(name, .string($0)) } }
+        var members: [JSONValue.Member] = [
+            .init("factorType", .string(factor.type.rawValue)), .init("provider", .string(factor.provider)),
+        ]
+        if !profile.isEmpty { members.append(.init("profile", .object(profile))) }
+        if let passCode { members.append(.init("passCode", .string(passCode.reveal()))) }
+        return members
+    }
+}

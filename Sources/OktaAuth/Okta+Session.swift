@@ -1,0 +1,206 @@
+import AuthRecovery
+public import HTTPRecovery
+public import HTTPTypes
+
+extension Okta {
+    // MARK: The session
+
+    /// The session that the store holds, as the server sees it now; nil where there is none any more.
+    ///
+    /// An org's session is read; of an app's tokens, the access token is asked about, and renewed first where it has
+    /// expired. What the server says is over is removed from the store.
+    ///
+    /// - Throws: `RecoveryError` when the server cannot be asked; nothing is removed then. `CancellationError` as soon as
+    ///   the task is cancelled.
+    public func currentSession() async throws -> OktaSession? {
+        let held = try await tokens.store.read().credentials
+        do {
+            if let app = api.configuration.app {
+                guard held.accessToken != nil || held.refreshToken != nil else { return nil }
+                return try await currentTokens(of: app)
+            }
+            guard held.sessionID != nil else { return nil }
+            return try await currentOrgSession()
+        } catch let error as RecoveryError where Self.saysGone(error) {
+            return nil
+        }
+    }
+
+    /// Sends a request with the session's credential: the app's access token, else the org's session.
+    ///
+    /// An access token that was refused is renewed, once for everybody, and the request sent once more. What the server
+    /// has definitely refused and nothing can renew is removed from the store.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path below the org's URL, such as `/api/v1/users/me`.
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where a person has to sign in.
+    ///   `CancellationError` as soon as the task is cancelled.
+    public func send(_ method: HTTPRequest.Method = .get, path: String) async throws -> Response {
+        let call = OktaAPI.Call(request: api.org.request(method, path: path), resend: .byMethod, purpose: .plain)
+        return try await send(call)
+    }
+
+    /// Renews what can be renewed: the app's tokens, or the time that the org's session lasts.
+    ///
+    /// - Returns: The session then.
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where nothing is held that could be renewed.
+    ///   `CancellationError` as soon as the task is cancelled.
+    @discardableResult
+    public func refresh() async throws -> OktaSession {
+        guard api.configuration.app == nil else {
+            let context = CallContext(record: CallRecord(), runtime: api.client.runtime)
+            return Self.session(of: try await tokens.renew(context).credentials)
+        }
+        let call = OktaAPI.Call(
+            request: api.org.request(.post, path: "/api/v1/sessions/me/lifecycle/refresh"),
+            // Renewing it twice renews it once.
+            resend: .replayable,
+            purpose: .plain
+        )
+        return try await session(in: send(call))
+    }
+
+    /// Signs out: revokes the app's tokens, ends the org's session, and forgets them.
+    ///
+    /// What the server does not know any more counts as ended.
+    ///
+    /// - Throws: `RecoveryError` when the server could not be told; the store still holds them then, so that signing out
+    ///   can be tried again. `CancellationError` as soon as the task is cancelled.
+    public func signOut() async throws {
+        let held = try await tokens.store.read().credentials
+        if let app = api.configuration.app {
+            let oauth = try app.oauth(at: api.org, client: api.client)
+            if let token = held.refreshToken { try await oauth.revoke(token, hint: .refresh) }
+            if let token = held.accessToken { try await oauth.revoke(token, hint: .access) }
+            try await forget(.refresh, of: held)
+            try await forget(.access, of: held)
+        }
+        guard held.sessionID != nil else { return }
+        do {
+            let call = OktaAPI.Call(
+                request: api.org.request(.delete, path: "/api/v1/sessions/me"),
+                resend: .replayable,
+                purpose: .plain,
+                layers: [OktaSessionCookie(tokens: tokens.store)]
+            )
+            _ = try await api.send(call)
+        } catch let error as RecoveryError where Self.saysGone(error) {
+            // That is what was wanted.
+        }
+        try await forget(.session, of: held)
+    }
+
+    // MARK: How
+
+    private func send(_ call: OktaAPI.Call) async throws -> Response {
+        var call = call
+        let held = try await tokens.store.read().credentials
+        let kind: Outcome.CredentialKind = api.configuration.app == nil ? .session : .access
+        guard held[kind] != nil || (kind == .access && held.refreshToken != nil) else {
+            throw RecoveryError(
+                outcome: Outcome(.reauthenticationRequired, processed: .no, remedies: [.reauthenticate]),
+                reason: .notRecoverable
+            )
+        }
+        call.presents = kind
+        call.layers =
+            kind == .session
+            ? [OktaSessionCookie(tokens: tokens.store)] : [Authorization(tokens, audience: [api.org.origin])]
+        do {
+            return try await api.send(call)
+        } catch let error as RecoveryError where error.kind == .credentialRejected {
+            guard let credential = error.outcome.credential, credential == kind, error.outcome.tokenAction == .clear else {
+                throw error
+            }
+            // Where the client's own policies have renewed it already, a fresh one was refused.
+            guard !error.history.hasRepair else { throw error }
+            return try await replay(call, after: error, presented: held)
+        }
+    }
+
+    /// Does what can be done about a refused credential, and sends the request once more.
+    private func replay(
+        _ call: OktaAPI.Call,
+        after error: RecoveryError,
+        presented held: Credentials
+    ) async throws -> Response {
+        let kind = call.presents ?? .session
+        let presented = PresentedCredential(kind: kind, version: held.version(of: kind) ?? 0)
+        let context = CallContext(record: CallRecord(), runtime: api.client.runtime)
+        switch try await tokens.repair(presented, after: error.outcome, context: context) {
+        case .failed(let outcome, let reason, let cause):
+            var failed = error
+            (failed.outcome, failed.reason, failed.cause) = (outcome, reason, cause)
+            throw failed
+        default:
+            return try await api.send(call)
+        }
+    }
+
+    private func currentOrgSession() async throws -> OktaSession {
+        try await session(
+            in: send(OktaAPI.Call(request: api.org.request(.get, path: "/api/v1/sessions/me"), resend: .byMethod, purpose: .plain))
+        )
+    }
+
+    private func session(in response: Response) throws -> OktaSession {
+        guard let bytes = response.body.bytesInMemory, let json = try? JSONValue(parsing: Array(bytes)),
+            let session = OktaSession(json)
+        else { throw api.failure(.unreadable, in: response) }
+        return session
+    }
+
+    private func currentTokens(of app: OktaApp) async throws -> OktaSession? {
+        let context = CallContext(record: CallRecord(), runtime: api.client.runtime)
+        let held = try await tokens.credentials(for: context).credentials
+        guard let token = held.accessToken else { return nil }
+        let introspection = try await app.oauth(at: api.org, client: api.client).introspect(token, hint: .access)
+        guard introspection.isActive else {
+            let version = held.version(of: .access) ?? 0
+            if try await tokens.store.clear(.access, ifVersion: version) { emitClear(.access) }
+            return nil
+        }
+        var session = Self.session(of: held)
+        session.userID = introspection.claims["uid"]?.string ?? introspection.subject
+        session.login = introspection.claims["username"]?.string
+        session.expiresAt = introspection.expiresAt ?? held.expiresAt
+        return session
+    }
+
+    /// What an app's tokens tell by themselves.
+    private static func session(of credentials: Credentials) -> OktaSession {
+        let claims = credentials.accessToken.flatMap { UnverifiedJWT($0) }
+        return OktaSession(
+            userID: claims?.claims["uid"]?.string ?? claims?.subject,
+            status: "ACTIVE",
+            expiresAt: credentials.expiresAt
+        )
+    }
+
+    private func forget(_ kind: Outcome.CredentialKind, of held: Credentials) async throws {
+        guard let version = held.version(of: kind) else { return }
+        if try await tokens.store.clear(kind, ifVersion: version) { emitClear(kind) }
+    }
+
+    private func emitClear(_ kind: Outcome.CredentialKind) {
+        let runtime = api.client.runtime
+        runtime.events.emit(RecoveryEvent(call: 0, time: runtime.time.now, kind: .clear(kind)))
+    }
+
+    /// Whether an error says that there is no such session any more.
+    private static func saysGone(_ error: RecoveryError) -> Bool {
+        switch error.kind {
+        case .credentialRejected: error.outcome.credential == .session || error.outcome.credential == .access
+        case .reauthenticationRequired: true
+        default: false
+        }
+    }
+}
+
+extension History {
+    /// Whether the call was repaired, or its repair tried.
+    fileprivate var hasRepair: Bool {
+        steps.contains { if case .repair = $0 { true } else { false } }
+    }
+}

@@ -1,0 +1,132 @@
+public import AuthRecovery
+public import HTTPRecovery
+import HTTPTypes
+
+/// An Okta org for a client without a browser, with recovery.
+///
+/// ```swift
+/// let okta = try Okta(org: "https://example.okta.com", client: client, tokens: FileTokenStore(path: path))
+/// let session = try await okta.signIn(identifier: email, password: password, answering: prompts)
+/// ```
+///
+/// ``signIn(identifier:password:answering:options:)`` goes all the way. Who wants to take each step by themselves begins
+/// with ``authenticate(_:)`` and follows the ``OktaState`` that it leads to.
+public struct Okta: Sendable {
+    let api: OktaAPI
+
+    /// Keeps the tokens that a sign-in has obtained, and renews them with Okta's grace for a lost answer.
+    ///
+    /// It belongs into the layers of a client that sends requests with these tokens: `SessionRenewal(okta.tokens)` and
+    /// `Authorization(okta.tokens, audience: …)`.
+    public let tokens: TokenManager
+
+    /// Creates a client of an org.
+    ///
+    /// - Parameters:
+    ///   - org: The org's URL: what stands before `/api/v1`.
+    ///   - client: Sends the requests.
+    ///   - tokens: Keeps the session or the tokens.
+    ///   - configuration: What the app wants beside.
+    /// - Throws: `InvalidURL` when the text is no such URL.
+    public init(
+        org: String,
+        client: RecoveringClient,
+        tokens: any TokenStore,
+        configuration: OktaConfiguration = OktaConfiguration()
+    ) throws(InvalidURL) {
+        let org = try OktaOrg(org)
+        api = OktaAPI(org: org, client: client, tokens: tokens, configuration: configuration)
+        var renewer: (any TokenRenewer)?
+        if let app = configuration.app {
+            renewer = RefreshTokenGrant(
+                client: try app.oauth(at: org, client: client),
+                reuse: .rotating(grace: app.rotationGrace)
+            )
+        }
+        self.tokens = TokenManager(store: tokens, renewer: renewer)
+    }
+
+    /// What is known about locked accounts.
+    public var lockouts: LockoutLedger {
+        LockoutLedger(runtime: api.client.runtime, origin: api.org.origin)
+    }
+
+    // MARK: Whole journeys
+
+    /// Signs in, through everything that can stand in the way.
+    ///
+    /// An expired password is changed, factors are verified or enrolled, a push is waited for, a lockout is unlocked
+    /// where the person wants it, a dead transaction is begun again. Each password, code and message is spent once:
+    /// where an answer is lost on the way, the sign-in fails rather than spends it again. A push is sent once too, and
+    /// another one only where the responder answers the question after it with `.resend`.
+    ///
+    /// - Parameters:
+    ///   - identifier: The person's name.
+    ///   - password: The password; nil asks for it.
+    ///   - responder: Answers what is asked. Answering the question for the password with `.useAnotherFactor` begins to
+    ///     recover a forgotten one; answering that for the new password after a warning with it keeps the old one.
+    ///   - options: How to deal with what goes wrong.
+    /// - Returns: The session; it, or its tokens, are stored before this returns.
+    /// - Throws: `RecoveryError` for what could not be recovered from, `NoAnswer` where the responder had none,
+    ///   `CancellationError` as soon as the task is cancelled.
+    public func signIn(
+        identifier: String,
+        password: Secret? = nil,
+        answering responder: any ChallengeResponder,
+        options: SignInOptions = .okta
+    ) async throws -> OktaSession {
+        try await run(.signIn, identifier, password, responder, options)
+    }
+
+    /// Recovers a forgotten password: reaches the person, has the question answered and a new password set, and signs
+    /// in with it.
+    ///
+    /// - Parameters:
+    ///   - identifier: The person's name.
+    ///   - factorType: How the person is reached; nil lets the responder choose.
+    ///   - responder: Answers what is asked.
+    ///   - options: How to deal with what goes wrong.
+    /// - Throws: `RecoveryError`; of the kind `user_action_required` where the person has to follow a mail now.
+    ///   `NoAnswer` and `CancellationError` as in signing in.
+    public func recoverPassword(
+        identifier: String,
+        via factorType: OktaFactorType? = nil,
+        answering responder: any ChallengeResponder,
+        options: SignInOptions = .okta
+    ) async throws -> OktaSession {
+        try await run(.recover(factorType), identifier, nil, responder, options)
+    }
+
+    private func run(
+        _ goal: OktaSignInMachine.Goal,
+        _ identifier: String,
+        _ password: Secret?,
+        _ responder: any ChallengeResponder,
+        _ options: SignInOptions
+    ) async throws -> OktaSession {
+        let runtime = api.client.runtime
+        let watch = SignInWatch(responder)
+        let flow = SignInFlow(answering: responder, options: options) { watch.emit($0, in: runtime) }
+        return try await watch.run {
+            var api = api
+            api.observer = { watch.observe($0) }
+            api.account = LockoutLedger.account(for: identifier)
+            var machine = OktaSignInMachine(
+                api: api,
+                goal: goal,
+                identifier: identifier,
+                password: password,
+                responder: responder,
+                watch: watch
+            )
+            return try await flow.run(&machine)
+        }
+    }
+}
+
+extension SignInOptions {
+    /// What suits Okta: the person's own devices before messages that are sent.
+    public static var okta: SignInOptions {
+        SignInOptions(preference: [.push, .totp, .phoneCode, .emailCode, .securityAnswer, .webauthn])
+    }
+}

@@ -1,0 +1,45 @@
+public import AuthRecovery
+import HTTPRecovery
+
+/// What an app wants of an org beside its address.
+public struct OktaConfiguration: Sendable {
+    /// How long to wait between two questions whether a push was answered; at least 500 ms, default: 4 s.
+    public var pollInterval: Duration
+
+    /// Whether the server is to say that a password expires soon; the person may then change it or go on. Default: no.
+    public var warnsOfExpiry: Bool
+
+    /// Whether optional factors are offered for enrollment too; default: no, they are skipped.
+    public var enrollsOptionalFactors: Bool
+
+    /// What signs WebAuthn challenges; nil asks the responder.
+    public var authenticator: (any WebAuthnAuthenticator)?
+
+    /// What tells the device apart, sent as `X-Device-Fingerprint`; nil sends none.
+    public var deviceFingerprint: String?
+
+    /// The device token, sent as the cookie `DT`; nil sends none.
+    public var deviceToken: Secret?
+
+    /// The app that tokens are obtained for; nil makes a session of the org instead.
+    public var app: OktaApp?
+
+    /// Creates a configuration.
+    public init(
+        pollInterval: Duration = .seconds(4),
+        warnsOfExpiry: Bool = false,
+        enrollsOptionalFactors: Bool = false,
+        authenticator: (any WebAuthnAuthenticator)? = nil,
+        deviceFingerprint: String? = nil,
+        deviceToken: Secret? = nil,
+        app: OktaApp? = nil
+    ) {
+        self.pollInterval = max(pollInterval, .milliseconds(500))
+        self.warnsOfExpiry = warnsOfExpiry
+        self.enrollsOptionalFactors = enrollsOptionalFactors
+        self.authenticator = authenticator
+        self.deviceFingerprint = deviceFingerprint
+        self.deviceToken = deviceToken
+        self.app = app
+    }
+}

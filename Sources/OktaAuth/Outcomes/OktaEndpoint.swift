@@ -1,0 +1,62 @@
+import HTTPTypes
+
+/// The endpoint of an org that a request went to.
+struct OktaEndpoint {
+    private let method: HTTPRequest.Method
+    private let segments: [Substring]
+    /// The segments below `authn`; nil elsewhere.
+    private let step: ArraySlice<Substring>?
+
+    init(method: HTTPRequest.Method, path: String) {
+        self.method = method
+        let all = path.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").prefix(32)
+        let segments = Array(all)
+        self.segments = segments
+        step = segments.firstIndex(of: "authn").map { segments[($0 + 1)...] }
+    }
+
+    /// Whether it belongs to the Authentication API.
+    var isAuthentication: Bool { step != nil }
+
+    /// Whether it begins a transaction, or reads where one stands.
+    var isPrimary: Bool { step?.isEmpty == true }
+
+    /// Whether it ends a transaction.
+    var isCancel: Bool { step?.last == "cancel" }
+
+    /// Whether it changes a password, for which the old one is presented too.
+    var isPasswordChange: Bool { segments.last == "change_password" }
+
+    /// Whether it has a code sent or a factor prepared, so that the answer may be without a transaction.
+    var isSending: Bool {
+        let isSent = segments.last == "sms" || segments.last == "email" || segments.last == "call"
+        return segments.last == "resend" || (isSent && segments.contains("activate"))
+    }
+
+    /// Whether it is about sessions.
+    var isSessions: Bool { step == nil && segments.contains("sessions") }
+
+    /// Whether it ends sessions.
+    var endsSession: Bool {
+        (isSessions && method == .delete) || segments.last == "signout" || segments.last == "logout"
+    }
+
+    /// Whether it belongs to the identity engine.
+    var isIdentityEngine: Bool { segments.contains("idx") }
+
+    /// Whether it is an endpoint of an authorization server with the name.
+    func isOAuth(_ name: Substring) -> Bool {
+        segments.contains("oauth2") && segments.last == name
+    }
+
+    var className: String {
+        var names: [Substring] = []
+        for segment in segments { names.append(Self.looksLikeID(segment) ? "{id}" : segment) }
+        return "\(method.rawValue) /\(names.joined(separator: "/"))"
+    }
+
+    /// Whether a segment is an id such as `00ub0oNGTSWTBKOLGLNR`: Okta's words have no digit but in a version.
+    private static func looksLikeID(_ segment: Substring) -> Bool {
+        segment.utf8.count >= 8 && segment.utf8.contains { (0x30...0x39).contains($0) }
+    }
+}

@@ -1,0 +1,130 @@
+import HTTPRecovery
+
+/// What an error code of Okta's means.
+struct OktaMeaning {
+    var kind: Outcome.Kind
+    var remedies: [Remedy]
+    var scope = Outcome.Scope.endpoint
+    var credential: Outcome.CredentialKind?
+    var parameter: String?
+    /// The time to wait that Okta documents for the code, for answers that state none.
+    var delay: Duration?
+    /// Whether the presented credential is refused, ended or used up by it.
+    var clears: Set<Outcome.CredentialKind> = []
+
+    init(
+        _ kind: Outcome.Kind,
+        _ remedies: [Remedy] = [],
+        scope: Outcome.Scope = .endpoint,
+        parameter: String? = nil,
+        delay: Duration? = nil,
+        clears: Set<Outcome.CredentialKind> = []
+    ) {
+        self.kind = kind
+        self.remedies = remedies
+        self.scope = scope
+        self.parameter = parameter
+        self.delay = delay
+        self.clears = clears
+    }
+
+    /// The meaning of an error; nil where its code is not known.
+    ///
+    /// - Parameters:
+    ///   - envelope: The error.
+    ///   - endpoint: Where it came from: some codes mean different things at different steps.
+    ///   - presented: The sort of credential that was presented.
+    static func of(
+        _ envelope: OktaEnvelope,
+        at endpoint: OktaEndpoint,
+        presented: Outcome.CredentialKind?
+    ) -> OktaMeaning? {
+        guard let code = envelope.code?.uppercased() else { return nil }
+        switch code {
+        case "E0000001": return validation(envelope)
+        case "E0000004": return authentication(at: endpoint, presented)
+        case "E0000007": return resource(envelope, at: endpoint, presented)
+        case "E0000011": return token(at: endpoint, presented)
+        case "E0000014": return update(envelope, at: endpoint)
+        case "E0000259": return login(envelope)
+        default: return OktaCodes.table[code]
+        }
+    }
+
+    /// A credential is refused; the one that was presented, else the one that the code speaks of.
+    static func refused(_ credential: Outcome.CredentialKind) -> OktaMeaning {
+        var meaning: OktaMeaning
+        switch credential {
+        // The proof of a running flow is not a credential to renew.
+        case .state: return OktaMeaning(.flowExpired, [.restartFlow], clears: [.state])
+        case .code, .device: meaning = OktaMeaning(.credentialRejected, [.restartFlow])
+        case .access, .id: meaning = OktaMeaning(.credentialRejected, [.refreshCredential, .reauthenticate])
+        case .session, .refresh: meaning = OktaMeaning(.credentialRejected, [.reauthenticate])
+        // A new API token has to be made.
+        case .client: meaning = OktaMeaning(.credentialRejected, [.fixRequest])
+        }
+        meaning.scope = .credential
+        meaning.credential = credential
+        // The client's own credential is configuration: nothing is cleared.
+        if credential != .client { meaning.clears = [credential] }
+        return meaning
+    }
+
+    private static func validation(_ envelope: OktaEnvelope) -> OktaMeaning {
+        if envelope.text.contains("password requirements were not met") {
+            return OktaMeaning(.passwordRejected, [.askUser])
+        }
+        let isTyped = envelope.parameter.map { typedByPeople.contains($0.lowercased()) } ?? false
+        return OktaMeaning(.invalidRequest, isTyped ? [.fixRequest, .askUser] : [.fixRequest])
+    }
+
+    /// What people fill in, so that new input may help.
+    private static let typedByPeople: Set<String> = [
+        "username", "login", "email", "password", "newpassword", "oldpassword", "passcode", "answer", "phonenumber",
+        "phoneextension", "credentialid",
+    ]
+
+    /// Wrong credentials, and at other places a one-time token that is wrong or used up.
+    private static func authentication(
+        at endpoint: OktaEndpoint,
+        _ presented: Outcome.CredentialKind?
+    ) -> OktaMeaning {
+        if presented == .code || endpoint.isSessions { return refused(presented == .session ? .session : .code) }
+        return OktaMeaning(.invalidCredentials, [.askUser])
+    }
+
+    /// `me (Session)` is how Okta says that there is no session.
+    private static func resource(
+        _ envelope: OktaEnvelope,
+        at endpoint: OktaEndpoint,
+        _ presented: Outcome.CredentialKind?
+    ) -> OktaMeaning {
+        let isSession = envelope.text.contains("(session)")
+        guard isSession, presented == nil || presented == .session else { return OktaMeaning(.notFound) }
+        return refused(.session)
+    }
+
+    private static func token(at endpoint: OktaEndpoint, _ presented: Outcome.CredentialKind?) -> OktaMeaning {
+        if let presented { return refused(presented) }
+        return refused(endpoint.isAuthentication ? .state : .access)
+    }
+
+    /// The old password is wrong, or the new one is against the policy.
+    private static func update(_ envelope: OktaEnvelope, at endpoint: OktaEndpoint) -> OktaMeaning {
+        let text = envelope.text
+        let isAboutOld =
+            text.contains("oldpassword") || text.contains("old password is")
+            || text.contains("credentials provided were incorrect")
+        if endpoint.isPasswordChange && (isAboutOld || envelope.causes.isEmpty) {
+            return OktaMeaning(.invalidCredentials, [.askUser], parameter: "oldPassword")
+        }
+        return OktaMeaning(.passwordRejected, [.askUser], parameter: "newPassword")
+    }
+
+    /// Sign-in is refused for now; newer orgs say so of a password that has appeared in a breach too.
+    private static func login(_ envelope: OktaEnvelope) -> OktaMeaning {
+        let isBreach = envelope.text.contains("breach") || envelope.text.contains("compromised")
+        return isBreach
+            ? OktaMeaning(.passwordCompromised, [.switchFactor, .changePassword]) : OktaMeaning(.policyBlocked)
+    }
+}

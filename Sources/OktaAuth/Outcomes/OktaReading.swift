@@ -1,0 +1,162 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// One answer of Okta's on its way to an outcome.
+struct OktaReading {
+    let reading: ErrorReading
+    let endpoint: OktaEndpoint
+
+    init(_ reading: ErrorReading) {
+        var reading = reading
+        // Rate-limit fields stand on almost every answer; without a refusal for a limit only a field whose purpose it
+        // is states a delay.
+        if !reading.delay.isDelayStated { reading.delay.delay = nil }
+        self.reading = reading
+        self.endpoint = OktaEndpoint(method: reading.exchange.method, path: reading.exchange.path)
+    }
+
+    var status: Int { reading.status }
+    var presented: Outcome.CredentialKind? { reading.exchange.presented }
+    private var isSuccess: Bool { (200..<300).contains(status) }
+
+    var outcome: Outcome {
+        let body = reading.content.json
+        let envelope = body.flatMap { OktaEnvelope($0) }
+        let messages = body.flatMap { OktaMessages($0) }
+        if status == 429 { return throttled(envelope, messages) }
+        if let envelope, !isSuccess || envelope.code != nil { return outcome(of: envelope) }
+        if let messages, messages.isError(status: status) { return outcome(of: messages) }
+        if isSuccess, !isRefusedByWord { return OktaSuccessReading(self).outcome }
+        return OktaWords(self).outcome
+    }
+
+    /// Whether a success holds the error word of an OAuth error.
+    private var isRefusedByWord: Bool {
+        guard !endpoint.isAuthentication, let body = reading.content.json else { return false }
+        return OAuthError(body) != nil
+    }
+
+    // MARK: Limits
+
+    /// A 429 is a throttle, whatever its body says.
+    private func throttled(_ envelope: OktaEnvelope?, _ messages: OktaMessages?) -> Outcome {
+        if let envelope, let meaning = OktaMeaning.of(envelope, at: endpoint, presented: presented),
+            meaning.kind == .rateLimited || meaning.kind == .quotaExhausted
+        {
+            return outcome(of: envelope)
+        }
+        var outcome = limited(OktaMeaning(.rateLimited, [.wait], scope: .origin))
+        if let envelope {
+            describe(&outcome, envelope)
+        } else if let message = messages?.decisive {
+            describe(&outcome, message)
+        } else if let error = reading.content.json.flatMap({ OAuthError($0) }) {
+            outcome.code = error.word.rawValue
+            outcome.message = error.detail
+        }
+        return outcome
+    }
+
+    /// The outcome of a refusal for a limit.
+    func limited(_ meaning: OktaMeaning) -> Outcome {
+        var outcome = failure(meaning.kind, meaning.remedies)
+        outcome.scope = meaning.scope
+        if status == 429 { outcome.processed = .no }
+        if reading.delay.isDelayStated {
+            outcome.retryAfter = reading.delay.delay
+        } else if meaning.kind != .quotaExhausted {
+            // The fields count the requests of the org: another limit than theirs may have been met.
+            let limit = OktaRateLimit(reading)
+            let isThatLimit = status == 429 && (meaning.scope == .origin || !limit.hasRest)
+            outcome.retryAfter = (isThatLimit ? limit.delay : nil) ?? meaning.delay
+        }
+        if let delay = outcome.retryAfter, delay >= Outcome.quotaSpan { outcome.kind = .quotaExhausted }
+        return outcome
+    }
+
+    // MARK: Codes
+
+    private func outcome(of envelope: OktaEnvelope) -> Outcome {
+        guard let meaning = OktaMeaning.of(envelope, at: endpoint, presented: presented) else {
+            var outcome = isSuccess ? failure(.unknown) : byStatus
+            describe(&outcome, envelope)
+            return outcome
+        }
+        var outcome = self.outcome(of: meaning)
+        describe(&outcome, envelope)
+        outcome.parameter = outcome.parameter ?? meaning.parameter
+        return outcome
+    }
+
+    private func outcome(of messages: OktaMessages) -> Outcome {
+        var outcome: Outcome
+        if let meaning = messages.meaning(at: endpoint, presented: presented) {
+            outcome = self.outcome(of: meaning)
+        } else {
+            outcome = isSuccess ? failure(.unknown) : byStatus
+        }
+        describe(&outcome, messages.decisive)
+        return outcome
+    }
+
+    func outcome(of meaning: OktaMeaning) -> Outcome {
+        switch meaning.kind {
+        case .rateLimited, .quotaExhausted:
+            return limited(meaning)
+        case .unavailable:
+            var outcome = Outcome.unavailable(reading)
+            outcome.remedies = meaning.remedies
+            if outcome.retryAfter != nil, !outcome.remedies.contains(.resync) { outcome.remedies = [.wait] }
+            return outcome
+        default:
+            var outcome = failure(meaning.kind, meaning.remedies)
+            outcome.scope = meaning.scope
+            outcome.credential = meaning.credential
+            if outcome.kind == .accountLocked {
+                // Okta never says for how long.
+                outcome.lockout = .indefinite
+            } else {
+                outcome.retryAfter = reading.delay.delay
+            }
+            // No outage refuses anything.
+            if let presented, status < 500, status != 408, meaning.clears.contains(presented) {
+                outcome.tokenAction = .clear
+            }
+            return outcome
+        }
+    }
+
+    private func describe(_ outcome: inout Outcome, _ envelope: OktaEnvelope) {
+        outcome.code = envelope.code ?? outcome.code
+        outcome.message = envelope.summary ?? envelope.causeText ?? outcome.message
+        outcome.details = envelope.details
+        switch outcome.kind {
+        case .invalidRequest, .passwordRejected, .invalidCredentials, .challengeIncorrect, .conflict,
+            .factorUnavailable:
+            outcome.parameter = envelope.parameter
+        default:
+            break
+        }
+        outcome.userMessage = OktaText.userMessage(of: envelope, kind: outcome.kind)
+    }
+
+    private func describe(_ outcome: inout Outcome, _ message: OktaMessages.Message) {
+        outcome.code = message.code ?? message.key
+        outcome.message = message.text
+        outcome.userMessage = message.text
+        if outcome.isFailure { outcome.parameter = message.field ?? outcome.parameter }
+    }
+
+    // MARK: Statuses
+
+    /// What the status says where the body names no known code; an unknown code refuses no credential for good.
+    private var byStatus: Outcome {
+        var outcome = OktaWords(self).byStatus
+        outcome.tokenAction = .keep
+        return outcome
+    }
+
+    func failure(_ kind: Outcome.Kind, _ remedies: [Remedy] = []) -> Outcome {
+        Outcome(kind, processed: reading.processed, remedies: remedies, status: status)
+    }
+}

@@ -1,0 +1,183 @@
+import HTTPRecovery
+
+/// Where a transaction or a session stands, as a success tells it.
+struct OktaSuccessReading {
+    private let okta: OktaReading
+    private var endpoint: OktaEndpoint { okta.endpoint }
+    private var presented: Outcome.CredentialKind? { okta.presented }
+
+    init(_ okta: OktaReading) {
+        self.okta = okta
+    }
+
+    var outcome: Outcome {
+        guard let body = okta.reading.content.json else { return withoutJSON }
+        if endpoint.isIdentityEngine { return engine(body) }
+        let status = body["status"]?.string?.nonEmpty
+        let result = factorResult(in: body)
+        var outcome: Outcome
+        if endpoint.isAuthentication {
+            outcome = status.map { transaction(body, status: $0, result: result) } ?? withoutStatus(body, result)
+        } else if body["factorResult"] != nil {
+            outcome = self.outcome(ofResult: result, in: body) ?? ok
+        } else {
+            outcome = resource(body)
+        }
+        outcome.statusType = status?.bounded(to: 256)
+        outcome.factorResult = result?.bounded(to: 256)
+        return outcome
+    }
+
+    private var ok: Outcome { okta.failure(.ok) }
+
+    private func next(_ remedies: [Remedy]) -> Outcome { okta.failure(.continue, remedies) }
+
+    /// The result of the factor that is under way: the transaction's own, or that of an activation.
+    private func factorResult(in body: JSONValue) -> String? {
+        let activation = body["_embedded"]?["factor"]?["_embedded"]?["activation"]
+        return body["factorResult"]?.string?.nonEmpty ?? activation?["factorResult"]?.string?.nonEmpty
+    }
+
+    // MARK: Without a transaction
+
+    /// A success whose body is no JSON: not the API's answer, unless there is nothing to say.
+    private var withoutJSON: Outcome {
+        switch okta.reading.content {
+        case .empty where endpoint.isPrimary: okta.failure(.unreadable)
+        case .empty: ended
+        // A page where a redirect was asked for: the session token was wrong or used up.
+        case .markup where endpoint.isOAuth("authorize") && presented == .code: okta.outcome(of: .refused(.code))
+        default: isCut ? ok : okta.failure(.unreadable)
+        }
+    }
+
+    /// Whether the body is JSON that is too large to be read here.
+    private var isCut: Bool {
+        let body = okta.reading.body
+        return body.count > ResponseContent.maximumLength
+            && (body.first == UInt8(ascii: "{") || body.first == UInt8(ascii: "["))
+    }
+
+    /// A success that ends what was presented, where the request asked for that.
+    private var ended: Outcome {
+        var outcome = ok
+        let isEnded: Bool =
+            switch presented {
+            case .state: endpoint.isCancel
+            case .session: endpoint.endsSession
+            case .access, .refresh: endpoint.isOAuth("revoke") || endpoint.isOAuth("logout")
+            default: false
+            }
+        if isEnded { outcome.tokenAction = .clear }
+        return outcome
+    }
+
+    /// A success of the Authentication API that names no status: normal where a transaction was ended or a code sent.
+    private func withoutStatus(_ body: JSONValue, _ result: String?) -> Outcome {
+        if let outcome = outcome(ofResult: result, in: body) { return outcome }
+        if endpoint.isCancel { return ended }
+        // The questions to choose from are a list.
+        if body.array != nil { return ok }
+        if endpoint.isSending || body["stateToken"] != nil || body["_links"] != nil { return next([.askUser]) }
+        return okta.failure(.unreadable)
+    }
+
+    private func resource(_ body: JSONValue) -> Outcome {
+        if endpoint.isOAuth("introspect"), body["active"]?.bool == false, let presented, presented != .client {
+            // A 200 that says that the token is dead.
+            return okta.outcome(of: .refused(presented))
+        }
+        var outcome = ended
+        if presented == .code || presented == .device, body["access_token"] != nil || endpoint.isSessions {
+            // The code has been exchanged.
+            outcome.tokenAction = .clear
+        } else if presented == .refresh, body["refresh_token"]?.string?.nonEmpty != nil {
+            outcome.tokenAction = .rotate
+        }
+        return outcome
+    }
+
+    // MARK: Transactions
+
+    private func transaction(_ body: JSONValue, status: String, result: String?) -> Outcome {
+        switch status {
+        case "SUCCESS":
+            var outcome = ok
+            // A step-up that is still to be redirected keeps its token.
+            if presented == .state, body["stateToken"]?.string?.nonEmpty == nil { outcome.tokenAction = .clear }
+            return outcome
+        case "LOCKED_OUT":
+            let canUnlock = body["_links"]?["next"] != nil || body["_links"]?["unlock"] != nil
+            return okta.outcome(
+                of: OktaMeaning(
+                    .accountLocked,
+                    canUnlock ? [.unlock, .contactAdmin] : [.contactAdmin],
+                    scope: .account,
+                    clears: [.state]
+                )
+            )
+        case "PASSWORD_EXPIRED":
+            return okta.failure(.passwordExpired, [.changePassword])
+        case "PASSWORD_WARN", "PASSWORD_RESET":
+            return next([.changePassword])
+        case "RECOVERY_CHALLENGE" where body["stateToken"] == nil && body["_links"]?["next"] == nil:
+            // The person follows the mail; nothing more happens here.
+            return next([.visitProvider])
+        case "POLL":
+            var outcome = next([.poll])
+            outcome.retryAfter = body["_embedded"]?["transaction"]?["profile"]?["refresh"]?.number.map {
+                max(.zero, $0.seconds / 1000)
+            }
+            return outcome
+        case "ADMIN_CONSENT_REQUIRED":
+            return next([.contactAdmin])
+        default:
+            if let outcome = outcome(ofResult: result, in: body) { return outcome }
+            return next(wanted(status, body))
+        }
+    }
+
+    /// What a transaction wants that no result of a factor tells of.
+    private func wanted(_ status: String, _ body: JSONValue) -> [Remedy] {
+        switch status {
+        case "MFA_REQUIRED", "FACTOR_REQUIRED":
+            let types = (body["_embedded"]?["factors"]?.array ?? []).prefix(64).map { $0["factorType"]?.string ?? "" }
+            let isDirect = types.isEmpty || types.contains { $0.hasPrefix("token") || $0 == "question" }
+            return isDirect ? [.askUser] : [.newChallenge, .askUser]
+        case "MFA_CHALLENGE", "FACTOR_CHALLENGE", "MFA_ENROLL_ACTIVATE", "FACTOR_ENROLL_ACTIVATE":
+            return body["_links"]?["next"]?["name"]?.string == "poll" ? [.poll] : [.askUser]
+        case "UNAUTHENTICATED", "RECOVERY", "RECOVERY_CHALLENGE", "MFA_ENROLL", "FACTOR_ENROLL", "PROFILE_REQUIRED",
+            "CONSENT_REQUIRED", "DEVICE_ACTIVATE":
+            return [.askUser]
+        default:
+            // A status of a newer version: the flow is alive, what it wants is not known.
+            return []
+        }
+    }
+
+    /// What the result of a factor says; nil where it says nothing about failure or waiting.
+    private func outcome(ofResult result: String?, in body: JSONValue) -> Outcome? {
+        switch result {
+        case nil, "SUCCESS", "ACTIVE", "PENDING_ACTIVATION": return nil
+        case "WAITING": return next([.poll])
+        case "CHALLENGE": return next([.askUser])
+        // Posting the next link would send another push.
+        case "REJECTED", "CANCELLED": return okta.failure(.declined)
+        case "TIMEOUT": return okta.failure(.challengeExpired, [.newChallenge, .switchFactor])
+        case "ERROR": return okta.failure(.unavailable, [.newChallenge, .switchFactor])
+        case "FAILED": return okta.failure(.challengeIncorrect, [.newChallenge, .switchFactor])
+        case "PASSCODE_REPLAYED", "TIME_WINDOW_EXCEEDED": return okta.failure(.challengeIncorrect, [.askUser])
+        // A result of a newer version: whoever polls stops.
+        default: return next([])
+        }
+    }
+
+    // MARK: The identity engine
+
+    private func engine(_ body: JSONValue) -> Outcome {
+        if body["successWithInteractionCode"] != nil || body["success"] != nil { return ok }
+        let names = (body["remediation"]?["value"]?.array ?? []).prefix(32).compactMap { $0["name"]?.string }
+        if names.isEmpty { return endpoint.isCancel ? ended : ok }
+        return next([names.contains { $0.hasSuffix("poll") } ? .poll : .askUser])
+    }
+}

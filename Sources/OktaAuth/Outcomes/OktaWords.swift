@@ -1,0 +1,103 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// An answer without an error code of Okta's: the words of OAuth 2, challenges, redirects, and the bare status.
+struct OktaWords {
+    private let okta: OktaReading
+
+    init(_ okta: OktaReading) {
+        self.okta = okta
+    }
+
+    private var reading: ErrorReading { okta.reading }
+    private var status: Int { okta.status }
+    private var presented: Outcome.CredentialKind? { okta.presented }
+
+    var outcome: Outcome {
+        if let error = reading.content.json.flatMap({ OAuthError($0) }), let outcome = outcome(of: error) {
+            return outcome
+        }
+        if (300..<400).contains(status), let outcome = redirected { return outcome }
+        return byStatus
+    }
+
+    // MARK: Words
+
+    /// What a word means where Okta means something else by it than the specification; nil elsewhere.
+    private func outcome(of error: OAuthError) -> Outcome? {
+        guard error.word == .invalidGrant, status < 500 else { return nil }
+        let text = error.detail?.lowercased() ?? ""
+        var meaning: OktaMeaning
+        if text.contains("exceeded rate limit") || text.contains("api call exceeded") {
+            meaning = OktaMeaning(.rateLimited, [.wait], scope: .origin)
+        } else if presented == nil || presented == .client {
+            // Nothing tells what was presented but the text.
+            if text.contains("credentials provided") {
+                meaning = OktaMeaning(.invalidCredentials, [.askUser])
+            } else if text.contains("authorization code") || text.contains("pkce") {
+                meaning = .refused(.code)
+            } else {
+                meaning = .refused(.refresh)
+            }
+        } else {
+            return nil
+        }
+        meaning.clears = []
+        var outcome = okta.outcome(of: meaning)
+        outcome.code = error.word.rawValue
+        outcome.message = error.detail
+        return outcome
+    }
+
+    /// A redirect of the authorization endpoint: its code, or that the one-time session token was not accepted.
+    private var redirected: Outcome? {
+        guard okta.endpoint.isOAuth("authorize"), let location = reading.fields.singleLine("location") else {
+            return nil
+        }
+        let redirect = AuthorizationRedirect(url: location)
+        if redirect.code != nil, redirect.error == nil {
+            var outcome = okta.failure(.ok)
+            // The session token has done its duty.
+            outcome.tokenAction = presented == .code ? .clear : .keep
+            return outcome
+        }
+        guard let error = redirect.error, error.word == .loginRequired, presented == .code else { return nil }
+        var outcome = okta.outcome(of: .refused(.code))
+        outcome.code = error.word.rawValue
+        outcome.message = error.detail
+        return outcome
+    }
+
+    // MARK: Statuses
+
+    /// What the status says, with the words and challenges that refine it.
+    var byStatus: Outcome {
+        if isForeign, ![408, 421, 425, 429].contains(status), status < 500 {
+            return okta.failure(.unreadable)
+        }
+        var outcome = OAuthClassifier().classify(reading.exchange)
+        outcome.userMessage = nil
+        // Rate-limit fields stand on almost every answer.
+        if outcome.isFailure, outcome.kind != .rateLimited, outcome.kind != .quotaExhausted {
+            outcome.retryAfter = reading.delay.delay
+        } else if outcome.isFailure {
+            let (code, message) = (outcome.code, outcome.message)
+            outcome = okta.limited(OktaMeaning(.rateLimited, [.wait], scope: .origin))
+            (outcome.code, outcome.message) = (code, message)
+        }
+        if status == 401, okta.endpoint.isAuthentication, presented == nil, outcome.kind == .credentialRejected {
+            // Nothing but name and password was presented at the first step, and a state token at the others.
+            let isFirst = okta.endpoint.isPrimary
+            outcome =
+                isFirst
+                ? okta.failure(.invalidCredentials, [.askUser]) : okta.failure(.flowExpired, [.restartFlow])
+        }
+        return outcome
+    }
+
+    /// Whether something else than Okta's API has answered, as far as the body shows.
+    private var isForeign: Bool {
+        guard status >= 400 else { return false }
+        return reading.content == .markup || reading.content == .other
+    }
+}

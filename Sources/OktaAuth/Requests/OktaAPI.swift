@@ -1,0 +1,96 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPTypes
+
+/// An org's APIs as a client without a browser calls them.
+struct OktaAPI: Sendable {
+    let org: OktaOrg
+    let client: RecoveringClient
+    let tokens: any TokenStore
+    var configuration: OktaConfiguration
+    /// The account that a sign-in is for, so that a lockout holds for it.
+    var account: String?
+    /// Told the events of all calls.
+    var observer: (@Sendable (RecoveryEvent) -> Void)?
+
+    /// What one call is.
+    struct Call {
+        var request: HTTPRequest
+        var body: JSONValue?
+        var resend: RequestOptions.ResendPermission = .spending
+        var presents: Outcome.CredentialKind?
+        var purpose = OktaCallClassifier.Purpose.step
+        /// Whether a lockout of the account holds the call.
+        var isAttempt = false
+        var layers: [any Middleware] = []
+    }
+
+    /// Performs a call.
+    func send(_ call: Call) async throws -> Response {
+        var request = call.request
+        request.headerFields[.accept] = "application/json"
+        if call.body != nil { request.headerFields[.contentType] = "application/json" }
+        if let fingerprint = configuration.deviceFingerprint, let name = HTTPField.Name("X-Device-Fingerprint") {
+            request.headerFields[name] = fingerprint
+        }
+        if let token = configuration.deviceToken {
+            var field = HTTPField(name: .cookie, value: "DT=\(token.reveal())")
+            field.indexingStrategy = .disallow
+            request.headerFields.append(field)
+        }
+        return try await client.send(
+            request,
+            body: call.body.map { HTTPBody($0.description) },
+            options: RequestOptions(
+                resend: call.resend,
+                classifier: OktaCallClassifier(purpose: call.purpose),
+                account: call.isAttempt ? account : nil,
+                // Steps present no credential that limits are counted by.
+                credentialID: call.presents == .access ? nil : "",
+                presents: call.presents,
+                attemptLayers: [OktaRetryFields()] + call.layers,
+                followsRedirects: false,
+                observer: observer
+            )
+        )
+    }
+
+    /// Performs a step of a transaction.
+    ///
+    /// - Returns: Where it stands then; nil where the answer tells no status, as that of a cancellation.
+    /// - Throws: `RecoveryError`; where the answer is a state that the flow does not go on from by itself (a lockout, a
+    ///   push that was rejected), its response holds the state.
+    func step(_ call: Call) async throws -> OktaTransaction? {
+        let response = try await send(call)
+        guard let bytes = response.body.bytesInMemory else { throw failure(.unreadable, in: response) }
+        if bytes.isEmpty { return nil }
+        guard let json = try? JSONValue(parsing: Array(bytes)) else { throw failure(.unreadable, in: response) }
+        return transaction(json, in: response)
+    }
+
+    func transaction(_ json: JSONValue, in response: Response) -> OktaTransaction? {
+        let clock = ServerClock(response.headerFields, receivedAt: client.runtime.time.wallTime)
+        return OktaTransaction(json, date: clock.now)
+    }
+
+    /// The transaction that a refusal has left behind, where its answer shows one.
+    func transaction(leftBy error: RecoveryError) -> OktaTransaction? {
+        guard let response = error.response, (200..<300).contains(response.status.code),
+            let bytes = response.body.bytesInMemory, let json = try? JSONValue(parsing: Array(bytes))
+        else { return nil }
+        return transaction(json, in: response)
+    }
+
+    /// The error that an answer amounts to.
+    func failure(_ kind: Outcome.Kind, _ remedies: [Remedy] = [], in response: Response?) -> RecoveryError {
+        var outcome = response?.outcome ?? Outcome(kind, processed: .yes)
+        outcome.kind = kind
+        outcome.remedies = remedies
+        return RecoveryError(
+            outcome: outcome,
+            reason: .notRecoverable,
+            response: response,
+            history: response?.history ?? History()
+        )
+    }
+}

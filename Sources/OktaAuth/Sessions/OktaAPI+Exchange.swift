@@ -1,0 +1,87 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPTypes
+
+extension OktaAPI {
+    /// Makes a session, or obtains an app's tokens, from a one-time session token.
+    ///
+    /// The token is presented once, whatever comes back: after a limit or a lost answer a new one is needed.
+    func exchange(_ sessionToken: Secret, of transaction: OktaTransaction?) async throws -> OktaSession {
+        if let app = configuration.app {
+            return try await obtainTokens(for: app, with: sessionToken, of: transaction)
+        }
+        let response = try await send(
+            Call(
+                request: org.request(.post, path: "/api/v1/sessions"),
+                body: ["sessionToken": .string(sessionToken.reveal())],
+                presents: .code,
+                purpose: .exchange
+            )
+        )
+        guard let bytes = response.body.bytesInMemory, let json = try? JSONValue(parsing: Array(bytes)),
+            var session = OktaSession(json), let id = session.id
+        else { throw failure(.unreadable, in: response) }
+        session.userID = session.userID ?? transaction?.userID
+        session.login = session.login ?? transaction?.login
+        // A session that has arrived is stored before anyone uses it, even where the caller has lost patience.
+        let (tokens, secret) = (tokens, id.reveal())
+        _ = try await Task {
+            try await tokens.update { credentials in
+                credentials.remove(.session)
+                credentials.sessionID = secret
+            }
+        }.value
+        return session
+    }
+
+    private func obtainTokens(
+        for app: OktaApp,
+        with sessionToken: Secret,
+        of transaction: OktaTransaction?
+    ) async throws -> OktaSession {
+        let oauth = try app.oauth(at: org, client: client)
+        var parameters: FormFields = ["prompt": "none"]
+        parameters.add("sessionToken", secret: sessionToken)
+        let authorization = try oauth.authorizationRequest(
+            redirectURI: app.redirectURI,
+            scope: app.scope,
+            parameters: parameters
+        )
+        let response = try await send(
+            Call(request: try HTTPRequest(url: authorization.url), presents: .code, purpose: .exchange)
+        )
+        guard let location = response.headerFields[.location], Self.leads(location, to: app.redirectURI) else {
+            // A login page, or a redirect to one, in place of the app's address.
+            var refusal = failure(.credentialRejected, [.restartFlow], in: response)
+            refusal.outcome.credential = .code
+            refusal.outcome.tokenAction = .clear
+            throw refusal
+        }
+        let answer = try await oauth.tokens(
+            authorization.grant(for: AuthorizationRedirect(url: location)),
+            observer: observer
+        )
+        try authorization.check(answer)
+        let tokens = tokens
+        _ = try await Task {
+            try await tokens.update { credentials in
+                var fresh = credentials
+                fresh.remove(.refresh)
+                credentials = answer.merged(into: fresh)
+            }
+        }.value
+        let claims = answer.idToken.flatMap { UnverifiedJWT($0) } ?? UnverifiedJWT(answer.accessToken)
+        return OktaSession(
+            userID: transaction?.userID ?? claims?.subject,
+            login: transaction?.login,
+            status: "ACTIVE",
+            expiresAt: answer.expiresAt
+        )
+    }
+
+    /// Whether a redirect leads to the app.
+    private static func leads(_ location: String, to redirectURI: String) -> Bool {
+        location.hasPrefix(redirectURI)
+            && (location.dropFirst(redirectURI.count).first.map { "?&#/".contains($0) } ?? true)
+    }
+}

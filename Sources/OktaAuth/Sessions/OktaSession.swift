@@ -1,0 +1,43 @@
+public import AuthRecovery
+public import HTTPRecovery
+
+/// A session of an org, or an app's tokens for one.
+public struct OktaSession: Sendable, Hashable {
+    /// The id of the org's session, which opens it like a cookie does; nil where tokens were obtained instead.
+    public var id: Secret?
+    /// The person's id, where the server tells it.
+    public var userID: String?
+    /// The person's login, where the server tells it.
+    public var login: String?
+    /// Okta's word for how it stands, such as `ACTIVE`; nil where it is not said.
+    public var status: String?
+    /// When it ends, or its access token does; nil where that is not known.
+    public var expiresAt: Timestamp?
+
+    /// Creates a session.
+    public init(
+        id: Secret? = nil,
+        userID: String? = nil,
+        login: String? = nil,
+        status: String? = nil,
+        expiresAt: Timestamp? = nil
+    ) {
+        self.id = id
+        self.userID = userID
+        self.login = login
+        self.status = status
+        self.expiresAt = expiresAt
+    }
+
+    /// Reads an org's session; nil where the value has no id.
+    init?(_ json: JSONValue) {
+        guard let id = json["id"]?.string?.nonEmpty else { return nil }
+        self.init(
+            id: Secret(id),
+            userID: json["userId"]?.string?.nonEmpty,
+            login: json["login"]?.string?.nonEmpty,
+            status: json["status"]?.string?.nonEmpty?.bounded(to: 64),
+            expiresAt: json["expiresAt"]?.string.flatMap { Timestamp(rfc3339: $0) }
+        )
+    }
+}

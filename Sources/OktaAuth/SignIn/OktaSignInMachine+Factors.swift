@@ -1,0 +1,146 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// Verifying factors.
+extension OktaSignInMachine {
+    /// The span in which an authenticator app shows one code (RFC 6238 section 5.2).
+    private static var codeWindow: Int64 { 30 }
+
+    /// Begins to verify a factor that was chosen.
+    mutating func verify(
+        _ chosen: OktaFactor,
+        _ factor: Factor,
+        _ required: OktaFactorRequired
+    ) async throws -> SignInStep<OktaSession> {
+        hasUsedFactors = true
+        switch chosen.type {
+        case .push: return try await sendPush(factor, isWished: pushes == 0)
+        case .question: return .ask(Challenge(factor: factor, prompt: chosen.question))
+        case .webAuthn:
+            guard let step = required.verify(chosen) else { throw missing("verify") }
+            return try await follow { _ in try await step.perform(.start) }
+        case .sms, .call, .email:
+            guard let step = required.send(chosen) else { throw missing("verify") }
+            do {
+                return try await follow { _ in try await step.perform(.start) }
+            } catch let error as RecoveryError where error.outcome.wasSentBefore {
+                // The code that was sent a moment ago serves as well.
+                return .ask(Challenge(factor: factor, previousFailure: error.outcome))
+            }
+        default: return .ask(Challenge(factor: factor))
+        }
+    }
+
+    /// Submits a code or an answer.
+    mutating func submit(_ answer: OktaFactorAnswer, of challenge: Challenge) async throws -> SignInStep<OktaSession> {
+        if challenge.factor.id == Self.newQuestion, case .enrolling(let enrolling) = state {
+            return try await enroll(answer, to: challenge.factor, enrolling)
+        }
+        let step: OktaStep<OktaFactorAnswer>? =
+            switch state {
+            case .factorRequired(let required):
+                required.factors.first { $0.factor?.isSame(as: challenge.factor) == true }.flatMap(required.verify)
+            case .factorChallenge(let challenge): challenge.verify
+            case .activating(let activating): activating.activate
+            case .recoveryChallenge(let challenge): challenge.verify
+            case .recovery(let recovery): recovery.answer
+            default: nil
+            }
+        guard let step else { throw missing("verify") }
+        do {
+            return try await follow { _ in try await step.perform(answer) }
+        } catch let error as RecoveryError where error.outcome.isOfAnotherWindow {
+            try await waitForNextCode()
+            throw error
+        }
+    }
+
+    /// Waits until an authenticator app shows its next code.
+    private func waitForNextCode() async throws {
+        let runtime = api.client.runtime
+        let now = runtime.time.wallTime.secondsSinceEpoch
+        let left = Self.codeWindow - ((now % Self.codeWindow) + Self.codeWindow) % Self.codeWindow
+        try await watch.wait(.seconds(left), reason: .challengeIncorrect, in: runtime)
+    }
+
+    /// Says what a factor wants that is being verified.
+    mutating func follow(_ challenge: OktaFactorChallenge) async throws -> SignInStep<OktaSession> {
+        guard let verified = challenge.factor, let factor = verified.factor else {
+            throw failure(.factorUnavailable, [.switchFactor])
+        }
+        hasUsedFactors = true
+        switch verified.type {
+        case .push: return try await awaitPush(.factorChallenge(challenge), factor)
+        case .webAuthn: return try await sign(challenge, verified, factor)
+        default: return .ask(Challenge(factor: factor, prompt: verified.question))
+        }
+    }
+
+    // MARK: Push
+
+    /// Sends a push, and waits for the person; another one only where they have asked for it.
+    mutating func sendPush(_ factor: Factor, isWished: Bool) async throws -> SignInStep<OktaSession> {
+        guard isWished else {
+            let failure = failure(.challengeExpired, [.newChallenge, .switchFactor]).outcome
+            return .ask(Challenge(factor: factor, previousFailure: failure))
+        }
+        let step: OktaStep<OktaFactorAnswer>? =
+            switch state {
+            case .factorRequired(let required):
+                required.factors.first { $0.factor?.isSame(as: factor) == true }.flatMap(required.verify)
+            case .factorChallenge(let challenge): challenge.verify ?? challenge.again
+            default: nil
+            }
+        guard let step else { throw missing("verify") }
+        pushes += 1
+        hasUsedFactors = true
+        return try await follow { _ in try await step.perform(.start) }
+    }
+
+    /// Waits until a push was answered.
+    mutating func awaitPush(_ waiting: OktaState, _ factor: Factor) async throws -> SignInStep<OktaSession> {
+        guard waiting.poll != nil else {
+            // It is over in a way that nobody knows, and nobody has wished for another one.
+            let unknown = failure(.unknown, [.newChallenge, .switchFactor])
+            return .ask(Challenge(factor: factor, previousFailure: unknown.outcome))
+        }
+        let (runtime, watch, responder) = (api.client.runtime, watch, responder)
+        let setup: Secret? = if case .activating(let activating) = waiting { activating.setup } else { nil }
+        func show(_ number: String?) async {
+            watch.emit(.challenge(kind: factor.key.rawValue, destination: factor.destination), in: runtime)
+            await responder.show(Challenge(factor: factor, number: number, setup: setup))
+        }
+        if waiting.transaction.factor?.number == nil { await show(nil) }
+        let poller = OktaPoller(api: api) { try await watch.wait($0, reason: $1, in: runtime) }
+        do {
+            let next = try await poller.run(waiting) { await show($0.transaction.factor?.number) }
+            return try await follow(next)
+        } catch let error as RecoveryError {
+            if let left = api.transaction(leftBy: error) { state = OktaState(left, api: api) }
+            throw error
+        }
+    }
+}
+
+extension OktaFactorChallenge {
+    /// What sends a push again: the link that the server offers for it.
+    fileprivate var again: OktaStep<OktaFactorAnswer>? {
+        resend.map { resend in
+            OktaStep(link: resend.link, api: stage.api, stateToken: transaction.stateToken) { $0.members }
+        }
+    }
+}
+
+extension Outcome {
+    /// Whether a code was sent a moment ago, so that no other one is sent.
+    fileprivate var wasSentBefore: Bool {
+        kind == .rateLimited && remedies.contains(.askUser)
+    }
+
+    /// Whether a code was right, but used before or of another time.
+    fileprivate var isOfAnotherWindow: Bool {
+        let codes: Set<String> = ["E0000082", "E0000083"]
+        let results: Set<String> = ["PASSCODE_REPLAYED", "TIME_WINDOW_EXCEEDED"]
+        return (code.map(codes.contains) ?? false) || (factorResult.map(results.contains) ?? false)
+    }
+}

@@ -1,0 +1,18 @@
+/// Name and password are wanted.
+public struct OktaUnauthenticated: OktaTransactionState {
+    let stage: OktaStage
+
+    /// The transaction as the server told it.
+    public var transaction: OktaTransaction { stage.transaction }
+
+    /// Signs in with name and password.
+    public var authenticate: OktaStep<OktaCredentials>? {
+        stage.attempt(stage.links.next("authenticate")) { $0.members }
+    }
+
+    /// The factors that can be used without a password, where the org allows that.
+    public var factors: [OktaFactor] { transaction.factors }
+
+    /// Ends the transaction; nil where there is nothing to end.
+    public var cancel: OktaQuietStep? { stage.cancel }
+}

@@ -1,0 +1,177 @@
+import HTTPRecovery
+import HTTPTypes
+import OktaAuth
+import Testing
+
+@Suite("What Okta's other answers mean")
+struct OktaAnswerTests {
+    private static let authn = "/api/v1/authn"
+    private static let poll = #""_links":{"next":{"name":"poll","href":"https://o/p"}}"#
+    private static let verify = #""_links":{"next":{"name":"verify","href":"https://o/v"}}"#
+
+    private static func live(
+        _ status: String,
+        _ more: String = "",
+        _ kind: Outcome.Kind = .continue,
+        _ remedies: [Remedy] = [.askUser],
+        _ action: Outcome.TokenAction = .keep,
+        token: String? = "00st1",
+        presenting presented: Outcome.CredentialKind? = .state,
+        delay: Duration? = nil
+    ) -> Row {
+        let body = Recorded.state(status, more, token: token)
+        return Row(
+            "\(status) \(more)",
+            Recorded(status: 200, body: body, presented: presented, path: authn),
+            kind,
+            remedies,
+            action,
+            delay: delay
+        )
+    }
+
+    private static func factor(_ type: String) -> String { #""_embedded":{"factors":[{"factorType":"\#(type)"}]}"# }
+
+    private static func result(_ result: String) -> String { #""factorResult":"\#(result)",\#(verify)"# }
+
+    static let states: [Row] = [
+        live("UNAUTHENTICATED"),
+        live("PASSWORD_WARN", "", .continue, [.changePassword]),
+        live("PASSWORD_EXPIRED", "", .passwordExpired, [.changePassword]),
+        live("PASSWORD_RESET", "", .continue, [.changePassword]),
+        live("RECOVERY"),
+        live("RECOVERY_CHALLENGE", #""factorType":"SMS",\#(verify)"#),
+        live("RECOVERY_CHALLENGE", #""factorType":"EMAIL","factorResult":"WAITING""#, .continue, [.visitProvider], token: nil),
+        live("LOCKED_OUT", #""_links":{"next":{"name":"unlock","href":"https://o/u"}}"#, .accountLocked, [.unlock, .contactAdmin], .clear, token: nil),
+        live("LOCKED_OUT", "", .accountLocked, [.contactAdmin], .keep, token: nil, presenting: nil),
+        live("MFA_ENROLL"),
+        live("MFA_ENROLL_ACTIVATE", #""_links":{"next":{"name":"activate","href":"https://o/a"}}"#),
+        live("MFA_ENROLL_ACTIVATE", poll, .continue, [.poll]),
+        live("MFA_ENROLL_ACTIVATE", #""_embedded":{"factor":{"_embedded":{"activation":{"factorResult":"TIMEOUT"}}}}"#, .challengeExpired, [.newChallenge, .switchFactor]),
+        live("MFA_REQUIRED"),
+        live("MFA_REQUIRED", factor("token:software:totp")),
+        live("MFA_REQUIRED", factor("question")),
+        live("MFA_REQUIRED", factor("sms"), .continue, [.newChallenge, .askUser]),
+        live("MFA_CHALLENGE", verify),
+        live("MFA_CHALLENGE", #""factorResult":"WAITING",\#(poll)"#, .continue, [.poll]),
+        live("MFA_CHALLENGE", result("CHALLENGE")),
+        live("MFA_CHALLENGE", result("REJECTED"), .declined, []),
+        live("MFA_CHALLENGE", result("CANCELLED"), .declined, []),
+        live("MFA_CHALLENGE", result("TIMEOUT"), .challengeExpired, [.newChallenge, .switchFactor]),
+        live("MFA_CHALLENGE", result("ERROR"), .unavailable, [.newChallenge, .switchFactor]),
+        live("MFA_CHALLENGE", result("FAILED"), .challengeIncorrect, [.newChallenge, .switchFactor]),
+        live("MFA_CHALLENGE", result("PASSCODE_REPLAYED"), .challengeIncorrect, [.askUser]),
+        live("MFA_CHALLENGE", result("TIME_WINDOW_EXCEEDED"), .challengeIncorrect, [.askUser]),
+        live("MFA_CHALLENGE", result("OF_TOMORROW"), .continue, []),
+        live("SUCCESS", #""sessionToken":"s""#, .ok, [], .clear, token: nil),
+        live("SUCCESS", #""sessionToken":"s""#, .ok, [], .keep, token: nil, presenting: nil),
+        live("SUCCESS", #""_links":{"next":{"name":"original","href":"https://o/r"}}"#, .ok, []),
+        live("SUCCESS", #""recoveryType":"UNLOCK""#, .ok, [], .clear, token: nil),
+        live("POLL", #""_embedded":{"transaction":{"profile":{"refresh":4000}}}"#, .continue, [.poll], delay: .seconds(4)),
+        live("PROFILE_REQUIRED"), live("CONSENT_REQUIRED"),
+        live("ADMIN_CONSENT_REQUIRED", "", .continue, [.contactAdmin]),
+        live("DEVICE_ACTIVATE"), live("FACTOR_REQUIRED"), live("FACTOR_ENROLL"), live("FACTOR_ENROLL_ACTIVATE"),
+        live("STATUS_OF_TOMORROW", "", .continue, []),
+    ]
+
+    @Test(arguments: states)
+    func everyStatusAndResultHasItsMeaning(row: Row) {
+        let outcome = row.check()
+        #expect(outcome.statusType.map { row.name.hasPrefix($0) } == true)
+        #expect(outcome.processed == .yes)
+        let stated = row.name.split(separator: "\"").drop { $0 != "factorResult" }.dropFirst(2).first.map(String.init)
+        #expect(outcome.factorResult == stated)
+    }
+
+    private static func quiet(_ path: String, _ body: String, _ kind: Outcome.Kind, _ remedies: [Remedy] = [], _ action: Outcome.TokenAction = .keep, status: Int = 200, presenting presented: Outcome.CredentialKind? = .state, _ method: HTTPRequest.Method = .post, lines: [(String, String)] = [], _ credential: Outcome.CredentialKind? = nil) -> Row {
+        let recorded = Recorded(status: status, body: body, lines: lines, presented: presented, method: method, path: path)
+        return Row("\(status) \(path) \(body)", recorded, kind, remedies, action, credential)
+    }
+
+    static let successes: [Row] = [
+        quiet("/api/v1/authn/cancel", #"{"relayState":""}"#, .ok, [], .clear),
+        quiet("/api/v1/authn/cancel", #"{"_embedded":{}}"#, .ok, [], .clear),
+        quiet("/api/v1/authn/cancel", "{}", .ok, [], .clear),
+        quiet("/api/v1/authn/cancel", "", .ok, [], .clear),
+        quiet("/api/v1/authn/cancel", "", .ok, [], .keep, presenting: nil),
+        quiet("/api/v1/authn/factors/1/lifecycle/resend", #"{"_embedded":{"factor":{}}}"#, .continue, [.askUser]),
+        quiet("/api/v1/authn/factors/1/verify/resend", "{}", .continue, [.askUser]),
+        quiet("/api/v1/authn/factors/1/verify", "{}", .unreadable),
+        quiet("/api/v1/authn", "", .unreadable, presenting: nil),
+        quiet("/api/v1/authn", "<html>", .unreadable, presenting: nil),
+        quiet("/api/v1/authn", #"{"status":"MFA_REQ"#, .unreadable),
+        quiet("/api/v1/sessions/me", "", .ok, [], .clear, status: 204, presenting: .session, .delete),
+        quiet("/api/v1/sessions/me", #"{"id":"1","status":"ACTIVE"}"#, .ok, [], presenting: .session, .get),
+        quiet("/api/v1/sessions", #"{"id":"1","status":"ACTIVE"}"#, .ok, [], .clear, presenting: .code),
+        quiet("/api/v1/users/me", "[]", .ok, presenting: .access, .get),
+        quiet("/oauth2/v1/token", #"{"access_token":"a"}"#, .ok, [], .keep, presenting: .refresh),
+        quiet("/oauth2/v1/token", #"{"access_token":"a","refresh_token":"r"}"#, .ok, [], .rotate, presenting: .refresh),
+        quiet("/oauth2/v1/token", #"{"access_token":"a"}"#, .ok, [], .clear, presenting: .code),
+        quiet("/oauth2/v1/revoke", "", .ok, [], .clear, presenting: .refresh),
+        quiet("/oauth2/v1/introspect", #"{"active":true}"#, .ok, presenting: .access),
+        quiet("/oauth2/v1/introspect", #"{"active":false}"#, .ok, presenting: .client),
+        quiet("/oauth2/v1/introspect", #"{"active":false}"#, .credentialRejected, [.refreshCredential, .reauthenticate], .clear, presenting: .access, .post, .access),
+        quiet("/oauth2/v1/authorize", "", .ok, [], .clear, status: 302, presenting: .code, .get, lines: [("location", "app:/cb?code=c&state=s")]),
+        quiet("/oauth2/v1/authorize", "", .credentialRejected, [.restartFlow], .clear, status: 302, presenting: .code, .get, lines: [("location", "app:/cb?error=login_required&state=s")], .code),
+        quiet("/oauth2/v1/authorize", "<html>", .credentialRejected, [.restartFlow], .clear, presenting: .code, .get, .code),
+        quiet("/idp/idx/identify", #"{"remediation":{"value":[{"name":"challenge-authenticator"}]}}"#, .continue, [.askUser]),
+        quiet("/idp/idx/challenge", #"{"remediation":{"value":[{"name":"challenge-poll"}]}}"#, .continue, [.poll]),
+        quiet("/idp/idx/challenge", #"{"successWithInteractionCode":{}}"#, .ok),
+    ]
+
+    @Test(arguments: successes)
+    func successesWithoutATransactionAreReadToo(row: Row) {
+        _ = row.check()
+    }
+
+    static let refusals: [Row] = [
+        quiet("/api/v1/authn", "", .invalidCredentials, [.askUser], status: 401, presenting: nil),
+        quiet("/api/v1/authn", "{}", .invalidCredentials, [.askUser], status: 401, presenting: nil),
+        quiet("/api/v1/authn/skip", "{}", .flowExpired, [.restartFlow], .clear, status: 401),
+        quiet("/api/v1/authn", "Internal Server Error", .unreadable, status: 401),
+        quiet("/api/v1/authn", "Internal Server Error", .unavailable, [.retry], status: 500),
+        quiet("/api/v1/authn", "<html>", .unavailable, [.retry], status: 502),
+        quiet("/api/v1/authn", "", .unavailable, [.retry], status: 503),
+        quiet("/api/v1/authn", "{}", .unavailable, [.retry], status: 504),
+        quiet("/api/v1/authn", "<html>", .unreadable, status: 403),
+        quiet("/api/v1/users/me", #"{"error":"Forbidden","message":"m"}"#, .permissionDenied, [.contactAdmin], status: 403, presenting: .access),
+        quiet("/api/v1/users/me", #"{"message":"m"}"#, .invalidRequest, [.fixRequest], status: 400, presenting: .access),
+        quiet("/api/v1/users/me", "{}", .credentialRejected, [.refreshCredential, .reauthenticate], .clear, status: 401, presenting: .access, .get, lines: [("www-authenticate", #"Bearer error="invalid_token""#)], .access),
+        quiet("/api/v1/users/me", "", .permissionDenied, [.contactAdmin], status: 403, presenting: .access, .get, lines: [("www-authenticate", #"Bearer error="insufficient_scope""#)]),
+        quiet("/api/v1/users/me", "", .stepUpRequired, [.stepUp], status: 403, presenting: .access, .get, lines: [("www-authenticate", #"Bearer error="insufficient_authentication_context", max_age=60, acr_values="a""#)]),
+        quiet("/oauth2/v1/token", #"{"error":"invalid_grant","error_description":"The refresh token is invalid or expired."}"#, .credentialRejected, [.reauthenticate], .clear, status: 400, presenting: .refresh, .post, .refresh),
+        quiet("/oauth2/v1/token", #"{"error":"invalid_grant","error_description":"The refresh token is invalid or expired."}"#, .unavailable, [.retry], status: 503, presenting: .refresh),
+        quiet("/oauth2/v1/token", #"{"error":"invalid_grant","error_description":"The credentials provided were invalid."}"#, .invalidCredentials, [.askUser], status: 400, presenting: nil),
+        quiet("/oauth2/v1/token", #"{"error":"invalid_client"}"#, .misconfigured, [.fixRequest], status: 401, presenting: .client),
+        quiet("/oauth2/v1/token", #"{"errorCode":"invalid_client","errorSummary":"s","errorId":"oae1","errorCauses":[]}"#, .misconfigured, [.fixRequest], status: 401, presenting: .client),
+        quiet("/oauth2/v1/token", #"{"error":"temporarily_unavailable"}"#, .unavailable, [.retry], status: 400, presenting: .refresh),
+        quiet("/oauth2/v1/token", #"{"error":"server_error"}"#, .unavailable, [.retry], status: 403, presenting: .refresh),
+        quiet("/oauth2/v1/token", #"{"error":"use_dpop_nonce"}"#, .nonceRequired, [.newNonce], status: 400, presenting: .refresh, .post, lines: [("dpop-nonce", "n1")]),
+        quiet("/oauth2/v1/token", #"{"error":"authorization_pending"}"#, .challengePending, [.poll], status: 400, presenting: .device),
+        quiet("/oauth2/v1/token", #"{"error":"slow_down"}"#, .challengePending, [.poll], status: 400, presenting: .device),
+        quiet("/oauth2/v1/token", #"{"error":"expired_token"}"#, .flowExpired, [.restartFlow], .clear, status: 400, presenting: .device),
+        quiet("/oauth2/v1/token", #"{"error":"access_denied"}"#, .declined, status: 400, presenting: .code),
+        quiet("/oauth2/v1/token", #"{"error":"mfa_required","mfa_token":"t"}"#, .stepUpRequired, [.stepUp], status: 403, presenting: nil),
+        quiet("/idp/idx/introspect", #"{"messages":{"value":[{"message":"You have been logged out due to inactivity.","i18n":{"key":"idx.session.expired"},"class":"ERROR"}]}}"#, .flowExpired, [.restartFlow], .clear, status: 401),
+        quiet("/idp/idx/identify", #"{"messages":{"value":[{"message":"Authentication failed","i18n":{"key":"errors.E0000004"},"class":"ERROR"}]}}"#, .invalidCredentials, [.askUser], status: 401),
+        quiet("/idp/idx/challenge/answer", #"{"remediation":{"value":[{"name":"c","value":[{"name":"credentials","form":{"value":[{"name":"passcode","messages":{"value":[{"message":"Invalid code. Try again.","i18n":{"key":"api.authn.error.PASSCODE_INVALID"},"class":"ERROR"}]}}]}}]}]}}"#, .challengeIncorrect, [.askUser], status: 200),
+    ]
+
+    @Test(arguments: refusals)
+    func refusalsWithoutACodeAreReadToo(row: Row) {
+        _ = row.check()
+    }
+
+    @Test func messagesOfTheIdentityEngineSpeakToThePerson() {
+        let body = #"{"messages":{"value":[{"message":"Wait a little.","i18n":{"key":"unknown.key"},"class":"ERROR"}]}}"#
+        let outcome = Recorded(status: 400, body: body, path: "/idp/idx/identify").outcome
+        #expect(outcome.userMessage == "Wait a little.")
+        #expect(outcome.code == "unknown.key")
+        #expect(outcome.kind == .invalidRequest)
+    }
+
+    @Test func noAnswerIsTheTransports() {
+        let exchange = Exchange(method: .post, path: "/api/v1/authn", result: .failure(TransportError(.connectionLost, .unknown)), now: Timestamp(secondsSinceEpoch: 0))
+        #expect(OktaClassifier().classify(exchange).kind == .transport)
+    }
+}

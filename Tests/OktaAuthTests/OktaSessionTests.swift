@@ -1,0 +1,158 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import OktaAuth
+import Testing
+
+@Suite("Okta's sessions and tokens")
+struct OktaSessionTests {
+    private static let app = OktaConfiguration(app: OktaApp(clientID: "0oa1", redirectURI: "com.example:/callback"))
+    private static let tokens = #"{"access_token":"A1","refresh_token":"R1","expires_in":3600,"token_type":"Bearer"}"#
+
+    /// An authorization endpoint that sends the code, or something else, along with the request's state.
+    private static func redirect(_ rest: String = "code=c1", to uri: String = "com.example:/callback") -> ScriptedTransport.Step {
+        .run { received in
+            let query = FormFields(parsing: (received.request.path ?? "").utf8.drop { $0 != 0x3F }.dropFirst())
+            let state = query["state"].first?.reveal() ?? ""
+            return .scripted(302, ["location": "\(uri)?\(rest)&state=\(state)"])
+        }
+    }
+
+    @Test func aSessionTokenIsExchangedForTokensByPKCE() async throws {
+        let bench = try OktaBench([.success(), Self.redirect(), .answer(Self.tokens)], configuration: Self.app)
+        let session = try await bench.signIn()
+        #expect(session.id == nil)
+        #expect(session.userID == "00u1")
+        let held = try await bench.credentials
+        #expect(held.accessToken == "A1")
+        #expect(held.refreshToken == "R1")
+        let path = bench.transport.received[1].request.path ?? ""
+        #expect(path.hasPrefix("/oauth2/v1/authorize?response_type=code&client_id=0oa1"))
+        for part in ["sessionToken=20111st", "prompt=none", "code_challenge_method=S256", "scope=openid+offline_access"] {
+            #expect(path.contains(part))
+        }
+        #expect(bench.transport.received[2].text.contains("code_verifier="))
+        #expect(!bench.events.events.map { "\($0)" }.joined().contains("20111st"))
+    }
+
+    @Test func aLoginPageInPlaceOfTheRedirectWantsANewToken() async throws {
+        for answer in [
+            ScriptedTransport.Step.answer("<html>"), Self.redirect("error=login_required"),
+            Self.redirect(to: "https://example.okta.com/login"), Self.redirect(to: "com.example:/callback.evil"),
+        ] {
+            let bench = try OktaBench(
+                [.success(), answer, .success("20111new"), Self.redirect(), .answer(Self.tokens)],
+                configuration: Self.app
+            )
+            _ = try await bench.signIn()
+            #expect(bench.transport.received[3].request.path?.contains("sessionToken=20111new") == true)
+        }
+    }
+
+    @Test func anotherAuthorizationServerHasItsOwnEndpoints() async throws {
+        var configuration = Self.app
+        configuration.app?.authorizationServer = "default"
+        let bench = try OktaBench([.success(), Self.redirect(), .answer(Self.tokens)], configuration: configuration)
+        _ = try await bench.signIn()
+        #expect(bench.transport.received[2].request.path == "/oauth2/default/v1/token")
+    }
+
+    @Test func aRefusedAccessTokenIsRenewedOnceAndTheRequestSentAgain() async throws {
+        let refused = ScriptedTransport.Step.status(401, ["www-authenticate": #"Bearer error="invalid_token""#])
+        let bench = try OktaBench(
+            [refused, .answer(#"{"access_token":"A2","refresh_token":"R2","expires_in":3600}"#), .answer("{}")],
+            credentials: Credentials(accessToken: "A1", refreshToken: "R1"),
+            configuration: Self.app
+        )
+        _ = try await bench.okta.send(path: "/api/v1/users/me")
+        #expect(bench.transport.received.map { $0.request.headerFields[.authorization] } == ["Bearer A1", nil, "Bearer A2"])
+        #expect(try await bench.credentials.refreshToken == "R2")
+    }
+
+    @Test func aThrottledRefreshSignsNobodyOut() async throws {
+        let throttle = ScriptedTransport.Step.status(
+            429,
+            ["x-rate-limit-limit": "60", "x-rate-limit-remaining": "0", "x-rate-limit-reset": "1893456010"],
+            body: #"{"error":"invalid_grant","error_description":"API call exceeded rate limit"}"#
+        )
+        let bench = try OktaBench(
+            [throttle, .answer(Self.tokens)],
+            credentials: Credentials(accessToken: "A0", refreshToken: "R0"),
+            configuration: Self.app
+        )
+        _ = try await bench.skippingWaits { try await bench.okta.refresh() }
+        #expect(try await bench.credentials.refreshToken == "R1")
+        #expect(bench.events.words.contains { $0.hasPrefix("wait rate_limited 11") })
+    }
+
+    @Test func aDeadRefreshTokenIsForgotten() async throws {
+        let dead = ScriptedTransport.Step.status(
+            400,
+            [:],
+            body: #"{"error":"invalid_grant","error_description":"The refresh token is invalid or expired."}"#
+        )
+        let bench = try OktaBench(
+            [dead],
+            credentials: Credentials(accessToken: "A0", refreshToken: "R0"),
+            configuration: Self.app
+        )
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.skippingWaits { try await bench.okta.refresh() }
+        }
+        #expect(error?.kind == .reauthenticationRequired)
+        #expect(try await bench.credentials.refreshToken == nil)
+    }
+
+    @Test func theAccessTokenIsAskedAbout() async throws {
+        let held = Credentials(accessToken: "A1", refreshToken: "R1")
+        let bench = try OktaBench(
+            [.answer(#"{"active":true,"uid":"00u1","username":"ada@example.com","exp":1893459600}"#), .answer(#"{"active":false}"#)],
+            credentials: held,
+            configuration: Self.app
+        )
+        let session = try await bench.okta.currentSession()
+        #expect(session?.userID == "00u1")
+        #expect(session?.expiresAt == Timestamp(secondsSinceEpoch: 1_893_459_600))
+        #expect(try await bench.okta.currentSession() == nil)
+        #expect(try await bench.credentials.accessToken == nil)
+        #expect(try await bench.credentials.refreshToken == "R1")
+    }
+
+    @Test func signingOutRevokesAndForgets() async throws {
+        let bench = try OktaBench(
+            [.status(200), .status(200)],
+            credentials: Credentials(accessToken: "A1", refreshToken: "R1"),
+            configuration: Self.app
+        )
+        try await bench.okta.signOut()
+        #expect(bench.transport.received.map { $0.request.path } == ["/oauth2/v1/revoke", "/oauth2/v1/revoke"])
+        #expect(try await bench.credentials == Credentials())
+        let session = try OktaBench([.status(204)], credentials: Credentials(sessionID: "sid1"))
+        try await session.okta.signOut()
+        #expect(session.transport.received[0].request.method == .delete)
+        #expect(try await session.credentials.sessionID == nil)
+    }
+
+    @Test func aSignOutThatTheServerHasNotHeardOfCanBeTriedAgain() async throws {
+        let bench = try OktaBench((0..<9).map { _ in .status(500) }, credentials: Credentials(sessionID: "sid1"))
+        await #expect(throws: RecoveryError.self) { try await bench.skippingWaits { try await bench.okta.signOut() } }
+        #expect(try await bench.credentials.sessionID == "sid1")
+    }
+
+    @Test func anOrgsSessionIsReadAndProlonged() async throws {
+        let bench = try OktaBench([.session, .session], credentials: Credentials(sessionID: "sid1"))
+        #expect(try await bench.okta.currentSession()?.login == "ada@example.com")
+        #expect(try await bench.okta.refresh().status == "ACTIVE")
+        #expect(bench.transport.received[1].request.path == "/api/v1/sessions/me/lifecycle/refresh")
+    }
+
+    @Test func withoutASessionNothingIsSent() async throws {
+        let bench = try OktaBench([])
+        #expect(try await bench.okta.currentSession() == nil)
+        let error = await #expect(throws: RecoveryError.self) { try await bench.okta.send(path: "/api/v1/users/me") }
+        #expect(error?.kind == .reauthenticationRequired)
+        try await bench.okta.signOut()
+        #expect(bench.transport.received.isEmpty)
+    }
+}
