@@ -1,7 +1,7 @@
 #if Cryptography
 public import AuthRecovery
 internal import Crypto
-import HTTPRecovery
+public import HTTPRecovery
 
 /// An authenticator in software: it registers and signs for real, with keys on P-256 that live as long as it does.
 ///

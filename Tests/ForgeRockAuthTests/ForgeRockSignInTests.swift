@@ -187,6 +187,17 @@ import Testing
         #expect(bench.transport.received.count == 1)
     }
 
+    @Test func aPushThatIsRejectedIsNotSentAgainByItself() async throws {
+        let bench = try ForgeRockBench([
+            .login, .step(AM.choice("Push", "SMS"), id: "a2"), .step(AM.poll(), id: "a3"), .error(401, "Login failure"),
+        ])
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.signIn("hunter2", Person(choosing: "Push"))
+        }
+        #expect(error?.kind == .invalidCredentials)
+        #expect(bench.transport.received.count == 4)
+    }
+
     @Test func choicesAreMadeByThePersonElseByTheServersDefault() async throws {
         let steps: [ScriptedTransport.Step] = [.step(AM.choice("Email", "SMS", "Authenticator app")), .success()]
         let bench = try ForgeRockBench(steps)

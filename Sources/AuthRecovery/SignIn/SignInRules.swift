@@ -45,8 +45,9 @@ public enum SignInRules {
             return outcome.remedies.contains(.switchFactor) ? .switchFactor(nil) : .fail
         case .invalidCredentials:
             guard mayAskAgain, !isUnknownName(outcome) else { return .fail }
-            // Where the flow has ended with the refusal of a code, the next code comes from a new flow.
-            let isCode = challenge.map { $0.key != .password && $0.key != .text } ?? false
+            // Where the flow has ended with the refusal of a code, the next code comes from a new flow. Another device
+            // is bothered again only where the person wants it.
+            let isCode = challenge.map { $0.key != .password && $0.key != .text && $0.key != .push } ?? false
             return isCode && outcome.remedies.contains(.restartFlow) ? .newChallenge : .askAgain
         case .challengeIncorrect, .passwordRejected:
             return mayAskAgain ? .askAgain : .fail

@@ -103,7 +103,7 @@ struct JourneyQuestion {
     var isProof: Bool {
         switch key {
         case .password, .emailCode, .phoneCode, .totp, .backupCode, .newPassword, .securityAnswer: true
-        case .choice, .text, .webauthn, .push: false
+        default: false
         }
     }
 }
