@@ -43,7 +43,7 @@ enum RenewalRules {
     static func mayPresent(began: Timestamp?, reuse: RefreshTokenReuse, at now: Timestamp) -> Bool {
         guard let began, case .rotating(let grace) = reuse else { return true }
         // The request has to arrive within the grace, too.
-        let margin = min(max(grace.scaled(by: 0.1), .seconds(1)), .seconds(5))
+        let margin = min(max(grace.scaled(by: 0.1), .milliseconds(100)), .seconds(5))
         return now.elapsed(since: began) < grace.saturatingSubtracting(margin)
     }
 
