@@ -17,7 +17,7 @@ let package = Package(
     // What is heavy, or needs a system library of its own, is fetched and built only for those who ask for it.
     traits: [
         .trait(name: "SQLite", description: "State shared by the processes of one machine (GRDB, libsqlite3-dev)."),
-        .trait(name: "Redis", description: "State shared by a fleet: Redis or Valkey (libhiredis-dev)."),
+        .trait(name: "Redis", description: "State shared by a fleet: Redis or Valkey (libhiredis-dev, libssl-dev)."),
         .trait(
             name: "Cryptography",
             description: "Encryption at rest, private_key_jwt and DPoP proofs (swift-crypto)."
@@ -68,9 +68,17 @@ let package = Package(
             pkgConfig: "hiredis",
             providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]
         ),
+        .systemLibrary(
+            name: "COpenSSL",
+            pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
         .target(
             name: "RedisRecoveryStore",
-            dependencies: ["HTTPRecovery", .target(name: "CHiredis", condition: .when(traits: ["Redis"]))]
+            dependencies: [
+                "HTTPRecovery", .target(name: "CHiredis", condition: .when(traits: ["Redis"])),
+                .target(name: "COpenSSL", condition: .when(traits: ["Redis"])),
+            ]
         ),
         .target(
             name: "AuthCryptography",
