@@ -17,7 +17,8 @@ import Testing
                     for _ in 0..<4 {
                         group.addTask {
                             try await withTemporaryDirectory { directory in
-                                let end = await try store.worker(sandbox, "--requests", "50", in: directory).end()
+                                let worker = try store.worker(sandbox, "--requests", "50", in: directory)
+                                let end = await worker.end()
                                 #expect(end.status == 0, "\(end.output) \(end.errors)")
                                 #expect(end.output == "ok 50 of 50\n")
                             }

@@ -87,8 +87,6 @@ import Testing
         for _ in 0..<(random.next() % 4) {
             var fault = SandboxFault(token[Int(random.next() % UInt64(token.count))], path: "/oauth/token")
             fault.times = Int64(1 + random.next() % 4)
-            // Half of the failures come after the server has renewed.
-            if fault.kind == .status { fault.isProcessed = random.next() % 2 == 0 }
             fault.skip = Int64(random.next() % 2)
             sandbox.add(fault)
         }

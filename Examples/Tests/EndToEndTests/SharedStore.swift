@@ -78,13 +78,13 @@ struct RedisProcess: Sendable {
 
     /// Starts a server on a free port; nil where none is installed.
     static func start(in directory: String) async throws -> RedisProcess? {
-        let path = ["/usr/bin/redis-server", "/usr/local/bin/redis-server", "/usr/bin/valkey-server"].first {
-            unsafe access($0, X_OK) == 0
-        }
-        guard let path else { return nil }
+        let places: [String] = [
+            "/usr/bin/redis-server", "/usr/local/bin/redis-server", "/usr/bin/valkey-server",
+        ]
+        guard let path = places.first(where: { place in unsafe access(place, X_OK) == 0 }) else { return nil }
         for _ in 0..<20 {
             let port = Int.random(in: 20_000...50_000)
-            let arguments = [
+            let arguments: [String] = [
                 path, "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", directory,
                 "--daemonize", "no", "--logfile", directory + "/redis.log",
             ]

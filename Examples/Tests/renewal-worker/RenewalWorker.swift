@@ -7,6 +7,7 @@ import HTTPRecovery
 import HTTPTypes
 
 /// A service that uses shared credentials, as a process that tests can stop and kill at a chosen moment.
+@main
 struct RenewalWorker: AsyncParsableCommand {
     @Option var tokenFile: String?
     @Option(transform: StateOption.parse) var state = StateOption.memory
@@ -108,6 +109,3 @@ struct StoppingRenewer: TokenRenewer {
         try await Task.sleep(for: .seconds(3600))
     }
 }
-
-setvbuf(stdout, nil, _IOLBF, 0)
-await RenewalWorker.main()
