@@ -44,7 +44,8 @@ import Testing
 
     @Test func aUserOfAnAccessControlListWithNoMoreThanTheStoreNeeds() async throws {
         let server = try await RedisServer.start([
-            "--user", "ann", "on", ">s3cret@:/", "~{test}:*", "+@read", "+@write", "+@scripting", "+ping", "+select", "+time",
+            "--user", "ann", "on", ">s3cret@:/", "~{test}:*", "+@read", "+@write", "+@scripting", "+ping", "+select",
+            "+time",
         ])
         var configuration = server.configuration()
         configuration.user = "ann"

@@ -35,7 +35,8 @@ import Testing
               end
             end
             """,
-            "0", "{\(namespace)}:*"
+            "0",
+            "{\(namespace)}:*"
         )
     }
 

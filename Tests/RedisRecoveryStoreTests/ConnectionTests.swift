@@ -188,7 +188,9 @@ import Testing
         _ = try await store.settle(BudgetEntry(key: "a", limit: 1, initial: 1), at: .system())
         _ = try await store.replaceRecord("a", version: nil, with: [1])
         _ = try await store.closedGate(among: [], at: .system())
-        let names = try await server.ask("KEYS", "*").elements(6).map { String(decoding: try $0.string(), as: UTF8.self) }
+        let names = try await server.ask("KEYS", "*").elements(6).map {
+            String(decoding: try $0.string(), as: UTF8.self)
+        }
         for name in names {
             #expect(name.hasPrefix("{test}:"))
             #expect(!name.contains("ann"), "no name of a person")
@@ -205,7 +207,10 @@ import Testing
         let most = 1 << 52
         let full = try await store.settle(BudgetEntry(key: "a", deposit: .max, limit: .max, initial: 0), at: .system())
         #expect(full == BudgetBalance(isGranted: true, balance: most))
-        let all = try await store.settle(BudgetEntry(key: "a", withdrawal: .max, limit: .max, initial: 0), at: .system())
+        let all = try await store.settle(
+            BudgetEntry(key: "a", withdrawal: .max, limit: .max, initial: 0),
+            at: .system()
+        )
         #expect(all == BudgetBalance(isGranted: false, balance: most))
         let gate = Gate(
             key: Self.key,

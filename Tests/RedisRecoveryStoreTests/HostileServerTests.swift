@@ -91,7 +91,10 @@ import Testing
     }
 
     @Test func aTrickleIsCutOffByTheCommandsTimeout() async throws {
-        let server = try FakeServer(answer: Array("*2\r\n".utf8) + Array("$10000\r\n".utf8) + Array(repeating: 120, count: 10_000), chunk: 1)
+        let server = try FakeServer(
+            answer: Array("*2\r\n".utf8) + Array("$10000\r\n".utf8) + Array(repeating: 120, count: 10_000),
+            chunk: 1
+        )
         let store = try RedisStore(configuration: server.configuration(timeout: .milliseconds(100)))
         let start = ContinuousClock.now
         await #expect(throws: StoreError.self) { try await store.record("a") }
@@ -136,7 +139,10 @@ import Testing
     static let refusals: [(String, String)] = [
         ("-LOADING Redis is loading the dataset in memory s3cret", "loading"),
         ("-READONLY You can't write against a read only replica. s3cret", "primary"),
-        ("-ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -READONLY You can't s3cret", "primary"),
+        (
+            "-ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -READONLY You can't s3cret",
+            "primary"
+        ),
         ("-OOM command not allowed when used memory > 'maxmemory'. s3cret", "maxmemory"),
         ("-NOAUTH Authentication required. s3cret", "password"),
         ("-WRONGPASS invalid username-password pair s3cret", "password"),

@@ -38,7 +38,9 @@ import Testing
         opensAt: Timestamp.system().advanced(by: .seconds(600))
     )
 
-    /// Each operation once; none may throw where the records have been read before. The result is the longest wait.
+    /// Each operation once; none may throw where the records have been read before.
+    ///
+    /// - Returns: The longest wait.
     static func load(_ shared: SharedState, _ number: Int, isLocked: Bool) async throws -> Duration {
         var longest = Duration.zero
         func timed<Value>(_ operation: () async throws -> Value) async throws -> Value {

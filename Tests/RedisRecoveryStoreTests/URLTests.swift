@@ -42,10 +42,22 @@ import Testing
         Readable("redis://ann:p@ss:word@h", .tcp(host: "h"), user: "ann", password: "p@ss:word"),
         Readable("redis://:%C3%A4@h", .tcp(host: "h"), password: "ä"),
         Readable("redis://[::1]", .tcp(host: "::1")),
-        Readable("redis://ann:pw@[fe80::1]:7000/1", .tcp(host: "fe80::1", port: 7000), user: "ann", password: "pw", database: 1),
+        Readable(
+            "redis://ann:pw@[fe80::1]:7000/1",
+            .tcp(host: "fe80::1", port: 7000),
+            user: "ann",
+            password: "pw",
+            database: 1
+        ),
         Readable("rediss://h:6380", .tcp(host: "h", port: 6380), tls: RedisStore.TLS()),
         Readable("redis+unix:///run/redis.sock", .unix(path: "/run/redis.sock")),
-        Readable("unix://ann:pw@/run/a%20b.sock?db=2", .unix(path: "/run/a b.sock"), user: "ann", password: "pw", database: 2),
+        Readable(
+            "unix://ann:pw@/run/a%20b.sock?db=2",
+            .unix(path: "/run/a b.sock"),
+            user: "ann",
+            password: "pw",
+            database: 2
+        ),
         Readable("/run/redis.sock", .unix(path: "/run/redis.sock")),
     ]
 
@@ -56,8 +68,10 @@ import Testing
 
     @Test(arguments: [
         "", "localhost", "http://h3cret", "redis:h3cret", "redis://", "redis://:pw3cret@", "redis://ann3cret@h",
-        "redis://h3cret:0", "redis://h3cret:65536", "redis://h3cret:-1", "redis://h3cret:x", "redis://h3cret:99999999999999999999",
-        "redis://::1", "redis://[::1", "redis://[::1]x", "redis://[]", "redis://h3cret/x", "redis://h3cret/-1", "redis://h3cret/1/2",
+        "redis://h3cret:0", "redis://h3cret:65536", "redis://h3cret:-1", "redis://h3cret:x",
+        "redis://h3cret:99999999999999999999",
+        "redis://::1", "redis://[::1", "redis://[::1]x", "redis://[]", "redis://h3cret/x", "redis://h3cret/-1",
+        "redis://h3cret/1/2",
         "redis://h3cret?db=1", "redis://h3cret#1", "redis://:%3cret%@h", "redis://:%zz3cret@h", "redis://:%ff@h3cret",
         "redis://:%00@h3cret", "redis+unix://h3cret", "redis+unix:///s3cret?x=1", "redis+unix:///s3cret?db=x",
         "redis://:s3cret/x@h", "redis://:s3cret?x@h", "rediss://:s3cret#x@h",
