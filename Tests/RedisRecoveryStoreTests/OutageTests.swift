@@ -16,10 +16,13 @@ import Testing
         init() async throws {
             server = try await RedisServer.start()
             var configuration = server.configuration()
-            configuration.connectTimeout = .seconds(1)
-            configuration.commandTimeout = .milliseconds(200)
+            // Longer than by default: a loaded machine must not look like an outage.
+            configuration.connectTimeout = .seconds(2)
+            configuration.commandTimeout = .seconds(1)
             store = try RedisStore(configuration: configuration)
-            shared = SharedState(store) { [health] change in health.withLock { $0.append(change) } }
+            shared = SharedState(store, timeout: .milliseconds(1500)) { [health] change in
+                health.withLock { $0.append(change) }
+            }
         }
 
         /// Why the store does not answer.
@@ -98,7 +101,7 @@ import Testing
                 try await untilTrue { rounds.withLock { $0 } >= goal }
             }
             try await pass(100)
-            #expect(bench.changes.isEmpty)
+            #expect(bench.health.withLock { $0 } == [])
             switch blow {
             case .freeze: bench.server.freeze()
             case .kill: bench.server.kill()
@@ -115,8 +118,8 @@ import Testing
             try await untilTrue { bench.changes == [false, true] }
             try await pass(100)
             isOver.withLock { $0 = true }
-            // The bound of a call is 250 ms; the rest is the machine's.
-            for try await longest in group { #expect(longest < .seconds(3)) }
+            // A call is bounded by 1.5 s; the rest is the machine's.
+            for try await longest in group { #expect(longest < .seconds(10)) }
         }
         #expect(bench.changes == [false, true], "one warning each way")
         await bench.shared.shutdown()
@@ -157,7 +160,7 @@ import Testing
             try await untilTrue { try !bench.server.hasClients }
             #expect(await bench.shared.closedGate(among: [Self.gate.key]) != nil)
         }
-        #expect(bench.changes.isEmpty)
+        #expect(bench.health.withLock { $0 } == [])
         await bench.shared.shutdown()
     }
 
