@@ -28,7 +28,7 @@ import Testing
         Answer("nested without end", String(repeating: "*1\r\n", count: 50)),
         Answer("a number that is none", ":12x\r\n"),
         Answer("a length that is none", "$x\r\n"),
-        Answer("more replies than commands", "$-1\r\n$-1\r\n$-1\r\n"),
+        Answer("more replies than commands", "*2\r\n$-1\r\n$-1\r\n*2\r\n$-1\r\n$-1\r\n"),
         Answer("a string of two gigabytes", "$2147483000\r\n" + String(repeating: "x", count: (16 << 20) + 70_000)),
     ]
 
@@ -36,14 +36,13 @@ import Testing
     func bytesThatAreNoRepliesEndTheConnection(_ answer: Answer) async throws {
         let server = try FakeServer(answer: answer.bytes)
         let store = try RedisStore(configuration: server.configuration())
-        let first: Result<StoredRecord?, any Error>
         do {
-            first = .success(try await store.record("a"))
+            _ = try await store.record("a")
+            // Only the first of several replies has been read then.
+            #expect(answer.name == "more replies than commands")
         } catch {
-            first = .failure(error)
+            #expect(error as? StoreError == .brokenProtocol || "\(error)".hasPrefix("\(StoreError.brokenProtocol);"))
         }
-        if case .failure(let error) = first { #expect(error is StoreError, "\(error)") }
-        if answer.name != "more replies than commands" { #expect(throws: StoreError.self) { try first.get() } }
         // Whatever came, the next command has a new connection.
         await #expect(throws: StoreError.self) {
             for _ in 0..<3 { _ = try await store.record("b") }
