@@ -70,8 +70,7 @@ private struct Session: Sendable {
         guard let answer else { return }
         repeat {
             guard sends(answer, chunk: chunk) else { return }
-        } while repeats
-        drain()
+        } while repeats || receives()
     }
 
     private func drain() {
