@@ -117,7 +117,11 @@ let package = Package(
         ),
         .testTarget(
             name: "RedisRecoveryStoreTests",
-            dependencies: ["RedisRecoveryStore", "HTTPRecovery", "HTTPRecoveryTesting"]
+            dependencies: [
+                "RedisRecoveryStore", "HTTPRecovery", "HTTPRecoveryTesting",
+                .target(name: "CHiredis", condition: .when(traits: ["Redis"])),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
         ),
         .testTarget(
             name: "AuthCryptographyTests",

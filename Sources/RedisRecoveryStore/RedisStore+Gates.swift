@@ -31,10 +31,10 @@ extension RedisStore {
         let reply = try await run(Scripts.closedGate, on: keys.map(self.keys.gate))
         if reply == .null { return nil }
         let elements = try reply.elements(4)
-        let index = try elements[0].integer() - 1
+        let index = try elements[0].integer() &- 1
         guard keys.indices.contains(index) else { throw StoreError.unexpectedReply }
         let isEndless = try elements[2].integer() == 1
-        let rest = Duration.milliseconds(try elements[1].integer())
+        let rest = Duration.milliseconds(max(0, min(try elements[1].integer(), Digits.most)))
         let payload = String(decoding: try elements[3].string(), as: UTF8.self)
         return Gate(key: keys[index], payload: payload, opensAt: isEndless ? nil : now.advanced(by: rest))
     }

@@ -12,7 +12,7 @@ extension RedisStore {
     /// late or lost) is given back by the connection as soon as the server can be reached.
     public func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> Lease? {
         // 128 random bits tell this grant from every other.
-        let owner = Digits.text(UInt64.random(in: .min ... .max)) + [0x2d] + Digits.text(UInt64.random(in: .min ... .max))
+        let owner = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].flatMap(Digits.text)
         let lease = keys.lease(name)
         let command = Command(
             Scripts.acquireLease,
@@ -28,8 +28,8 @@ extension RedisStore {
 
     /// Extends a lease to `duration` from now; false when it has run out or another holds it.
     public func extendLease(_ lease: Lease, for duration: Duration, at now: Timestamp) async throws -> Bool {
-        let fence = Digits.text(lease.fence)
-        return try await run(Scripts.extendLease, on: [keys.lease(lease.name)], fence, Digits.text(duration)).integer() == 1
+        let (key, fence) = (keys.lease(lease.name), Digits.text(lease.fence))
+        return try await run(Scripts.extendLease, on: [key], fence, Digits.text(duration)).integer() == 1
     }
 
     /// Gives a lease back; one that is not held any more is left alone.

@@ -25,8 +25,9 @@ enum Scripts {
         """
     )
 
-    /// Closes a gate for ARGV[1] ms, never shorter than it is closed already. ARGV[2]: whether it has no end,
-    /// ARGV[3]: its payload.
+    /// Closes a gate for ARGV[1] ms, never shorter than it is closed already.
+    ///
+    /// ARGV[2]: whether it has no end, ARGV[3]: its payload.
     static let close = Script(
         """
         local rest, span = redis.call('PTTL', KEYS[1]), tonumber(ARGV[1])

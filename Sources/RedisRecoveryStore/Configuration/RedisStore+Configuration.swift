@@ -13,7 +13,7 @@ extension RedisStore {
         /// The password; nil, the default, sends none.
         public var password: Password?
 
-        /// The number of the database; 0 by default. A cluster has no other.
+        /// The number of the database; 0 by default, and a cluster has no other.
         public var database: Int
 
         /// How the connection is encrypted; nil, the default, is not at all.
@@ -35,7 +35,9 @@ extension RedisStore {
         /// `SharedState` waits 250 ms by default; a shorter timeout here lets it report the store's own reason.
         public var commandTimeout: Duration
 
-        /// The most commands that wait or are under way; 4096 by default. Further ones fail at once.
+        /// The most commands that wait or are under way; 4096 by default.
+        ///
+        /// Further ones fail at once.
         public var maxPendingCommands: Int
 
         /// Creates a configuration; durations are kept between 1 ms and 1 hour, counts at 1 at least.
@@ -90,7 +92,8 @@ extension RedisStore {
         /// The host and port, or the path.
         public var description: String {
             switch choice {
-            case .tcp(let host, let port): host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+            case .tcp(let host, let port):
+                host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
             case .unix(let path): path
             }
         }

@@ -19,7 +19,9 @@ extension RedisStore.Configuration {
         }
         switch endpoint.choice {
         case .tcp(let host, let port):
-            guard (1...65_535).contains(port) else { throw StoreError("the port of the Redis server is not 1 to 65535") }
+            guard (1...65_535).contains(port) else {
+                throw StoreError("the port of the Redis server is not 1 to 65535")
+            }
             guard !host.isEmpty, !host.utf8.contains(0) else { throw StoreError("the Redis server's host is missing") }
         case .unix(let path):
             guard (1...107).contains(path.utf8.count), !path.utf8.contains(0) else {

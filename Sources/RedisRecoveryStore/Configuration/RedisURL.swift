@@ -43,7 +43,9 @@ extension RedisStore.Configuration {
         var host = address
         var port: Substring?
         if address.hasPrefix("[") {
-            guard let close = address.utf8.firstIndex(of: UInt8(ascii: "]")) else { throw .url("a ']' after the address") }
+            guard let close = address.utf8.firstIndex(of: UInt8(ascii: "]")) else {
+                throw .url("a ']' after the address")
+            }
             host = address[address.index(after: address.startIndex)..<close]
             let after = address[address.index(after: close)...]
             guard after.isEmpty || after.hasPrefix(":") else { throw .url("a ':' between address and port") }
@@ -96,8 +98,8 @@ extension RedisStore.Configuration {
     }
 
     private static func number(_ text: Substring) -> Int? {
-        guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        return Int(text)
+        guard (1...9).contains(text.utf8.count) else { return nil }
+        return text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
 
     private static func decoded(_ text: Substring) throws(StoreError) -> String {

@@ -68,7 +68,8 @@ extension Connection {
         while !attempt.addresses.isEmpty {
             let address = attempt.addresses.removeFirst()
             do throws(StoreError) {
-                if tls == nil, let settings = configuration.tls, case .tcp(let host, _) = configuration.endpoint.choice {
+                if tls == nil, let settings = configuration.tls, case .tcp(let host, _) = configuration.endpoint.choice
+                {
                     tls = try TLSContext(settings, host: host)
                 }
                 phase = .connecting(try Wire(to: address, tls: tls))

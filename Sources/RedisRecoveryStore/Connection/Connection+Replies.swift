@@ -34,7 +34,9 @@ extension Connection {
         switch request.purpose {
         case .greeting: return takeGreeting(reply, to: request)
         case .amends:
-            guard case .error(let error) = reply, error.isMissingScript, let full = request.command.inFull else { return }
+            guard case .error(let error) = reply, error.isMissingScript, let full = request.command.inFull else {
+                return
+            }
             amends.append(Request(full, purpose: .amends, deadline: request.deadline))
         case .caller:
             guard case .error(let error) = reply else {

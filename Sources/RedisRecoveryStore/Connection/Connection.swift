@@ -67,6 +67,9 @@ final class Connection: @unchecked Sendable {
 
     // MARK: From any thread
 
+    /// How many commands wait or are under way.
+    var pending: Int { inbox.withLock { $0.pending } }
+
     /// Sends a command and returns its reply.
     ///
     /// - Throws: `StoreError` for an error reply, for a connection that cannot be had or is lost, and after the

@@ -35,7 +35,9 @@ final class Wire {
             Self.switchOn(SO_KEEPALIVE, SOL_SOCKET, of: socket)
         }
         let result = unsafe address.bytes.withUnsafeBytes { buffer in
-            guard let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return Int32(-1) }
+            guard let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: sockaddr.self) else {
+                return -1 as Int32
+            }
             return unsafe Glibc.connect(socket, start, socklen_t(buffer.count))
         }
         if result != 0, errno != EINPROGRESS {
@@ -66,7 +68,7 @@ final class Wire {
     func finishConnecting() -> Progress {
         var error: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
-        guard unsafe getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 else { error = errno; return .failed(.system("connect to the Redis server", error)) }
+        if unsafe getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) != 0 { error = errno }
         return error == 0 ? .done(0) : .failed(.system("connect to the Redis server", error))
     }
 

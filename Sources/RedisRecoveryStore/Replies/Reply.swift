@@ -20,7 +20,10 @@ enum Reply: Sendable, Hashable {
         case REDIS_REPLY_ERROR: self = unsafe .error(ServerError(Self.bytes(of: reply)))
         case REDIS_REPLY_ARRAY:
             var elements: [Reply] = []
-            for index in 0..<(unsafe Int(reply.pointee.elements)) {
+            guard let count = unsafe Int(exactly: reply.pointee.elements), count <= CHIREDIS_MAX_ELEMENTS else {
+                return nil
+            }
+            for index in 0..<count {
                 // hiredis bounds how deep arrays are nested.
                 guard let element = unsafe reply.pointee.element[index], let copy = unsafe Reply(element) else {
                     return nil
