@@ -22,7 +22,7 @@ enum KeySource {
     }
 
     /// The bytes of a file that only its owner can read.
-    static func privateFile(_ path: String) throws(SealingError) -> [UInt8] {
+    static func privateFile(_ path: String) throws(KeySourceError) -> [UInt8] {
         // Not to be held up by a pipe in the file's place.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure(path, "cannot be opened: \(systemError)") }
@@ -41,7 +41,7 @@ enum KeySource {
         return try read(descriptor, path)
     }
 
-    private static func read(_ descriptor: Int32, _ path: String) throws(SealingError) -> [UInt8] {
+    private static func read(_ descriptor: Int32, _ path: String) throws(KeySourceError) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
@@ -60,9 +60,14 @@ enum KeySource {
         unsafe String(cString: strerror(errno))
     }
 
-    private static func failure(_ path: String, _ problem: String) -> SealingError {
-        SealingError(.unusableKey, "the key file \(path) \(problem)")
+    private static func failure(_ path: String, _ problem: String) -> KeySourceError {
+        KeySourceError(description: "the key file \(path) \(problem)")
     }
+}
+
+/// Why a key could not be had from where it is kept.
+struct KeySourceError: Error {
+    let description: String
 }
 
 // The C function under a name that the method above does not hide.

@@ -78,7 +78,12 @@ public struct SealingKey: Sendable {
     /// - Throws: ``AuthRecovery/SealingError`` when the file cannot be read, is no regular file, belongs to another user
     ///   than this one or root, gives group or others any permission, or holds no key.
     public init(file path: String, id: String? = nil) throws(SealingError) {
-        let content = try KeySource.privateFile(path)
+        let content: [UInt8]
+        do {
+            content = try KeySource.privateFile(path)
+        } catch {
+            throw SealingError(.unusableKey, error.description)
+        }
         do {
             try self.init(bytes: Self.bytes(ofText: content) ?? content, id: id)
         } catch {

@@ -4,7 +4,8 @@ public import HTTPTypes
 /// Attaches the access token as a bearer token (RFC 6750), to the origins it belongs to and to no other.
 ///
 /// It stands inside `Recovery`, so that each attempt carries the newest token, and tells the engine
-/// which version was presented. A request that brings its own `Authorization` field is left alone.
+/// which version was presented. A request that brings its own `Authorization` field is left alone. A token that is bound
+/// to a key is never sent as a bearer token: the call fails as `misconfigured` (``TokenBindingError``).
 public struct Authorization: Middleware {
     private let tokens: any TokenStore
     private let audience: Set<Origin>
@@ -33,6 +34,10 @@ public struct Authorization: Middleware {
         guard let token = stored.credentials.accessToken, !token.isEmpty else {
             context.record.presented = nil
             return try await next(request, body: body, context: context)
+        }
+        // A bound token sent without a proof is refused, and shown to whoever could use it where it is not checked.
+        if let type = stored.credentials.tokenType, Credentials.isDPoP(type) {
+            throw RecoveryError.misconfigured(TokenBindingError.bound, context)
         }
         var request = request
         request.headerFields.setAuthorization("Bearer \(token.reveal())")

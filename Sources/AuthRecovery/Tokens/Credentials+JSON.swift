@@ -36,6 +36,7 @@ extension Credentials {
         case .ssoToken: ssoToken = value.secret
         case .sessionID: sessionID = value.string
         case .expiresAt: expiresAt = value.time
+        case .tokenType: tokenType = value.string
         case .renewalBeganAt: renewalBeganAt = value.time
         }
         return self[stored: key] != nil
@@ -55,6 +56,7 @@ extension Credentials {
         case .accessToken: accessToken?.reveal()
         case .refreshToken: refreshToken?.reveal()
         case .expiresAt: expiresAt?.rfc3339
+        case .tokenType: tokenType
         case .clientToken: clientToken?.reveal()
         case .sessionID: sessionID
         case .ssoToken: ssoToken?.reveal()
