@@ -23,7 +23,7 @@ public import HTTPTypes
 /// Without tokens it attaches proofs alone: that is what the endpoints of the authorization server want (RFC 9449
 /// section 5).
 public struct DPoPAuthorization: Middleware {
-    private let tokens: (any TokenStore)?
+    private let tokens: TokenManager?
     private let prover: any ProofOfPossession
     private let nonces: DPoPNonces
     private let clocks: ServerClocks
@@ -32,13 +32,13 @@ public struct DPoPAuthorization: Middleware {
     /// Creates a layer for requests with an access token.
     ///
     /// - Parameters:
-    ///   - tokens: Where the access token is kept; it was issued for the prover's key.
+    ///   - tokens: Keeps the access token, which was issued for the prover's key, and renews it.
     ///   - prover: Signs the proofs.
     ///   - nonces: The servers' nonces; by default the layer's own.
     ///   - clocks: What is known of the servers' clocks; by default the layer's own.
     ///   - audience: The origins that the token belongs to.
     public init(
-        _ tokens: any TokenStore,
+        _ tokens: TokenManager,
         prover: any ProofOfPossession,
         nonces: DPoPNonces = DPoPNonces(),
         clocks: ServerClocks = ServerClocks(),
@@ -49,6 +49,24 @@ public struct DPoPAuthorization: Middleware {
         self.nonces = nonces
         self.clocks = clocks
         self.audience = audience
+    }
+
+    /// Creates a layer for requests with an access token that nothing renews.
+    ///
+    /// - Parameters:
+    ///   - store: Where the access token is kept, which was issued for the prover's key.
+    ///   - prover: Signs the proofs.
+    ///   - nonces: The servers' nonces; by default the layer's own.
+    ///   - clocks: What is known of the servers' clocks; by default the layer's own.
+    ///   - audience: The origins that the token belongs to.
+    public init(
+        _ store: any TokenStore,
+        prover: any ProofOfPossession,
+        nonces: DPoPNonces = DPoPNonces(),
+        clocks: ServerClocks = ServerClocks(),
+        audience: Set<Origin>
+    ) {
+        self.init(TokenManager(store: store), prover: prover, nonces: nonces, clocks: clocks, audience: audience)
     }
 
     /// Creates a layer for requests without an access token: those to the authorization server.
@@ -73,7 +91,8 @@ public struct DPoPAuthorization: Middleware {
 
     /// Attaches token and proof, and keeps what the answer says about nonce and clock.
     ///
-    /// A request that brings its own `Authorization` field is left alone where the layer has tokens. A token that the
+    /// Where the layer has tokens, a request that brings its own `Authorization` field, or presents another credential,
+    /// is left alone; a token that has expired is renewed before, one that expires soon in the background. A token that the
     /// server has issued as another type than `DPoP` fails the call (``TokenBindingError``): it is not bound to the key.
     public func intercept(
         _ request: HTTPRequest,
@@ -82,7 +101,7 @@ public struct DPoPAuthorization: Middleware {
         next: Next
     ) async throws -> Response {
         let origin = Origin(of: request)
-        guard audience.contains(origin), tokens == nil || !request.headerFields.contains(.authorization) else {
+        guard audience.contains(origin), tokens == nil || wantsToken(request, context) else {
             return try await next(request, body: body, context: context)
         }
         let token = try await presentedToken(context)
@@ -100,9 +119,14 @@ public struct DPoPAuthorization: Middleware {
         return response
     }
 
+    private func wantsToken(_ request: HTTPRequest, _ context: CallContext) -> Bool {
+        !request.headerFields.contains(.authorization)
+            && (context.options.presents == nil || context.options.presents == .access)
+    }
+
     private func presentedToken(_ context: CallContext) async throws -> Secret? {
         guard let tokens else { return nil }
-        let credentials = try await tokens.read().credentials
+        let credentials = try await tokens.credentials(for: context).credentials
         guard let token = credentials.accessToken, !token.isEmpty else {
             context.record.presented = nil
             return nil
@@ -150,6 +174,7 @@ public struct DPoPAuthorization: Middleware {
         // What stands there may be of an attempt before; its nonce is no news.
         context.record.receivedHead = nil
         defer {
+            tokens?.note(context.record.receivedHead, context: context)
             if let fields = context.record.receivedHead?.headerFields {
                 let origin = Origin(of: request)
                 nonces.keep(fields, from: origin)

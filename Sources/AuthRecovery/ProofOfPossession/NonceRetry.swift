@@ -22,6 +22,6 @@ public struct NonceRetry: RecoveryPolicy {
     private struct NewNonce: Repair {
         var name: String { "new_nonce" }
 
-        func perform(_ outcome: Outcome, context: CallContext) async throws -> Bool { true }
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult { .repaired }
     }
 }

@@ -2,6 +2,8 @@
 ///
 /// Each function is one atomic step at the back end. A store says plainly when it cannot be reached, by throwing;
 /// ``SharedState`` stands in front of every store and sees to it that no call fails or waits long because of that.
+/// What a store throws is a ``StoreError``, which never holds what is stored, and a call that gets no answer ends by
+/// itself some time. `RecoveryStoreConformance` in `HTTPRecoveryTesting` checks all of this.
 ///
 /// Times are the caller's wall time. A store whose back end has a clock of its own keeps spans instead (what opens in
 /// 10 s for one host opens in 10 s for all), so that hosts whose clocks differ agree.
@@ -57,7 +59,8 @@ public protocol RecoveryStore: Sendable {
     ///   - key: The record's key.
     ///   - version: The version that was read; nil when there was no record.
     ///   - bytes: The new content.
-    /// - Returns: What is stored now, with a version higher than all before it; nil when another change came first.
+    /// - Returns: What is stored now, with a version of at least 1 that is higher than all before it; nil when another
+    ///   change came first.
     func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> StoredRecord?
 
     /// Closes connections and files; later calls throw.

@@ -118,23 +118,33 @@ public final class SharedState: Sendable {
     public func acquireLease(_ name: String, for duration: Duration) async -> Lease? {
         let now = time.wallTime
         let answer = await ask { try await $0.acquireLease(name, for: duration, at: now) }
-        guard case .answered(let lease) = answer else { return await memory.acquireLease(name, for: duration, at: now) }
+        guard case .answered(let lease) = answer else {
+            return await memory.acquireLease(Self.ownPrefix + name, for: duration, at: now)
+        }
         return lease
     }
 
     /// Extends a lease; false when it is not held any more.
     public func extendLease(_ lease: Lease, for duration: Duration) async -> Bool {
         let now = time.wallTime
+        if Self.isOwn(lease) { return await memory.extendLease(lease, for: duration, at: now) }
         let answer = await ask { try await $0.extendLease(lease, for: duration, at: now) }
-        // Where nobody can be asked, the lease holds within this process.
+        // Where nobody can be asked, nobody else can have taken it.
         guard case .answered(let isHeld) = answer else { return true }
         return isHeld
     }
 
     /// Gives a lease back.
     public func releaseLease(_ lease: Lease) async {
-        await memory.releaseLease(lease)
-        if !isLocal { _ = await ask { try await $0.releaseLease(lease) } }
+        if Self.isOwn(lease) { return await memory.releaseLease(lease) }
+        _ = await ask { try await $0.releaseLease(lease) }
+    }
+
+    /// Marks the leases that this process has granted itself.
+    private static let ownPrefix = "own:"
+
+    private static func isOwn(_ lease: Lease) -> Bool {
+        lease.name.hasPrefix(ownPrefix)
     }
 
     // MARK: Budgets
