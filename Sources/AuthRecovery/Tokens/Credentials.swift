@@ -9,6 +9,8 @@ public struct Credentials: Sendable, Hashable {
     /// When the access token expires.
     public var expiresAt: Timestamp?
     /// How the access token is presented, such as `Bearer` or `DPoP`; nil where the server did not say.
+    ///
+    /// It stays when the access token is removed: the next one is mostly of the same type.
     public var tokenType: String?
     /// The client token (Clerk).
     public var clientToken: Secret?
@@ -74,8 +76,7 @@ public struct Credentials: Sendable, Hashable {
         case .access:
             accessToken = nil
             expiresAt = nil
-            tokenType = nil
-            forget(.accessToken, .expiresAt, .tokenType)
+            forget(.accessToken, .expiresAt)
         case .refresh:
             refreshToken = nil
             renewalBeganAt = nil
