@@ -13,9 +13,9 @@ internal import _CryptoExtras
 /// ```
 public struct SigningKey: Sendable {
     enum Material: Sendable {
-        case p256(P256.Signing.PrivateKey)
+        case p256(Immutable<P256.Signing.PrivateKey>)
         case rsa(_RSA.Signing.PrivateKey)
-        case ed25519(Curve25519.Signing.PrivateKey)
+        case ed25519(Immutable<Curve25519.Signing.PrivateKey>)
     }
 
     /// How the key signs.
@@ -85,7 +85,7 @@ public struct SigningKey: Sendable {
         guard let key = try? P256.Signing.PrivateKey(rawRepresentation: bytes) else {
             throw SigningKeyError("the bytes are not a private key of the curve P-256")
         }
-        try self.init(.p256(key), algorithm: nil)
+        try self.init(.p256(Immutable(key)), algorithm: nil)
     }
 
     /// Creates a new P-256 key from the system's random source.
@@ -96,29 +96,29 @@ public struct SigningKey: Sendable {
             algorithm: .es256,
             publicKey: publicKey,
             thumbprint: publicKey.thumbprint ?? "",
-            material: .p256(key)
+            material: .p256(Immutable(key))
         )
     }
 
     /// The key as PEM text in PKCS #8, to be kept where secrets are kept; ``init(pem:algorithm:)`` reads it.
     public var pem: Secret {
         switch material {
-        case .p256(let key): Secret(key.pemRepresentation)
+        case .p256(let held): Secret(held.key.pemRepresentation)
         case .rsa(let key): Secret(key.pkcs8PEMRepresentation)
-        case .ed25519(let key): Secret(PEMBlock(label: "PRIVATE KEY", bytes: key.pkcs8).text)
+        case .ed25519(let held): Secret(PEMBlock(label: "PRIVATE KEY", bytes: held.key.pkcs8).text)
         }
     }
 
     /// The private number of a P-256 key, 32 bytes, which ``init(p256:)`` reads; nil for a key of another type.
     public func revealP256() -> [UInt8]? {
-        if case .p256(let key) = material { Array(key.rawRepresentation) } else { nil }
+        if case .p256(let held) = material { Array(held.key.rawRepresentation) } else { nil }
     }
 
     /// The signature of the bytes, as JWS wants it: for ES256 both numbers one after the other (RFC 7518 section 3.4).
     func signature(for bytes: [UInt8]) throws -> [UInt8] {
         switch material {
-        case .p256(let key): Array(try key.signature(for: bytes).rawRepresentation)
-        case .ed25519(let key): Array(try key.signature(for: bytes))
+        case .p256(let held): Array(try held.key.signature(for: bytes).rawRepresentation)
+        case .ed25519(let held): Array(try held.key.signature(for: bytes))
         case .rsa(let key):
             try Array(
                 key.signature(for: bytes, padding: algorithm == .ps256 ? .PSS : .insecurePKCS1v1_5).rawRepresentation
@@ -137,12 +137,12 @@ public struct SigningKey: Sendable {
         let allowed: [SignatureAlgorithm]
         let publicKey: JSONWebKey
         switch material {
-        case .p256(let key):
+        case .p256(let held):
             allowed = [.es256]
-            publicKey = .p256(key.publicKey)
-        case .ed25519(let key):
+            publicKey = .p256(held.key.publicKey)
+        case .ed25519(let held):
             allowed = [.edDSA]
-            publicKey = .ed25519(key.publicKey)
+            publicKey = .ed25519(held.key.publicKey)
         case .rsa(let key):
             allowed = [.rs256, .ps256]
             publicKey = try .rsa(key.publicKey)
@@ -161,8 +161,8 @@ public struct SigningKey: Sendable {
             throw SigningKeyError(isEncrypted ? encrypted : "the text holds no private key in PEM")
         }
         if block.label == "ENCRYPTED PRIVATE KEY" { throw SigningKeyError(encrypted) }
-        if let key = Curve25519.Signing.PrivateKey(pkcs8: block.bytes) { return .ed25519(key) }
-        if let key = try? P256.Signing.PrivateKey(pemRepresentation: block.text) { return .p256(key) }
+        if let key = Curve25519.Signing.PrivateKey(pkcs8: block.bytes) { return .ed25519(Immutable(key)) }
+        if let key = try? P256.Signing.PrivateKey(pemRepresentation: block.text) { return .p256(Immutable(key)) }
         if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: block.text) { return .rsa(key) }
         throw SigningKeyError("the private key is not one of P-256, Ed25519, or RSA of 2048 bits or more")
     }

@@ -13,7 +13,7 @@ public struct SealingKey: Sendable {
     /// The name that what it seals carries, so that the key is found after a rotation; at most 255 bytes, not secret.
     public let id: String
 
-    let key: SymmetricKey
+    private let held: Immutable<SymmetricKey>
 
     /// Creates a key from its bytes.
     ///
@@ -34,7 +34,7 @@ public struct SealingKey: Sendable {
         }
         let key = SymmetricKey(data: bytes)
         self.id = id ?? Self.name(of: key)
-        self.key = key
+        held = Immutable(key)
         guard (1...255).contains(self.id.utf8.count) else {
             throw SealingError(.unusableKey, "the name of a sealing key has between 1 and 255 bytes")
         }
@@ -103,9 +103,11 @@ public struct SealingKey: Sendable {
     }
 
     private init(key: SymmetricKey, id: String) {
-        self.key = key
+        held = Immutable(key)
         self.id = id
     }
+
+    var key: SymmetricKey { held.key }
 
     private var bytes: [UInt8] {
         unsafe key.withUnsafeBytes { unsafe Array($0) }
