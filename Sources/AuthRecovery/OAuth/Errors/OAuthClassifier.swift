@@ -5,7 +5,7 @@ import HTTPTypes
 ///
 /// The error word of the body decides, then that of a token challenge, then the status as ``HTTPRecovery/HTTPClassifier``
 /// reads it. Two things stand above every word: a 429 is a throttle, and no 5xx refuses a credential. A refresh token, a
-/// code or a device code counts as refused only where a word says so: a bare 401 does not end a sign-in.
+/// code or a device code counts as refused only where a word in the body says so: a bare 401 does not end a sign-in.
 public struct OAuthClassifier: OutcomeClassifier {
     /// Creates the classifier.
     public init() {}
@@ -67,14 +67,14 @@ struct OAuthReading {
         // What would make the same token acceptable is said in a challenge, and counts more than that it is not now.
         if general.kind == .nonceRequired || general.kind == .stepUpRequired { return general }
         if let word = inBody { return outcome(of: OAuthError(word: word, detail: body.detail)) }
-        if isError, let challenge = wordOfChallenge, general.code != challenge.word.rawValue {
+        if isError, let challenge = wordOfChallenge, challenge.outcome(presented: presented)?.kind != general.kind {
             return outcome(of: challenge)
         }
         if let refusal = refusalInRedirect { return outcome(of: refusal) }
         return byStatus
     }
 
-    /// The known word of a token challenge, for words that ``HTTPRecovery/HTTPClassifier`` does not know.
+    /// The known word of a token challenge.
     private var wordOfChallenge: OAuthError? {
         for challenge in reading.challenges where challenge.isAboutTokens {
             guard let text = challenge.error else { continue }
@@ -133,10 +133,10 @@ struct OAuthReading {
             return body.members["scope"]?.string.map { ["scope": .string($0.bounded(to: 1024))] }
         case .stepUpRequired:
             var members: [JSONValue.Member] = []
+            let challenge = reading.challenges.first { $0.isAboutTokens && $0.error != nil }
             for name in ["acr_values", "max_age", "claims"] {
-                guard let value = body.members[name],
-                    value.string.map({ $0.utf8.count <= 4096 }) ?? (value.number != nil)
-                else { continue }
+                let value = body.members[name] ?? challenge?[name].map { .string($0) }
+                guard let value, value.string.map({ $0.utf8.count <= 4096 }) ?? (value.number != nil) else { continue }
                 members.append(JSONValue.Member(name, value))
             }
             return members.isEmpty ? nil : .object(members)
@@ -154,14 +154,26 @@ struct OAuthReading {
             outcome = Outcome(.unknown, processed: .yes)
         }
         outcome.code = body.statedWord ?? general.code
-        if presented == .refresh || presented == .code || presented == .device || presented == .client {
-            if outcome.tokenAction == .clear { outcome.tokenAction = .keep }
-            // RFC 6749 section 5.2: a token endpoint's 401 with a challenge speaks of the client's own authentication.
-            if status == 401, !reading.challenges.isEmpty, !reading.challenges.contains(where: \.isAboutTokens) {
-                outcome = Outcome(.misconfigured, processed: .no, remedies: [.fixRequest])
-                outcome.code = body.statedWord
-            }
+        switch presented {
+        case .refresh, .code, .device, .client:
+            if general.kind == .credentialRejected { outcome = unexplainedRefusal }
+        default: break
         }
+        return outcome
+    }
+
+    /// A 401 of a token endpoint whose body does not say why: it refuses no token, since RFC 6749 section 5.2 has it for
+    /// clients that fail to prove themselves.
+    private var unexplainedRefusal: Outcome {
+        if reading.content == .markup { return Outcome(.unreadable, processed: reading.processed) }
+        if let word = body.statedWord {
+            var outcome = Outcome(.unknown, processed: reading.processed)
+            outcome.code = word
+            return outcome
+        }
+        var outcome = Outcome(.misconfigured, processed: reading.processed, remedies: [.fixRequest])
+        outcome.code = general.code
+        outcome.message = general.message
         return outcome
     }
 }
