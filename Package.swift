@@ -85,6 +85,8 @@ let package = Package(
             dependencies: [
                 "AuthRecovery", "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+                // RSA. The name is that of both major versions.
+                .product(name: "_CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
             ]
         ),
         .target(
@@ -128,6 +130,8 @@ let package = Package(
             dependencies: [
                 "AuthCryptography", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+                .product(name: "_CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
             ]
         ),
         .testTarget(

@@ -230,6 +230,7 @@ extension Credentials {
         apply(\.accessToken)
         apply(\.refreshToken)
         apply(\.expiresAt)
+        apply(\.tokenType)
         apply(\.clientToken)
         apply(\.sessionID)
         apply(\.ssoToken)
