@@ -108,6 +108,7 @@ let package = Package(
             dependencies: [
                 "SQLiteRecoveryStore", "HTTPRecovery", "HTTPRecoveryTesting", "ProcessSupport", "StoreWorker",
                 .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
         // What tests run as processes of their own, and how they do it; no products.
