@@ -101,7 +101,6 @@ import Testing
         log.note(Self.secret("password"))
         log.note(Self.credentials)
         log.note(StoredCredentials(Self.credentials, version: 1))
-        log.note(Challenge(key: .password, factor: Factor(key: .password)))
         let body = Array(Self.body.utf8)
         var response = HTTPResponse(status: .unauthorized)
         response.headerFields[.setCookie] = Self.planted

@@ -1,6 +1,6 @@
 public import HTTPRecovery
 import RedisRecoveryStore
-
+import SQLiteRecoveryStore
 
 /// Where limits, lockouts, budgets and leases are remembered: `memory`, `sqlite:PATH` or `redis://HOST:PORT`.
 public struct StateOption: Sendable {
@@ -45,7 +45,7 @@ public struct StateOption: Sendable {
     public func open() throws -> any RecoveryStore {
         switch place {
         case .memory: InMemoryRecoveryStore()
-        case .sqlite(let path): throw StoreError("temporarily not there: \(path)")
+        case .sqlite(let path): SQLiteStore(path: path)
         case .redis(let configuration): try RedisStore(configuration: configuration)
         }
     }
