@@ -84,6 +84,9 @@ struct DatabaseFile: Sendable {
         guard unsafe stat(parent(of: path), &information) == 0 else {
             throw failure(parent(of: path), "cannot be read")
         }
+        guard information.st_mode & S_IFMT == S_IFDIR else {
+            throw StoreError("\(path) cannot be made: \(parent(of: path)) is no directory; name another file")
+        }
         // Where everybody may rename everything, no file is one's own.
         if information.st_mode & S_IWOTH != 0, information.st_mode & S_ISVTX == 0 {
             throw StoreError("everybody may write to the directory of \(path); take that away, or name another one")
