@@ -113,7 +113,18 @@ let package = Package(
         ),
         .testTarget(
             name: "SQLiteRecoveryStoreTests",
-            dependencies: ["SQLiteRecoveryStore", "HTTPRecovery", "HTTPRecoveryTesting"]
+            dependencies: [
+                "SQLiteRecoveryStore", "HTTPRecovery", "HTTPRecoveryTesting", "ProcessSupport", "StoreWorker",
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        // What tests run as processes of their own, and how they do it; no products.
+        .target(name: "ProcessSupport", dependencies: ["HTTPRecovery"], path: "Tests/ProcessSupport"),
+        .executableTarget(
+            name: "StoreWorker",
+            dependencies: ["HTTPRecovery", "SQLiteRecoveryStore"],
+            path: "Tests/StoreWorker"
         ),
         .testTarget(
             name: "RedisRecoveryStoreTests",

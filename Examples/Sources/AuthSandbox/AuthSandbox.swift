@@ -1,7 +1,7 @@
 import Glibc
 import Locking
 
-/// A local server that behaves like an authentication provider, with people, lockouts, codes and faults.
+/// A local server that behaves like authentication providers, with people, lockouts, codes, tokens and faults.
 ///
 /// It is meant for tests and demonstrations: start it inside a test on a free port, point the client at its ``url``,
 /// and stop it when the test ends.
@@ -31,6 +31,7 @@ public final class AuthSandbox: Sendable {
     ///   - address: Where to listen: an IP address or `localhost`, and a port; port 0 takes a free one.
     ///   - scenario: People, settings and faults.
     ///   - seed: What all ids and codes follow from.
+    ///   - providers: Which providers it serves. Default: all.
     ///   - log: Takes a line for each code and each request; called on the sandbox's thread.
     /// - Returns: A sandbox that answers already.
     /// - Throws: ``SandboxError`` when the address is not one or is taken.
@@ -38,22 +39,27 @@ public final class AuthSandbox: Sendable {
         listen address: String = "127.0.0.1:0",
         scenario: SandboxScenario = .standard,
         seed: UInt64 = 1,
+        providers: [SandboxProvider] = SandboxProvider.all,
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(SandboxError) -> AuthSandbox {
-        try AuthSandbox(listen: address, scenario: scenario, seed: seed, log: log)
+        try AuthSandbox(listen: address, scenario: scenario, seed: seed, providers: providers, log: log)
     }
 
     package init(
         listen text: String,
         scenario: SandboxScenario,
         seed: UInt64,
+        providers: [SandboxProvider],
         log: @escaping @Sendable (String) -> Void
     ) throws(SandboxError) {
         guard let address = Sockets.Address(text) else {
             throw SandboxError(.cannotListen, "\(text) is not an address such as 127.0.0.1:8080")
         }
         for (index, user) in scenario.users.enumerated() { try user.check(path: "users[\(index)]") }
-        let world = Locked(SandboxWorld(scenario: scenario, seed: seed, wallNow: Self.wallNow))
+        for (index, client) in scenario.oauthClients.enumerated() { try client.check(path: "oauthClients[\(index)]") }
+        let world = Locked(
+            SandboxWorld(scenario: scenario, seed: seed, wallNow: Self.wallNow, providers: Set(providers))
+        )
         self.world = world
         server = try SocketServer(address) { request in
             let (reply, lines) = world.withLock { $0.handle(request, wallNow: Self.wallNow) }
@@ -119,7 +125,7 @@ public final class AuthSandbox: Sendable {
         try user.check(path: "user")
         world.withLock { world in
             let now = world.now(wallNow: Self.wallNow)
-            _ = world.clerk.add(user, now: now, random: &world.random)
+            _ = world.add(user, now: now)
         }
     }
 
@@ -155,7 +161,15 @@ public final class AuthSandbox: Sendable {
 
     /// Begins again: people, faults, settings, clock, log and codes are as at the start.
     public func reset() {
-        world.withLock { $0 = SandboxWorld(scenario: $0.scenario, seed: $0.seed, wallNow: Self.wallNow) }
+        world.withLock { $0.reset(wallNow: Self.wallNow) }
+    }
+
+    /// Does something with the world and its time.
+    func withWorld<Result, Failure: Error>(
+        _ body: (inout SandboxWorld, Int64) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let wallNow = Self.wallNow
+        return try world.withLock { world throws(Failure) in try body(&world, world.now(wallNow: wallNow)) }
     }
 
     private static var wallNow: Int64 { Sockets.milliseconds(CLOCK_REALTIME) }

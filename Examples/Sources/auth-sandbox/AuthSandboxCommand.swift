@@ -6,10 +6,11 @@ import Glibc
 struct AuthSandboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "auth-sandbox",
-        abstract: "A local server that behaves like an authentication provider.",
+        abstract: "A local server that behaves like authentication providers.",
         discussion: """
-            It serves Clerk's Frontend API below /v1 (with any path before it), and prints the line "listening on \
-            http://HOST:PORT" when it is ready, then each code that it would have sent and each request. Ctrl-C ends it.
+            It serves Clerk's Frontend API below /v1 (with any path before it) and an OAuth 2 and OpenID Connect \
+            provider, and prints the line "listening on http://HOST:PORT" when it is ready, then each code that it \
+            would have sent and each request. Ctrl-C ends it.
 
             PEOPLE. The password of each of them is \(SandboxScenario.defaultPassword).
               ada@example.com       the password is enough; e-mail codes work too
@@ -30,14 +31,26 @@ struct AuthSandboxCommand: ParsableCommand {
               radia@example.com     banned
             Without a scenario that says otherwise, one address may begin 5 sign-ins and make 3 attempts in 10 seconds.
 
+            OAUTH. /.well-known/openid-configuration tells the endpoints: /oauth/token, /oauth/device, /oauth/revoke, \
+            /oauth/introspect, /authorize and /userinfo; the same are below /oauth2/default, where the token endpoint \
+            is /oauth2/default/v1/token. /api/* and /resource are protected resources. Refresh tokens rotate: one that \
+            was replaced still works for 30 seconds, and after that its use revokes the whole family of tokens. The \
+            clients:
+              cli      public, with PKCE or the device grant
+              service  the secret is service-secret
+              robot    proves itself with private_key_jwt
+            A device waits until somebody opens its verification page, or POST /_sandbox/oauth/device decides. \
+            POST /_sandbox/oauth/issue {"user": "ada@example.com"} signs somebody in at once.
+
             CONTROL. GET /_sandbox/ lists what a test can do: read the codes (/_sandbox/outbox) and the requests \
             (/_sandbox/requests), set faults (/_sandbox/faults), move the clock (/_sandbox/clock), lock, revoke, \
-            change settings, begin again.
+            change settings, look at families of tokens (/_sandbox/oauth), begin again.
 
-            SCENARIO. A JSON object with the keys users, default_users, settings and faults; the keys of each are \
-            described with the types SandboxScenario, SandboxUser, SandboxSettings and SandboxFault. For example, \
-            without rate limits and with one more person:
-              {"settings": {"rate_limits": false},
+            SCENARIO. A JSON object with the keys users, default_users, oauth, settings and faults; the keys of each \
+            are described with the types SandboxScenario, SandboxUser, SandboxOAuthClient, SandboxSettings, \
+            SandboxOAuthSettings and SandboxFault. For example, without rate limits, with access tokens that live two \
+            seconds, and with one more person:
+              {"settings": {"rate_limits": false, "oauth": {"access_lifetime_s": 2}},
                "users": [{"emails": "eva@example.com", "password": "open-sesame-42",
                           "lockout": {"threshold": 2, "duration_s": 3}}]}
 
@@ -49,7 +62,7 @@ struct AuthSandboxCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Where to listen; port 0 takes a free one.", valueName: "HOST:PORT"))
     var listen = "127.0.0.1:0"
 
-    @Option(help: "Which providers to serve: all or clerk.")
+    @Option(help: "Which providers to serve: all, clerk or oauth.")
     var provider: Provider = .all
 
     @Option(help: ArgumentHelp("A scenario file.", valueName: "FILE"))
@@ -61,6 +74,15 @@ struct AuthSandboxCommand: ParsableCommand {
     enum Provider: String, ExpressibleByArgument {
         case all
         case clerk
+        case oauth
+
+        var served: [SandboxProvider] {
+            switch self {
+            case .all: SandboxProvider.all
+            case .clerk: [.clerk]
+            case .oauth: [.oauth]
+            }
+        }
     }
 
     func run() throws {
@@ -79,6 +101,7 @@ struct AuthSandboxCommand: ParsableCommand {
                 listen: listen,
                 scenario: scenario,
                 seed: seed ?? UInt64.random(in: 0...UInt64.max),
+                providers: provider.served,
                 log: Output.line
             )
         } catch {

@@ -86,7 +86,7 @@ struct Harness {
     var parameter: String? { errors.first?["meta"]?["param_name"]?.string }
     var lastCode: String { world.outbox.messages.last?.code ?? "" }
 
-    private static func encode(_ form: KeyValuePairs<String, String>) -> String {
+    static func encode(_ form: KeyValuePairs<String, String>) -> String {
         form.map { "\(escape($0.key))=\(escape($0.value))" }.joined(separator: "&")
     }
 

@@ -117,7 +117,7 @@ struct EventTests {
     }
 
     @Test func timesBeyondAllBoundsAreStillJSON() throws {
-        let line = EventLine.text(
+        let text = EventLine.text(
             Self.event(
                 .givingUp(
                     Self.limited,
@@ -127,6 +127,7 @@ struct EventTests {
                 )
             )
         )
+        let line = try #require(text)
         let value = try JSONValue(parsing: Array(line.utf8))
         #expect(value["until"]?.string?.hasPrefix("9999-12-31T23:59:59") == true)
         #expect(value["retry_after_s"]?.number != nil)

@@ -33,6 +33,22 @@ struct SandboxProgramTests {
         }
     }
 
+    @Test func itServesTheProvidersThatItIsToldTo() async throws {
+        try await withTemporaryDirectory { directory in
+            let arguments = ["--listen", "127.0.0.1:0", "--provider", "oauth"]
+            let sandbox = try BuiltProgram("auth-sandbox", arguments, in: directory)
+            while !sandbox.output.contains("\n") { try await Task.sleep(for: .milliseconds(5)) }
+            let url = String(sandbox.output.prefix { $0 != "\n" }.dropFirst("listening on ".count))
+            let path = "/.well-known/openid-configuration"
+            let discovery = try await BuiltProgram.run("http-recover", [url + path])
+            #expect(try JSONValue(parsing: discovery.output)["issuer"]?.string == url)
+            let clerk = try await BuiltProgram.run("http-recover", ["--max-attempts", "1", url + "/v1/environment"])
+            #expect(clerk.status == 22)
+            sandbox.signal(SIGTERM)
+            #expect(await sandbox.end().status == 0)
+        }
+    }
+
     @Test(arguments: ["{", #"{"user": []}"#, #"{"faults": [{"kind": "explode"}]}"#])
     func aScenarioThatIsNoneIsRefused(scenario: String) async throws {
         try await withTemporaryDirectory { directory in

@@ -3,20 +3,30 @@ public import HTTPTypes
 
 /// Attaches the access token as a bearer token (RFC 6750), to the origins it belongs to and to no other.
 ///
-/// It stands inside `Recovery`, so that each attempt carries the newest token, and tells the engine
-/// which version was presented. A request that brings its own `Authorization` field is left alone.
+/// It stands inside `Recovery`, so that each attempt carries the newest token, and tells the engine which one was
+/// presented. A token that has expired is renewed before the request goes out, and one that expires soon in the
+/// background. A request that brings its own `Authorization` field, or presents another credential, is left alone.
 public struct Authorization: Middleware {
-    private let tokens: any TokenStore
+    private let tokens: TokenManager
     private let audience: Set<Origin>
 
     /// Creates the layer.
     ///
     /// - Parameters:
-    ///   - tokens: Where the access token is kept.
+    ///   - tokens: Keeps the access token and renews it.
     ///   - audience: The origins that the token belongs to.
-    public init(_ tokens: any TokenStore, audience: Set<Origin>) {
+    public init(_ tokens: TokenManager, audience: Set<Origin>) {
         self.tokens = tokens
         self.audience = audience
+    }
+
+    /// Creates the layer for a token that nothing renews.
+    ///
+    /// - Parameters:
+    ///   - store: Where the access token is kept.
+    ///   - audience: The origins that the token belongs to.
+    public init(_ store: any TokenStore, audience: Set<Origin>) {
+        self.init(TokenManager(store: store), audience: audience)
     }
 
     /// Attaches the token and reports its version.
@@ -26,11 +36,13 @@ public struct Authorization: Middleware {
         context: CallContext,
         next: Next
     ) async throws -> Response {
-        guard audience.contains(Origin(of: request)), !request.headerFields.contains(.authorization) else {
+        guard audience.contains(Origin(of: request)), !request.headerFields.contains(.authorization),
+            context.options.presents == nil || context.options.presents == .access
+        else {
             return try await next(request, body: body, context: context)
         }
-        let stored = try await tokens.read()
-        guard let token = stored.credentials.accessToken, !token.isEmpty else {
+        let credentials = try await tokens.credentials(for: context).credentials
+        guard let token = credentials.accessToken, !token.isEmpty else {
             context.record.presented = nil
             return try await next(request, body: body, context: context)
         }
@@ -38,8 +50,9 @@ public struct Authorization: Middleware {
         request.headerFields.setAuthorization("Bearer \(token.reveal())")
         context.record.presented = PresentedCredential(
             kind: .access,
-            version: stored.credentials.version(of: .access) ?? 0
+            version: credentials.version(of: .access) ?? 0
         )
+        defer { tokens.note(context.record.receivedHead, context: context) }
         return try await next(request, body: body, context: context)
     }
 }

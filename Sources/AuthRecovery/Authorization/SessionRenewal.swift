@@ -1,17 +1,25 @@
 public import HTTPRecovery
 
-/// Clears a credential that was definitely refused, and replays the call once where a newer one is there.
+/// Renews a credential that was definitely refused, once for everybody, and replays the call once with the new one.
 ///
-/// Only the version that was presented is cleared: a late refusal of an old token never touches a newer one. Nothing
-/// is cleared on outages, throttles or answers that cannot be read, since those refuse nothing.
+/// Where nothing renews it, it is cleared. Only the credential that was presented is touched: a late refusal of an old
+/// one never clears a newer one. Nothing is renewed or cleared on outages, throttles, missing permissions or answers
+/// that cannot be read, since those refuse no credential.
 public struct SessionRenewal: RecoveryPolicy {
-    private let tokens: any TokenStore
+    private let tokens: TokenManager
 
     /// Creates the policy.
     ///
-    /// - Parameter tokens: Where the credentials are kept that ``Authorization`` attaches.
-    public init(_ tokens: any TokenStore) {
+    /// - Parameter tokens: Keeps the credentials that ``Authorization`` attaches; the same manager.
+    public init(_ tokens: TokenManager) {
         self.tokens = tokens
+    }
+
+    /// Creates the policy for credentials that nothing renews: a refused one is cleared.
+    ///
+    /// - Parameter store: Where the credentials are kept that ``Authorization`` attaches.
+    public init(_ store: any TokenStore) {
+        self.init(TokenManager(store: store))
     }
 
     /// Repairs refused credentials, where the refusal is one that a cleared or newer credential can answer.
@@ -20,24 +28,17 @@ public struct SessionRenewal: RecoveryPolicy {
         guard situation.wasSent, outcome.kind == .credentialRejected,
             outcome.tokenAction == .clear || outcome.remedies.contains(.refreshCredential)
         else { return .pass }
-        return .repair(Renewal(tokens: tokens))
+        return .repair(RefreshCredential(tokens: tokens))
     }
 
-    private struct Renewal: Repair {
-        let tokens: any TokenStore
+    private struct RefreshCredential: Repair {
+        let tokens: TokenManager
 
         var name: String { "refresh_credential" }
 
-        func perform(_ outcome: Outcome, context: CallContext) async throws -> Bool {
-            guard let presented = context.record.presented else { return false }
-            let present = try await tokens.read()
-            let version = present.credentials.version(of: presented.kind)
-            if version != presented.version { return version != nil }
-            guard outcome.tokenAction == .clear else { return false }
-            if try await tokens.clear(presented.kind, ifVersion: presented.version) {
-                context.emit(.clear(presented.kind))
-            }
-            return false
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult {
+            guard let presented = context.record.presented else { return .reauthenticationRequired(after: outcome) }
+            return try await tokens.repair(presented, after: outcome, context: context)
         }
     }
 }

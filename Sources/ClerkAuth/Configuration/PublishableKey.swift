@@ -1,3 +1,5 @@
+import HTTPRecovery
+
 /// A Clerk publishable key: it names the host of the Frontend API.
 ///
 /// `pk_test_` or `pk_live_`, followed by the Base64 of the host and a `$` (Clerk's guide "Clerk environment

@@ -47,7 +47,7 @@ struct ClerkReading {
                 outcome.retryAfter = Self.resendInterval
             }
         case .oauth(let error):
-            outcome.code = error.word
+            outcome.code = error.word.rawValue
             outcome.message = error.detail
         case .hint, nil:
             break
@@ -66,7 +66,7 @@ struct ClerkReading {
         case .oauth(let error):
             guard var outcome = error.outcome(presented: reading.exchange.presented) else {
                 var outcome = isSuccess ? failure(.unknown) : byStatus
-                outcome.code = error.word
+                outcome.code = error.word.rawValue
                 outcome.message = error.detail
                 return outcome
             }

@@ -1,7 +1,6 @@
 import AuthRecovery
 import HTTPRecovery
 import HTTPTypes
-import Synchronization
 
 /// The Frontend API as a native client calls it.
 struct ClerkAPI: Sendable {
@@ -71,17 +70,4 @@ struct ClerkAPI: Sendable {
 
     private static let versionField = HTTPField.Name("clerk-api-version")!
     private static let mobileField = HTTPField.Name("x-mobile")!
-}
-
-/// Remembers which call it was that events spoke of.
-final class CallNumber: Sendable {
-    private let number = Atomic(0)
-
-    var latest: Int {
-        number.load(ordering: .relaxed)
-    }
-
-    func observe(_ event: RecoveryEvent) {
-        number.store(event.call, ordering: .relaxed)
-    }
 }

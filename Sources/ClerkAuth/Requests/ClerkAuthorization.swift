@@ -95,12 +95,7 @@ enum ClientToken {
     /// The claim is a hint that is read without checking the signature; a wrong one can only stop a repeat.
     static func identity(of credentials: Credentials) -> String? {
         guard let token = credentials.clientToken else { return nil }
-        let parts = token.reveal().split(separator: ".", omittingEmptySubsequences: false)
-        if parts.count == 3, let bytes = Base64.decode(parts[1].utf8), let claims = try? JSONValue(parsing: bytes),
-            let id = claims["id"]?.string
-        {
-            return id
-        }
+        if let id = UnverifiedJWT(token)?.claims["id"]?.string { return id }
         return credentials.sessionID ?? String(UInt(bitPattern: token.hashValue), radix: 36)
     }
 }

@@ -1,3 +1,4 @@
+import AuthRecovery
 import HTTPRecovery
 import HTTPTypes
 

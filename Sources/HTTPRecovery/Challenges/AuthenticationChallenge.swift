@@ -10,7 +10,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
         public let value: String
     }
 
-    /// The scheme as it was sent; schemes are compared without regard to case.
+    /// The scheme as it was sent, compared without regard to case; empty where a line has parameters and no scheme.
     public var scheme: String
 
     /// The token68 that stands in place of parameters, such as the token of a Negotiate exchange.
@@ -45,6 +45,13 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     /// names.
     public var error: String? {
         self["error"] ?? (unnamedTexts.count > 1 ? unnamedTexts[1] : nil)
+    }
+
+    /// Whether the challenge speaks of tokens as RFC 6750 and RFC 9449 define it.
+    ///
+    /// `OAuth` is what the drafts called it; an error without any scheme cannot be about anything else.
+    package var isAboutTokens: Bool {
+        isScheme("bearer") || isScheme("dpop") || isScheme("oauth") || (scheme.isEmpty && error != nil)
     }
 
     /// The description that goes with the error word.

@@ -1,4 +1,8 @@
 /// Splits one line of challenges, in one pass.
+///
+/// It forgives what servers do against the grammar as long as there is one sensible reading: missing commas and
+/// semicolons in their place, single or escaped quotes, sentences without quotes, and parameters that stand before
+/// their scheme or have none.
 struct ChallengeParser {
     /// The most parameters that a challenge may have.
     private static let maximumParameters = 64
@@ -8,6 +12,10 @@ struct ChallengeParser {
     private var current: AuthenticationChallenge?
     private var names: Set<String> = []
     private var isUsable = true
+    /// Parameters in front of any scheme.
+    private var early: [AuthenticationChallenge.Parameter] = []
+    /// Quotes that nothing closes any more, so that the rest of the line is searched only once.
+    private var unclosed: Set<String> = []
 
     init(_ line: String) {
         cursor = ByteCursor(trimming: line)
@@ -38,10 +46,15 @@ struct ChallengeParser {
         let word = String(decoding: cursor.read { $0.isToken }, as: UTF8.self)
         let afterWord = cursor.position
         cursor.skipOWS()
-        if current != nil, cursor.take("=") {
+        if cursor.take("=") {
             cursor.skipOWS()
             guard let value = readValue() else { return false }
-            add(word.lowercased(), value)
+            if current == nil {
+                guard early.count < Self.maximumParameters else { return true }
+                early.append(AuthenticationChallenge.Parameter(name: word.lowercased(), value: value))
+            } else {
+                add(word.lowercased(), value)
+            }
             return true
         }
         cursor.move(to: afterWord)
@@ -69,10 +82,67 @@ struct ChallengeParser {
     /// Reads a parameter's value; nil where a quote is not closed.
     private mutating func readValue() -> String? {
         if cursor.current == UInt8(ascii: "\"") { return readQuoted() }
-        // Unquoted values with characters beyond a token's, such as URLs, are common enough.
-        let value = cursor.read { !$0.isOWS && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: ";") }
+        for quote in ["\\\"", "'"] {
+            if let text = readUnusualQuoted(quote) { return text }
+        }
+        var value = readUnquoted()
+        // A sentence without quotes goes on until the next parameter or scheme.
+        while let word = nextWordOfSentence() { value.append(contentsOf: [0x20] + word) }
         return String(decoding: value, as: UTF8.self)
     }
+
+    /// Reads what has characters beyond a token's, such as a URL, and no quotes.
+    private mutating func readUnquoted() -> [UInt8] {
+        Array(cursor.read { !$0.isOWS && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: ";") })
+    }
+
+    /// Reads a text in other quotes than the grammar's; nil, with nothing read, where there are none around it.
+    private mutating func readUnusualQuoted(_ quote: String) -> String? {
+        let start = cursor.position
+        guard !unclosed.contains(quote), cursor.take(quote) else { return nil }
+        var text: [UInt8] = []
+        while let byte = cursor.current {
+            if cursor.take(quote) {
+                // An apostrophe within a word is none that closes.
+                let isEnd =
+                    cursor.current.map { $0.isOWS || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") } ?? true
+                if isEnd { return String(decoding: text, as: UTF8.self) }
+                text += quote.utf8
+            } else {
+                text.append(byte)
+                cursor.advance()
+            }
+        }
+        unclosed.insert(quote)
+        cursor.move(to: start)
+        return nil
+    }
+
+    /// Reads the next word if it goes on with the sentence, rather than beginning a parameter or a challenge.
+    private mutating func nextWordOfSentence() -> [UInt8]? {
+        let start = cursor.position
+        cursor.skipOWS()
+        guard cursor.position > start, let first = cursor.current, first != UInt8(ascii: "\"") else { return nil }
+        let beginning = cursor.position
+        let name = cursor.read { $0.isToken }
+        cursor.skipOWS()
+        let isParameter = !name.isEmpty && cursor.current == UInt8(ascii: "=")
+        let isScheme = Self.schemes.contains(String(decoding: name, as: UTF8.self).lowercased())
+        cursor.move(to: beginning)
+        let word = isParameter || isScheme ? [] : readUnquoted()
+        if word.isEmpty {
+            cursor.move(to: start)
+            return nil
+        }
+        return word
+    }
+
+    /// The registered schemes and some that are widespread: where no comma stands before a challenge, only its scheme
+    /// tells that one begins.
+    private static let schemes: Set<String> = [
+        "basic", "bearer", "concealed", "digest", "dpop", "gnap", "hoba", "mutual", "negotiate", "ntlm", "oauth",
+        "privatetoken", "scram-sha-1", "scram-sha-256", "vapid", "ssoadvice", "aws4-hmac-sha256", "mac", "hawk",
+    ]
 
     private mutating func readQuoted() -> String? {
         cursor.advance()
@@ -97,7 +167,15 @@ struct ChallengeParser {
         if isUsable { current?.parameters.append(AuthenticationChallenge.Parameter(name: name, value: value)) }
     }
 
+    /// Gives parameters that stood in front to the scheme that follows them, unless it has its own.
+    private mutating func takeEarlyParameters() {
+        guard current != nil else { return }
+        for parameter in early where !names.contains(parameter.name) { add(parameter.name, parameter.value) }
+        early = []
+    }
+
     private mutating func close() {
+        takeEarlyParameters()
         if isUsable, let current { challenges.append(current) }
         current = nil
         isUsable = true
@@ -107,6 +185,10 @@ struct ChallengeParser {
     private mutating func finish(dropsCurrent: Bool) -> [AuthenticationChallenge] {
         if dropsCurrent { isUsable = false }
         close()
+        if !early.isEmpty, !dropsCurrent {
+            current = AuthenticationChallenge(scheme: "")
+            close()
+        }
         return challenges
     }
 }

@@ -21,17 +21,6 @@ public enum Decision: Sendable {
     case giveUp(StopReason)
 }
 
-/// Something that is done between a refused attempt and its replay, such as renewing a credential.
-public protocol Repair: Sendable {
-    /// The name in the history, such as `refresh_credential`.
-    var name: String { get }
-
-    /// Repairs what was refused; true when a replay makes sense now.
-    ///
-    /// - Throws: `CancellationError` when the call is cancelled; any other error ends the call with it as its cause.
-    func perform(_ outcome: Outcome, context: CallContext) async throws -> Bool
-}
-
 /// Collects policies, the first asked first.
 @resultBuilder
 public enum PolicyBuilder {

@@ -13,7 +13,8 @@ struct RecoveryRun {
     /// The attempts that count: all but the free replay after a repair.
     private var attempts = 0
     private var previousDelay = Duration.zero
-    private var isRepaired = false
+    /// The names of the repairs so far: each is performed once.
+    private var repairs: [String] = []
     /// What the attempt before the coming one came to; nil before the first and for the free replay.
     private var failureToRetry: Outcome.Kind?
 
@@ -100,7 +101,7 @@ struct RecoveryRun {
             attempts: attempts,
             previousDelay: previousDelay,
             method: request.method,
-            isRepaired: isRepaired,
+            repairs: repairs,
             remaining: context.remaining,
             random: context.runtime.random.unit()
         )
@@ -125,48 +126,37 @@ struct RecoveryRun {
                 RecoveryRules.spread(wait: delay, queued: queued, random: random, remaining: context.remaining)
             )
         }
-        guard delay > .zero else { return }
-        let time = context.runtime.time
-        let start = time.now
-        let end = start.advanced(by: delay)
-        context.emit(.wait(reason: outcome.kind, duration: delay, until: time.wallTime(at: end)))
-        // A wait that is cut short counts for as long as it lasted.
-        defer {
-            let waited = min(delay, start.duration(to: time.now))
-            context.record.append(.wait(History.Wait(reason: outcome.kind, duration: waited)))
-        }
-        try await time.sleep(until: end)
+        try await context.wait(delay, reason: outcome.kind)
     }
 
     private mutating func perform(_ repair: any Repair, _ outcome: Outcome, _ response: Response?) async throws {
-        isRepaired = true
-        let isDone: Bool
+        repairs.append(repair.name)
+        let result: RepairResult
         do {
             if let deadline = context.deadline {
-                isDone = try await context.runtime.time.withTimeout(until: deadline) { [context] in
+                result = try await context.runtime.time.withTimeout(until: deadline) { [context] in
                     try await repair.perform(outcome, context: context)
                 }
             } else {
-                isDone = try await repair.perform(outcome, context: context)
+                result = try await repair.perform(outcome, context: context)
             }
         } catch is CancellationError {
             throw CancellationError()
         } catch is TimeoutExceeded {
             throw error(outcome, .deadlinePassed, needed: nil, response: response)
         } catch let cause {
+            result = .failed(outcome, cause: cause)
+        }
+        switch result {
+        case .repaired:
+            context.record.append(.repair(name: repair.name, succeeded: true))
+        case .failed(let conclusion, let reason, let cause):
             context.record.append(.repair(name: repair.name, succeeded: false))
-            var failed = error(outcome, .repairFailed, needed: nil, response: response)
+            var failed = error(conclusion, reason, needed: nil, response: response)
             failed.cause = cause
             throw failed
         }
-        context.record.append(.repair(name: repair.name, succeeded: isDone))
-        guard isDone else {
-            var conclusion = outcome
-            conclusion.kind = .reauthenticationRequired
-            conclusion.remedies = [.reauthenticate]
-            throw error(conclusion, .repairFailed, needed: nil, response: response)
-        }
-        // The replay after a repair is free: it is bounded by one per call.
+        // The replay after a repair is free: it is bounded by one per call and repair.
         attempts -= 1
         failureToRetry = nil
     }

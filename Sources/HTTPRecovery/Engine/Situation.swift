@@ -17,8 +17,8 @@ public struct Situation: Sendable {
     /// The request's method.
     public var method: HTTPRequest.Method
 
-    /// Whether the call was repaired once already.
-    public var isRepaired: Bool
+    /// The names of the repairs that the call has seen already.
+    public var repairs: [String]
 
     /// The time left until the deadline; nil without one.
     public var remaining: Duration?
@@ -33,7 +33,7 @@ public struct Situation: Sendable {
         attempts: Int = 1,
         previousDelay: Duration = .zero,
         method: HTTPRequest.Method = .get,
-        isRepaired: Bool = false,
+        repairs: [String] = [],
         remaining: Duration? = nil,
         random: Double = 0
     ) {
@@ -42,7 +42,7 @@ public struct Situation: Sendable {
         self.attempts = attempts
         self.previousDelay = previousDelay
         self.method = method
-        self.isRepaired = isRepaired
+        self.repairs = repairs
         self.remaining = remaining
         self.random = random
     }

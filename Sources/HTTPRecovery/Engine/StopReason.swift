@@ -35,6 +35,11 @@ public struct StopReason: Sendable, Hashable, RawRepresentable, CustomStringConv
     public static let identityChanged = StopReason(rawValue: "identity_changed")
     /// The repair (a renewal, a sign-in) failed.
     public static let repairFailed = StopReason(rawValue: "repair_failed")
+    /// Fresh credentials were refused again and again, so no more are asked for at present.
+    public static let renewalLimit = StopReason(rawValue: "renewal_limit")
+    /// The answer to a renewal was lost, and the server states no grace in which the refresh token could be presented
+    /// again.
+    public static let renewalInDoubt = StopReason(rawValue: "renewal_in_doubt")
     /// The call was redirected more often than it follows.
     public static let tooManyRedirects = StopReason(rawValue: "too_many_redirects")
     /// Following the redirect would give up TLS or send the body to another origin.

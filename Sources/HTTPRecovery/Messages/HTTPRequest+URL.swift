@@ -4,6 +4,10 @@ public import HTTPTypes
 public struct InvalidURL: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong; the URL itself is left out, since it may hold secrets.
     public let description: String
+
+    package init(description: String) {
+        self.description = description
+    }
 }
 
 extension HTTPRequest {

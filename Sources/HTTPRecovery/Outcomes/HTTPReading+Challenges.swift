@@ -1,7 +1,7 @@
 extension HTTPReading {
     /// The challenges that speak of tokens as RFC 6750 and RFC 9449 define it.
     private var tokenChallenges: [AuthenticationChallenge] {
-        reading.challenges.filter { $0.isScheme("bearer") || $0.isScheme("dpop") || $0.isScheme("oauth") }
+        reading.challenges.filter(\.isAboutTokens)
     }
 
     /// What the error word of a token challenge says; nil where there is none that decides.

@@ -1,11 +1,11 @@
 /// The error of an operation that took too long.
-struct TimeoutExceeded: Error {}
+package struct TimeoutExceeded: Error {}
 
 extension TimeSource {
     /// Runs the operation, and cancels it when the time has passed.
     ///
     /// - Throws: `TimeoutExceeded` when the time has passed; whatever the operation throws else.
-    func withTimeout<Result: Sendable>(
+    package func withTimeout<Result: Sendable>(
         until instant: Instant,
         _ operation: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {

@@ -11,7 +11,7 @@ import Testing
 
     private struct Nothing: Repair {
         var name: String { "nothing" }
-        func perform(_ outcome: Outcome, context: CallContext) async throws -> Bool { true }
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult { .repaired }
     }
 
     private func step(
@@ -62,7 +62,8 @@ import Testing
     @Test func aRepairHappensOnce() {
         let repair = Decision.repair(Nothing())
         #expect(step([repair]) == "repair")
-        #expect(step([repair]) { $0.isRepaired = true } == "stop already_repaired")
+        #expect(step([repair]) { $0.repairs = [Nothing().name] } == "stop already_repaired")
+        #expect(step([repair]) { $0.repairs = ["another"] } == "repair")
         #expect(step([repair], obstacle: .bodyNotReplayable) == "stop body_not_replayable")
         #expect(step([repair]) { $0.remaining = .zero } == "stop deadline_passed")
     }

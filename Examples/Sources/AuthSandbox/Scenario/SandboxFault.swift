@@ -84,6 +84,9 @@ public struct SandboxFault: Sendable, Equatable {
     public var method: String?
     /// `match.path`: a beginning, or a pattern with `*`; nil for all.
     public var path: String?
+    /// `match.grant`: what a token request asks with: `refresh_token`, `client_credentials`, `authorization_code`,
+    /// `device_code` or `token_exchange`; nil for every request.
+    public var grant: String?
     /// `status`.
     public var status: Int?
     /// `headers`: added to the answer, or replacing what it has.
@@ -96,8 +99,10 @@ public struct SandboxFault: Sendable, Equatable {
     public var errorCode: String?
     /// `message`: the error's message, for a body that the sandbox makes.
     public var errorMessage: String?
-    /// `envelope`: `A`, `B`, `C`, `D` or `E` (an unhelpful `{}`), `two` (form A with two errors), or `A+client` (form A
-    /// with the client in the top-level `meta`).
+    /// `envelope`: `A`, `B`, `C`, `D` or `E` (an unhelpful `{}`), `two` (form A with two errors), `A+client` (form A with
+    /// the client in the top-level `meta`), or `okta` (`errorCode` and `errorSummary`).
+    ///
+    /// Default: `A` for Clerk; for OAuth the words of RFC 6749, and a bearer challenge for 401 and 403 at a resource.
     public var envelope: String?
     /// `delay_ms`: how long the answer is held back, for every kind.
     public var delay: Int64 = 0
@@ -144,7 +149,7 @@ public struct SandboxFault: Sendable, Equatable {
 }
 
 extension SandboxFault {
-    static let envelopes = ["A", "B", "C", "D", "E", "two", "A+client"]
+    static let envelopes = ["A", "B", "C", "D", "E", "two", "A+client", "okta"]
 
     init(value: JSONValue, path: String) throws(SandboxError) {
         var reader = try ObjectReader(value, path: path)
@@ -156,6 +161,7 @@ extension SandboxFault {
             var inner = try ObjectReader(match, path: "\(path).match")
             method = try inner.string("method")
             self.path = try inner.string("path")
+            grant = try inner.word("grant", of: OAuthGrantType.allCases.map(\.rawValue))
             try inner.finish()
         }
         status = try reader.int("status", 200...599).map { Int($0) }
@@ -186,8 +192,9 @@ extension SandboxFault {
             if let value { members.append(.init(key: key, value: value)) }
         }
         add("kind", .string(kind.name))
-        if method != nil || path != nil {
-            add("match", ["method": .optional(method), "path": .optional(path)])
+        if method != nil || path != nil || grant != nil {
+            let match: JSONValue = ["method": .optional(method), "path": .optional(path)]
+            add("match", grant.map { match.adding("grant", .string($0)) } ?? match)
         }
         add("status", status.map { .int(Int64($0)) })
         if !headers.isEmpty {
@@ -212,6 +219,7 @@ extension SandboxFault {
     /// Whether the fault is meant for this request.
     func matches(_ request: SandboxRequest) -> Bool {
         if let method, method.uppercased() != request.method { return false }
+        if let grant, OAuthGrantType.name(of: request) != grant { return false }
         guard let path else { return true }
         return Glob.matches(path, request.path)
     }

@@ -1,4 +1,4 @@
-/// What a sandbox begins with: people, settings and faults.
+/// What a sandbox begins with: people, clients, settings and faults.
 ///
 /// As a file it is a JSON object; a key that is not known is refused with its place:
 ///
@@ -9,13 +9,15 @@
 ///     {"emails": "eva@example.com", "password": "open-sesame-42", "totp_secret": "JBSWY3DPEHPK3PXP"},
 ///     {"emails": ["max@example.com"], "password": "open-sesame-42", "lockout": {"threshold": 2, "duration_s": 3}}
 ///   ],
-///   "settings": {"rate_limits": false, "session_token_life_s": 5},
+///   "oauth": {"clients": [{"client_id": "app", "client_secret": "s3cret", "redirect_uris": ["app:/back"]}]},
+///   "settings": {"rate_limits": false, "session_token_life_s": 5, "oauth": {"access_lifetime_s": 2}},
 ///   "faults": [{"match": {"path": "/v1/client/sign_ins"}, "kind": "status", "status": 429, "retry_after": 2}]
 /// }
 /// ```
 ///
-/// The keys of a user are those of ``SandboxUser``, those of the settings of ``SandboxSettings``, those of a fault of
-/// ``SandboxFault``. With `default_users` (true unless it is said otherwise) the people of ``defaultUsers`` are there
+/// The keys of a user are those of ``SandboxUser``, those of an OAuth client of ``SandboxOAuthClient``, those of the
+/// settings of ``SandboxSettings``, those of a fault of ``SandboxFault``. With `default_clients` in `oauth` (true unless
+/// it is said otherwise) the clients of ``SandboxOAuthClient/defaults`` are there too. With `default_users` (true unless it is said otherwise) the people of ``defaultUsers`` are there
 /// too. The password of each of them is `open-sesame-42`:
 ///
 /// | who | what happens |
@@ -34,6 +36,8 @@
 public struct SandboxScenario: Sendable, Equatable {
     /// Who has an account.
     public var users: [SandboxUser]
+    /// Which applications the OAuth provider knows.
+    public var oauthClients: [SandboxOAuthClient]
     /// How the instance behaves.
     public var settings: SandboxSettings
     /// What goes wrong from the start.
@@ -45,12 +49,15 @@ public struct SandboxScenario: Sendable, Equatable {
     ///   - users: Who has an account. Default: ``defaultUsers``.
     ///   - settings: How the instance behaves. Default: as the provider publishes it, rate limits included.
     ///   - faults: What goes wrong from the start. Default: nothing.
+    ///   - oauthClients: Which applications the OAuth provider knows. Default: ``SandboxOAuthClient/defaults``.
     public init(
         users: [SandboxUser] = SandboxScenario.defaultUsers,
         settings: SandboxSettings = SandboxSettings(),
-        faults: [SandboxFault] = []
+        faults: [SandboxFault] = [],
+        oauthClients: [SandboxOAuthClient] = SandboxOAuthClient.defaults
     ) {
         self.users = users
+        self.oauthClients = oauthClients
         self.settings = settings
         self.faults = faults
     }
@@ -87,6 +94,8 @@ public struct SandboxScenario: Sendable, Equatable {
                 users.append(user)
             }
         }
+        oauthClients = SandboxOAuthClient.defaults
+        if let value = reader.value("oauth") { oauthClients = try Self.clients(value) }
         settings = SandboxSettings()
         if let value = reader.value("settings") { try settings.update(from: value, path: "scenario.settings") }
         faults = []
@@ -97,6 +106,22 @@ public struct SandboxScenario: Sendable, Equatable {
             }
         }
         try reader.finish()
+    }
+
+    /// The `oauth` of a file: a client of the file replaces a default one with the same id.
+    private static func clients(_ value: JSONValue) throws(SandboxError) -> [SandboxOAuthClient] {
+        var reader = try ObjectReader(value, path: "scenario.oauth")
+        var clients = try reader.bool("default_clients") ?? true ? SandboxOAuthClient.defaults : []
+        if let list = reader.value("clients") {
+            guard let elements = list.array else { throw reader.wrong("clients", "a list") }
+            for (index, element) in elements.enumerated() {
+                let client = try SandboxOAuthClient(json: element, path: "scenario.oauth.clients[\(index)]")
+                clients.removeAll { $0.id == client.id }
+                clients.append(client)
+            }
+        }
+        try reader.finish()
+        return clients
     }
 
     /// The password of every default person.

@@ -1,4 +1,6 @@
-/// How the instance behaves; every property has the provider's documented value as its default.
+/// How the providers behave; every property has the provider's documented value as its default.
+///
+/// Except for `oauth`, all of it is Clerk's.
 ///
 /// In a scenario file these are the keys of `settings`, and `POST /_sandbox/settings` takes the same object to change
 /// some of them while the sandbox runs. Durations are seconds in JSON and milliseconds here.
@@ -72,6 +74,11 @@ public struct SandboxSettings: Sendable, Equatable {
     ///
     /// Default: 8 to 72 characters, not in the breach list.
     public var passwordPolicy = PasswordPolicy()
+
+    /// `oauth`: how the OAuth provider behaves.
+    ///
+    /// Default: refresh tokens rotate, with a grace of 30 s.
+    public var oauth = SandboxOAuthSettings()
 
     /// Creates the published behaviour.
     public init() {}
@@ -193,6 +200,7 @@ extension SandboxSettings {
         if let value = reader.value("password_policy") {
             try passwordPolicy.update(from: value, path: "\(path).password_policy")
         }
+        if let value = reader.value("oauth") { try oauth.update(from: value, path: "\(path).oauth") }
         try reader.finish()
     }
 
@@ -225,6 +233,7 @@ extension SandboxSettings {
                 "require_special": .bool(passwordPolicy.requiresSpecial),
                 "breached": .array(passwordPolicy.breached.map(JSONValue.string)),
             ],
+            "oauth": oauth.json,
         ]
     }
 }

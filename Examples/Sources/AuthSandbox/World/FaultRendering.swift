@@ -1,16 +1,24 @@
 extension SandboxFault {
+    /// What an error body looks like that is made up for a fault.
+    enum Style {
+        /// Clerk's, with the client's own resource for bodies that carry it.
+        case clerk(client: JSONValue)
+        /// RFC 6749's words, or a bearer challenge.
+        case oauth(isResource: Bool)
+    }
+
     /// The reply that the client gets instead of the true one.
     ///
     /// - Parameters:
     ///   - response: The true answer, where the request was processed.
     ///   - now: The sandbox's time.
-    ///   - client: The client's own resource, for error bodies that carry it.
-    func applied(to response: SandboxResponse, now: Int64, client: JSONValue) -> SandboxReply {
+    ///   - style: Whose errors are made up.
+    func applied(to response: SandboxResponse, now: Int64, style: Style) -> SandboxReply {
         var reply = SandboxReply(response: response, now: now)
         if kind != .trickle { reply.delay = delay }
         switch kind {
-        case .status: reply.response = statusAnswer(client: client)
-        case .envelope: reply.response = envelopeAnswer(status: status ?? 422, client: client)
+        case .status: reply.response = statusAnswer(style)
+        case .envelope: reply.response = envelopeAnswer(status: status, style)
         case .html:
             reply.response = .text(body ?? Self.page, status: status ?? 502, type: "text/html; charset=utf-8")
         case .empty: reply.response = SandboxResponse(status: status ?? 500)
@@ -25,7 +33,7 @@ extension SandboxFault {
         }
         if reply.response.status == 0 {
             // A kind that changes the true answer was told not to process the request: there is none to change.
-            reply.response = statusAnswer(client: client)
+            reply.response = statusAnswer(style)
         }
         addHeaders(to: &reply.response, now: now)
         return reply
@@ -37,16 +45,23 @@ extension SandboxFault {
 
         """
 
-    private func statusAnswer(client: JSONValue) -> SandboxResponse {
+    private func statusAnswer(_ style: Style) -> SandboxResponse {
         let status = status ?? 503
         if let body {
             let isJSON = (try? JSONParser.parse(body)) != nil
             return .text(body, status: status, type: isJSON ? "application/json" : "text/plain; charset=utf-8")
         }
-        return status < 400 ? .json([:], status: status) : envelopeAnswer(status: status, client: client)
+        return status < 400 ? .json([:], status: status) : envelopeAnswer(status: status, style)
     }
 
-    private func envelopeAnswer(status: Int, client: JSONValue) -> SandboxResponse {
+    private func envelopeAnswer(status: Int?, _ style: Style) -> SandboxResponse {
+        var client = JSONValue.null
+        switch style {
+        case .clerk(let own): client = own
+        case .oauth(let isResource):
+            if envelope == nil { return oauthAnswer(status: status ?? 400, isResource: isResource) }
+        }
+        let status = status ?? 422
         let code = errorCode ?? Self.usualCode(status)
         let message = errorMessage ?? "The sandbox was told to fail."
         var item: JSONValue = ["code": .string(code), "message": .string(message), "long_message": .string(message)]
@@ -62,6 +77,11 @@ extension SandboxFault {
                     "type": "forbidden", "reason": .string(errorCode ?? "reverification-error"), "metadata": metadata,
                 ]
             ]
+        case "okta":
+            body = [
+                "errorCode": .string(errorCode ?? "E0000009"), "errorSummary": .string(message),
+                "errorLink": .string(errorCode ?? "E0000009"), "errorId": "sandbox_fault", "errorCauses": [],
+            ]
         case "E": return .text(self.body ?? "{}", status: status, type: "application/json")
         case "two":
             let second: JSONValue = [
@@ -73,6 +93,29 @@ extension SandboxFault {
         default: body = ["errors": [item], "clerk_trace_id": "sandbox_fault"]
         }
         return .json(body, status: status)
+    }
+
+    /// An error of RFC 6749 section 5.2, or of RFC 6750 at a resource.
+    private func oauthAnswer(status: Int, isResource: Bool) -> SandboxResponse {
+        let message = errorMessage ?? "The sandbox was told to fail."
+        if isResource, status == 401 || status == 403 {
+            let code = errorCode ?? (status == 401 ? "invalid_token" : "insufficient_scope")
+            return OAuthFailure(challenge: status, code, message).response
+        }
+        if status == 401, errorCode == nil || errorCode == "invalid_client" {
+            return OAuthFailure.invalidClient(message).response
+        }
+        return OAuthFailure(errorCode ?? Self.usualOAuthCode(status), message, status: status).response
+    }
+
+    private static func usualOAuthCode(_ status: Int) -> String {
+        switch status {
+        case 403: "access_denied"
+        case 404: "not_found"
+        case 429, 502, 503, 504: "temporarily_unavailable"
+        case 500...: "server_error"
+        default: "invalid_request"
+        }
     }
 
     private func addHeaders(to response: inout SandboxResponse, now: Int64) {

@@ -10,6 +10,8 @@ public struct SandboxRequestRecord: Sendable, Equatable {
     public let path: String
     /// The method and the path with `{id}` in the place of ids: the key under which requests are counted.
     public let route: String
+    /// What a request for OAuth tokens asks with, such as `refresh_token` or `device_code`; nil for any other request.
+    public let grant: String?
     /// The query and the form, masked where a value is a secret.
     public let fields: [String]
     /// The headers, masked where a value is a secret.
@@ -32,6 +34,7 @@ public struct SandboxRequestRecord: Sendable, Equatable {
             "method": .string(method),
             "path": .string(path),
             "route": .string(route),
+            "grant": .optional(grant),
             "fields": .array(fields.map(JSONValue.string)),
             "headers": .array(headers.map(JSONValue.string)),
             "connection": .int(Int64(connection)),
@@ -73,14 +76,18 @@ struct RequestLog: Sendable {
         if counts.count >= Self.capacity, counts[route] == nil { counts = [:] }
         counts[route, default: Count()].received += 1
         if processed { counts[route, default: Count()].processed += 1 }
-        let form = Masking.isForm(request) ? FormEncoding.fields(request.body) : []
+        let isReadable = Masking.isForm(request) && request.body.count <= OAuthForm.maximumLength
+        let form = isReadable ? FormEncoding.fields(request.body) : []
         let record = SandboxRequestRecord(
             number: total,
             receivedAt: now,
             method: request.method,
             path: request.path,
             route: route,
-            fields: (request.query + form).map { "\($0.name)=\(Masking.field($0.name, $0.value))" },
+            grant: OAuthGrantType.name(of: request),
+            fields: (request.query + form).prefix(200).map { field in
+                "\(field.name.prefix(200))=\(Masking.field(field.name, field.value))"
+            },
             headers: request.headers.map { "\($0.name): \(Masking.header($0.name, $0.value))" },
             connection: request.connection,
             isProcessed: processed,
@@ -116,8 +123,13 @@ enum Masking {
         "_is_native", "_method", "_clerk_session_id", "__clerk_api_version", "_clerk_js_version", "strategy",
         "identifier", "email_address_id", "phone_number_id", "intent", "active_organization_id", "organization_id",
         "sign_out_of_other_sessions", "locale", "transfer", "redirect_url", "level", "to", "user",
+        "grant_type", "client_id", "scope", "response_type", "redirect_uri", "code_challenge_method", "login_hint",
+        "prompt", "acr_values", "max_age", "token_type_hint", "subject_token_type", "actor_token_type",
+        "requested_token_type", "audience", "resource", "client_assertion_type", "decision",
     ]
-    private static let hiddenHeaders: Set<String> = ["authorization", "cookie", "proxy-authorization", "x-api-key"]
+    private static let hiddenHeaders: Set<String> = [
+        "authorization", "cookie", "proxy-authorization", "x-api-key", "dpop",
+    ]
 
     static func isForm(_ request: SandboxRequest) -> Bool {
         request.header("content-type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
@@ -130,6 +142,11 @@ enum Masking {
     /// A hidden header keeps eight letters of its hash: enough to see whether two requests carried the same one.
     static func header(_ name: String, _ value: String) -> String {
         guard hiddenHeaders.contains(name), !value.isEmpty else { return String(value.prefix(200)) }
-        return "***" + Base64URL.encode(Array(SHA256.hash(Array(value.utf8)).prefix(6)))
+        return "***" + fingerprint(value)
+    }
+
+    /// Eight letters of a secret's hash.
+    static func fingerprint(_ secret: String) -> String {
+        Base64URL.encode(Array(SHA256.hash(Array(secret.utf8)).prefix(6)))
     }
 }

@@ -1,18 +1,20 @@
 // The endpoints under `/_sandbox/`: what a test or a demo does behind the client's back.
 extension SandboxWorld {
     /// One line for each endpoint, as `GET /_sandbox/` shows them.
-    static let controlIndex: JSONValue = [
+    static let controlIndex: JSONValue = oauthControlIndex.reduce(commonControlIndex) { $0.adding($1.0, $1.1) }
+
+    private static let commonControlIndex: JSONValue = [
         "GET /_sandbox/": "this list",
         "GET /_sandbox/outbox?to=": "the codes that were sent: {messages: [{to, channel, strategy, code, sent_at, …}]}",
         "GET /_sandbox/totp?user=": "the code that a person's authenticator shows now: {code, seconds_left}",
-        "GET /_sandbox/requests?method=&path=": """
+        "GET /_sandbox/requests?method=&path=&grant=": """
         what arrived: {total, matching, counts: {route: {received, processed}}, requests: […]}; path is a beginning, \
-        or a pattern with *
+        or a pattern with *; grant is what a token request asked with, such as refresh_token
         """,
         "DELETE /_sandbox/requests": "forget them",
         "GET /_sandbox/faults": "the faults that are set, with how often each struck: {faults: […]}",
         "POST /_sandbox/faults": """
-        set a fault, or a list of them: {kind, match?: {method?, path?}, status?, headers?, retry_after?, body?, \
+        set a fault, or a list of them: {kind, match?: {method?, path?, grant?}, status?, headers?, retry_after?, body?, \
         code?, message?, meta?, envelope?, delay_ms?, times?, skip?, processed?}
         """,
         "DELETE /_sandbox/faults?id=": "remove one, or all: {removed}",
@@ -74,15 +76,17 @@ extension SandboxWorld {
             settings = changed
             return settings.json
         case "POST reset":
-            self = SandboxWorld(scenario: scenario, seed: seed, wallNow: wallNow)
+            reset(wallNow: wallNow)
             return ["reset": true]
         default:
+            let now = now(wallNow: wallNow)
+            if let answer = try controlOAuth("\(request.method) \(name)", request, now: now) { return answer }
             throw SandboxError(.invalidInput, "no such endpoint: GET /_sandbox/ lists them")
         }
     }
 
     /// The body as JSON; an empty one is an empty object.
-    private func body(_ request: SandboxRequest) throws(SandboxError) -> JSONValue {
+    func body(_ request: SandboxRequest) throws(SandboxError) -> JSONValue {
         if request.body.isEmpty { return [:] }
         do {
             return try JSONParser.parse(request.body)
@@ -108,7 +112,9 @@ extension SandboxWorld {
     }
 
     private func requestsView(_ request: SandboxRequest) -> JSONValue {
+        let grant = request.queryItem("grant")
         let records = log.records(method: request.queryItem("method"), path: request.queryItem("path"))
+            .filter { grant == nil || $0.grant == grant.map(OAuthGrantType.shortName) }
         let counts = log.counts.sorted { $0.key < $1.key }.map { route, count in
             JSONValue.Member(
                 key: route,
@@ -156,7 +162,7 @@ extension SandboxWorld {
 
     private mutating func addUser(_ request: SandboxRequest, now: Int64) throws(SandboxError) -> JSONValue {
         let user = try SandboxUser(json: body(request), path: "user")
-        return ["id": .string(clerk.add(user, now: now, random: &random)), "identifier": .string(user.identifier)]
+        return ["id": .string(add(user, now: now)), "identifier": .string(user.identifier)]
     }
 
     private mutating func lock(_ request: SandboxRequest, now: Int64) throws(SandboxError) -> JSONValue {

@@ -2,8 +2,10 @@
 struct SandboxWorld: Sendable {
     let scenario: SandboxScenario
     let seed: UInt64
+    let providers: Set<SandboxProvider>
     var settings: SandboxSettings
     var clerk: ClerkWorld
+    var oauth: OAuthWorld
     var faults = FaultTable()
     var log = RequestLog()
     var outbox = Outbox()
@@ -18,14 +20,33 @@ struct SandboxWorld: Sendable {
     ///   - scenario: Who and what is there.
     ///   - seed: What all ids and codes follow from.
     ///   - wallNow: The machine's time in milliseconds since 1970.
-    init(scenario: SandboxScenario, seed: UInt64, wallNow: Int64) {
+    ///   - providers: Who answers.
+    init(
+        scenario: SandboxScenario,
+        seed: UInt64,
+        wallNow: Int64,
+        providers: Set<SandboxProvider> = Set(SandboxProvider.all)
+    ) {
         self.scenario = scenario
         self.seed = seed
+        self.providers = providers
         settings = scenario.settings
         random = SeededGenerator(seed: seed)
         codes = SeededGenerator(seed: ~seed)
         clerk = ClerkWorld(users: scenario.users, now: wallNow, random: &random)
+        oauth = OAuthWorld(users: scenario.users, clients: scenario.oauthClients, seed: seed)
         for fault in scenario.faults { faults.add(fault) }
+    }
+
+    /// Begins again.
+    mutating func reset(wallNow: Int64) {
+        self = SandboxWorld(scenario: scenario, seed: seed, wallNow: wallNow, providers: providers)
+    }
+
+    /// Adds a person for every provider and tells the id at Clerk's.
+    mutating func add(_ user: SandboxUser, now: Int64) -> String {
+        oauth.add(user)
+        return clerk.add(user, now: now, random: &random)
     }
 
     /// Answers one request.
@@ -40,23 +61,20 @@ struct SandboxWorld: Sendable {
             let response = control(request, wallNow: wallNow)
             return (SandboxReply(response: response, now: self.now(wallNow: wallNow)), [])
         }
+        let target = target(of: request)
         let fault = faults.take(for: request)
         var lines: [String] = []
         var response = SandboxResponse(status: 0)
         if fault?.processes ?? true {
-            response = process(request, now: now, rotatesToken: fault?.kind == .rotateToken, log: &lines)
+            response = process(request, target, now: now, rotatesToken: fault?.kind == .rotateToken, log: &lines)
         }
         var reply = SandboxReply(response: response, now: now)
         if let fault {
-            reply = fault.applied(
-                to: response,
-                now: now,
-                client: clerk.clientJSON(for: request, settings: settings, now: now)
-            )
+            reply = fault.applied(to: response, now: now, style: style(of: target, request, now: now))
         }
         let isAnswered = ![.reset, .close, .hang].contains(reply.delivery)
         let isError = isAnswered && reply.response.status >= 400
-        let code = isError ? reply.response.jsonBody?["errors"]?[0]?["code"]?.string : nil
+        let code = isError ? Self.errorCode(reply.response) : nil
         let record = log.note(
             request,
             at: now,
@@ -74,14 +92,59 @@ struct SandboxWorld: Sendable {
         wallNow.addingReportingOverflow(clockOffset).overflow ? .max / 4 : min(wallNow + clockOffset, .max / 4)
     }
 
+    /// Who answers a request.
+    private enum Target {
+        case clerk
+        case oauth(OAuthRoute)
+        case nobody
+    }
+
+    private func target(of request: SandboxRequest) -> Target {
+        let servesClerk = providers.contains(.clerk)
+        if providers.contains(.oauth), let route = OAuthRoute.find(request.path) {
+            // Clerk's API may have any path before its /v1.
+            let isClerks =
+                route.endpoint == .resource
+                && ["/api/v1/client", "/api/v1/environment", "/api/v1/me"].contains { prefix in
+                    request.path == prefix || request.path.hasPrefix(prefix + "/")
+                }
+            if !isClerks || !servesClerk { return .oauth(route) }
+        }
+        return servesClerk ? .clerk : .nobody
+    }
+
+    /// What the errors look like that a fault makes up.
+    private func style(of target: Target, _ request: SandboxRequest, now: Int64) -> SandboxFault.Style {
+        switch target {
+        case .clerk: .clerk(client: clerk.clientJSON(for: request, settings: settings, now: now))
+        case .oauth(let route): .oauth(isResource: route.endpoint.isResource)
+        case .nobody: .oauth(isResource: false)
+        }
+    }
+
+    /// The first error code of an answer: Clerk's, OAuth's, or that of a challenge.
+    private static func errorCode(_ response: SandboxResponse) -> String? {
+        let body = response.jsonBody
+        if let code = body?["errors"]?[0]?["code"]?.string ?? body?["error"]?.string { return code }
+        let challenge = response.header("WWW-Authenticate") ?? ""
+        guard let start = challenge.firstRange(of: "error=\"")?.upperBound else { return nil }
+        return String(challenge[start...].prefix { $0 != "\"" })
+    }
+
     private mutating func process(
         _ request: SandboxRequest,
+        _ target: Target,
         now: Int64,
         rotatesToken: Bool,
         log: inout [String]
     ) -> SandboxResponse {
         var context = SandboxContext(now: now, settings: settings, random: random, codes: codes, outbox: outbox)
-        let response = clerk.handle(request, context: &context, rotatesToken: rotatesToken)
+        let response: SandboxResponse
+        switch target {
+        case .clerk: response = clerk.handle(request, context: &context, rotatesToken: rotatesToken)
+        case .oauth(let route): response = oauth.handle(request, route: route, context: &context)
+        case .nobody: response = OAuthFailure("not_found", "There is no such endpoint.", status: 404).response
+        }
         random = context.random
         codes = context.codes
         outbox = context.outbox
@@ -90,7 +153,9 @@ struct SandboxWorld: Sendable {
     }
 
     private static func line(_ record: SandboxRequestRecord) -> String {
-        var line = "\(record.method) \(record.path) -> "
+        var line = "\(record.method) \(record.path) "
+        if let grant = record.grant { line += "(\(grant)) " }
+        line += "-> "
         line += record.status == 0 ? "no answer" : String(record.status)
         if let code = record.errorCode { line += " \(code)" }
         if let fault = record.fault { line += " (fault \(fault), \(record.isProcessed ? "" : "not ")processed)" }

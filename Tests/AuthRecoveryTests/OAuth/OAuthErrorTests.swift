@@ -34,7 +34,7 @@ struct OAuthErrorTests {
         kind: Outcome.Kind?,
         action: Outcome.TokenAction
     ) {
-        let outcome = OAuthError(word: word, detail: "why").outcome(presented: presented)
+        let outcome = OAuthError(word: OAuthError.Word(rawValue: word), detail: "why").outcome(presented: presented)
         #expect(outcome?.kind == kind)
         if let outcome {
             #expect(outcome.tokenAction == action && outcome.code == word && outcome.message == "why")

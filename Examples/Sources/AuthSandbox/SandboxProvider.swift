@@ -1,0 +1,13 @@
+/// A provider that a sandbox can serve.
+public struct SandboxProvider: Sendable, Hashable {
+    /// The provider's word on the command line.
+    public let name: String
+
+    /// Clerk's Frontend API.
+    public static let clerk = SandboxProvider(name: "clerk")
+    /// OAuth 2 and OpenID Connect.
+    public static let oauth = SandboxProvider(name: "oauth")
+
+    /// Every provider there is.
+    public static let all: [SandboxProvider] = [clerk, oauth]
+}

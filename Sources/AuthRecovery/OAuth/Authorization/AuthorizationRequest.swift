@@ -1,0 +1,96 @@
+public import HTTPRecovery
+
+/// A request to the authorization endpoint that a person is sent to, and what its answer is compared with.
+///
+/// ```swift
+/// let request = try oauth.authorizationRequest(redirectURI: "http://127.0.0.1:8123/", scope: "openid")
+/// open(request.url)
+/// let answer = try await oauth.tokens(for: request, redirectedTo: await redirect())
+/// ```
+///
+/// A service that serves the redirect elsewhere stores the parts and puts them together again.
+public struct AuthorizationRequest: Sendable {
+    /// The URL to open in the person's browser.
+    public let url: String
+    /// What tells the answer to this request from any other.
+    public let state: Secret
+    /// What ties the ID token to this request; nil where none was asked for.
+    public let nonce: Secret?
+    /// The proof key of this request.
+    public let proofKey: ProofKey
+    /// Where the person is sent back to.
+    public let redirectURI: String
+    /// Who has to answer; nil where it is not known.
+    public let issuer: String?
+    /// Whether an answer that does not say who answers is refused (RFC 9207).
+    public let requiresIssuer: Bool
+
+    /// Puts a request together again.
+    public init(
+        url: String,
+        state: Secret,
+        nonce: Secret?,
+        proofKey: ProofKey,
+        redirectURI: String,
+        issuer: String?,
+        requiresIssuer: Bool
+    ) {
+        self.url = url
+        self.state = state
+        self.nonce = nonce
+        self.proofKey = proofKey
+        self.redirectURI = redirectURI
+        self.issuer = issuer
+        self.requiresIssuer = requiresIssuer
+    }
+
+    /// What the redirect allows to present at the token endpoint.
+    ///
+    /// - Throws: `RecoveryError`: of the kind `invalid_request` with the code `state_mismatch` or `issuer_mismatch` and
+    ///   the remedy `restart_flow` where the redirect is no answer of this server to this request; with the server's
+    ///   error word where it refuses; of the kind `unreadable` where there is neither a code nor an error.
+    public func grant(for redirect: AuthorizationRedirect) throws(RecoveryError) -> TokenGrant {
+        // An error is believed no more than a code: whoever can make one up could end flows.
+        guard redirect.state == state, !redirect.isAmbiguous else { throw Self.mismatch("state") }
+        if redirect.issuer != issuer, issuer != nil, redirect.issuer != nil || requiresIssuer {
+            throw Self.mismatch("issuer")
+        }
+        if let error = redirect.error {
+            var outcome = error.outcome(presented: nil) ?? Outcome(.unknown)
+            outcome.code = error.word.rawValue
+            outcome.message = error.detail
+            outcome.processed = .yes
+            throw RecoveryError(outcome: outcome, reason: .notRecoverable)
+        }
+        guard let code = redirect.code else {
+            throw RecoveryError(outcome: Outcome(.unreadable, processed: .yes), reason: .notRecoverable)
+        }
+        return .authorizationCode(code, redirectURI: redirectURI, proofKey: proofKey)
+    }
+
+    /// Compares the ID token of the answer with the request (OpenID Connect Core 1.0 section 3.1.3.7, step 11).
+    ///
+    /// - Throws: `RecoveryError` with the code `nonce_mismatch` where a token is there and is not the request's.
+    func check(_ answer: TokenAnswer) throws(RecoveryError) {
+        guard let nonce, let token = answer.idToken else { return }
+        guard UnverifiedJWT(token)?.claims["nonce"]?.string == nonce.reveal() else { throw Self.mismatch("nonce") }
+    }
+
+    private static func mismatch(_ name: String) -> RecoveryError {
+        var outcome = Outcome(.invalidRequest, processed: .yes, remedies: [.restartFlow])
+        outcome.code = "\(name)_mismatch"
+        outcome.parameter = name == "issuer" ? "iss" : name
+        return RecoveryError(outcome: outcome, reason: .notRecoverable)
+    }
+}
+
+extension AuthorizationRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A placeholder: the URL holds the state.
+    public var description: String { "AuthorizationRequest" }
+
+    /// A placeholder: the URL holds the state.
+    public var debugDescription: String { description }
+
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}

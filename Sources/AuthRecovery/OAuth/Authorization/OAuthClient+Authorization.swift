@@ -1,0 +1,58 @@
+public import HTTPRecovery
+import HTTPTypes
+
+extension OAuthClient {
+    /// A request for an authorization code, with a new state, nonce and proof key (RFC 6749 section 4.1.1, RFC 7636).
+    ///
+    /// - Parameters:
+    ///   - redirectURI: Where the person is sent back to, as it is registered.
+    ///   - scope: What is asked for; with `openid` in it an ID token, which is tied to the request by a nonce.
+    ///   - parameters: Further parameters, such as `prompt` or `login_hint`.
+    /// - Throws: `RecoveryError` of the kind `misconfigured` where the server's authorization endpoint is not known.
+    public func authorizationRequest(
+        redirectURI: String,
+        scope: String? = nil,
+        parameters: FormFields = FormFields()
+    ) throws(RecoveryError) -> AuthorizationRequest {
+        let endpoint = try server.request(to: .authorization)
+        let random = client.runtime.random
+        let state = random.token()
+        let isOpenID = scope?.split(separator: " ").contains("openid") == true
+        let nonce = isOpenID ? random.token() : nil
+        let proofKey = ProofKey(random: random)
+        var query: FormFields = ["response_type": "code", "client_id": clientID, "redirect_uri": redirectURI]
+        query.add("scope", scope)
+        query.add("state", secret: state)
+        query.add("nonce", secret: nonce)
+        query.add("code_challenge", proofKey.challenge)
+        query.add("code_challenge_method", ProofKey.method)
+        query.add(parameters)
+        let path = endpoint.path ?? "/"
+        let separator = path.contains("?") ? "&" : "?"
+        return AuthorizationRequest(
+            url: "\(Origin(of: endpoint))\(path)\(separator)\(query.encoded)",
+            state: state,
+            nonce: nonce,
+            proofKey: proofKey,
+            redirectURI: redirectURI,
+            issuer: server.issuer,
+            requiresIssuer: server.namesItselfInRedirects
+        )
+    }
+
+    /// Obtains tokens for what the person has granted.
+    ///
+    /// - Parameters:
+    ///   - request: The request that the person was sent out with.
+    ///   - url: The URL at which they came back.
+    /// - Throws: `RecoveryError` where the redirect is no answer to the request, where the server refuses, and where
+    ///   the ID token belongs to another request; `CancellationError` as soon as the task is cancelled.
+    public func tokens(
+        for request: AuthorizationRequest,
+        redirectedTo url: String
+    ) async throws -> TokenAnswer {
+        let answer = try await tokens(request.grant(for: AuthorizationRedirect(url: url)))
+        try request.check(answer)
+        return answer
+    }
+}

@@ -1,0 +1,50 @@
+public import HTTPRecovery
+public import HTTPTypes
+
+/// One attempt at an endpoint of an authorization server, while the client's proof is added.
+public struct ClientAttempt: Sendable {
+    /// The server, whose issuer is the audience of an assertion (RFC 7523 section 3).
+    public let server: OAuthServer
+    /// The URL that the attempt goes to.
+    public let url: String
+    /// The client's identifier.
+    public let clientID: String
+    /// The wall time now.
+    public let wallTime: Timestamp
+    /// Where randomness comes from.
+    public let random: RandomSource
+    /// The fields of the body.
+    public var form: FormFields
+    /// The header fields.
+    public var headerFields: HTTPFields
+
+    /// Creates an attempt; useful for testing an authentication by itself.
+    public init(
+        server: OAuthServer,
+        url: String,
+        clientID: String,
+        wallTime: Timestamp,
+        random: RandomSource = RandomSource(),
+        form: FormFields = FormFields(),
+        headerFields: HTTPFields = [:]
+    ) {
+        self.server = server
+        self.url = url
+        self.clientID = clientID
+        self.wallTime = wallTime
+        self.random = random
+        self.form = form
+        self.headerFields = headerFields
+    }
+}
+
+extension ClientAttempt: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Where the attempt goes, and nothing of the proof.
+    public var description: String { "ClientAttempt(\(url.prefix { $0 != "?" }))" }
+
+    /// Where the attempt goes, and nothing of the proof.
+    public var debugDescription: String { description }
+
+    /// A mirror without children: header fields print their values.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}

@@ -1,0 +1,179 @@
+public import HTTPRecovery
+import HTTPTypes
+
+/// Tells what an exchange with an authorization server, or with a resource that takes its tokens, came to.
+///
+/// The error word of the body decides, then that of a token challenge, then the status as ``HTTPRecovery/HTTPClassifier``
+/// reads it. Two things stand above every word: a 429 is a throttle, and no 5xx refuses a credential. A refresh token, a
+/// code or a device code counts as refused only where a word in the body says so: a bare 401 does not end a sign-in.
+public struct OAuthClassifier: OutcomeClassifier {
+    /// Creates the classifier.
+    public init() {}
+
+    /// Tells what the exchange came to.
+    public func classify(_ exchange: Exchange) -> Outcome {
+        let general = HTTPClassifier().classify(exchange)
+        guard case .response(let response, let body) = exchange.result else { return general }
+        let isSuccess = (200..<300).contains(response.status.code)
+        // Successes are the most frequent answers; those of any length are no errors in disguise.
+        if isSuccess, general.kind == .ok, !OAuthReading.mayHoldError(body) { return general }
+        let reading = ErrorReading(exchange, response: response, body: body)
+        return OAuthReading(reading, general: general).outcome
+    }
+}
+
+/// One answer on its way to an outcome.
+struct OAuthReading {
+    let reading: ErrorReading
+    /// What the answer means apart from the words of OAuth.
+    let general: Outcome
+    let body: OAuthBody
+
+    init(_ reading: ErrorReading, general: Outcome) {
+        self.reading = reading
+        self.general = general
+        self.body = OAuthBody(reading.content, reading.body)
+    }
+
+    /// Whether the body of a success is worth looking at for an error.
+    static func mayHoldError(_ body: [UInt8]) -> Bool {
+        guard body.count <= 65_536 else { return false }
+        let word = Array("rror".utf8)
+        return body.indices.contains { body[$0] == word[0] && body[$0...].starts(with: word) }
+    }
+
+    var outcome: Outcome {
+        var outcome = decided
+        guard outcome.isFailure else { return outcome }
+        outcome.status = reading.status
+        outcome.message = outcome.message ?? body.detail
+        outcome.subcode = outcome.subcode ?? body.subcode
+        outcome.traceID = outcome.traceID ?? reading.traceID ?? body.traceID
+        return outcome
+    }
+
+    private var status: Int { reading.status }
+    private var isError: Bool { status >= 400 }
+    private var presented: Outcome.CredentialKind? { reading.exchange.presented }
+
+    private var decided: Outcome {
+        let inBody = body.knownWord(isError: isError)
+        if status == 429 {
+            var outcome = general
+            outcome.code = inBody?.rawValue ?? body.statedWord ?? general.code
+            outcome.message = body.detail ?? general.message
+            return outcome
+        }
+        // What would make the same token acceptable is said in a challenge, and counts more than that it is not now.
+        if general.kind == .nonceRequired || general.kind == .stepUpRequired { return general }
+        if let word = inBody { return outcome(of: OAuthError(word: word, detail: body.detail)) }
+        if isError, let challenge = wordOfChallenge, challenge.outcome(presented: presented)?.kind != general.kind {
+            return outcome(of: challenge)
+        }
+        if let refusal = refusalInRedirect { return outcome(of: refusal) }
+        return byStatus
+    }
+
+    /// The known word of a token challenge.
+    private var wordOfChallenge: OAuthError? {
+        for challenge in reading.challenges where challenge.isAboutTokens {
+            guard let text = challenge.error else { continue }
+            let word = OAuthError.Word(reading: text)
+            if OAuthMeaning[word] != nil {
+                return OAuthError(word: word, detail: challenge.errorDescription?.bounded(to: 1024))
+            }
+        }
+        return nil
+    }
+
+    /// The error that an authorization endpoint sends along with its redirect (RFC 6749 section 4.1.2.1).
+    private var refusalInRedirect: OAuthError? {
+        guard (300..<400).contains(status), let location = reading.fields.singleLine("location") else { return nil }
+        let redirect = AuthorizationRedirect(url: location)
+        guard let error = redirect.error, OAuthMeaning[error.word] != nil else { return nil }
+        return error
+    }
+
+    // MARK: Words
+
+    private func outcome(of error: OAuthError) -> Outcome {
+        guard var outcome = error.outcome(presented: presented) else { return byStatus }
+        let refuses = outcome.kind == .credentialRejected || outcome.tokenAction == .clear
+        if refuses && isOutage || outcome.kind == .unavailable {
+            outcome = .unavailable(reading)
+        } else if outcome.kind == .rateLimited {
+            var reading = reading
+            reading.delay = ServerDelay(reading.response, receivedAt: reading.exchange.now, isThrottle: true)
+            outcome = .throttled(reading, scope: .origin)
+        } else {
+            outcome.processed = reading.processed
+            outcome.retryAfter = reading.delay.delay
+        }
+        outcome.code = error.word.rawValue
+        outcome.message = error.detail
+        if outcome.kind == .challengePending { outcome.retryAfter = outcome.retryAfter ?? body.interval }
+        if outcome.kind == .invalidRequest { outcome.parameter = outcome.parameter ?? general.parameter }
+        outcome.advice = advice(for: outcome.kind)
+        outcome.apply(reading.delay.hint)
+        return outcome
+    }
+
+    /// Whether the status speaks of a passing condition of the server, which refuses nothing.
+    private var isOutage: Bool {
+        status >= 500 || status == 408 || status == 421 || status == 425
+    }
+
+    /// What the server wants, where the body says it.
+    private func advice(for kind: Outcome.Kind) -> JSONValue? {
+        switch kind {
+        case .nonceRequired:
+            let nonce = reading.fields.lines("dpop-nonce").last?.nonEmpty
+            return nonce.map { ["nonce": .string($0.bounded(to: 1024))] }
+        case .permissionDenied:
+            return body.members["scope"]?.string.map { ["scope": .string($0.bounded(to: 1024))] }
+        case .stepUpRequired:
+            var members: [JSONValue.Member] = []
+            let challenge = reading.challenges.first { $0.isAboutTokens && $0.error != nil }
+            for name in ["acr_values", "max_age", "claims"] {
+                let value = body.members[name] ?? challenge?[name].map { .string($0) }
+                guard let value, value.string.map({ $0.utf8.count <= 4096 }) ?? (value.number != nil) else { continue }
+                members.append(JSONValue.Member(name, value))
+            }
+            return members.isEmpty ? nil : .object(members)
+        default:
+            return nil
+        }
+    }
+
+    // MARK: Without a known word
+
+    private var byStatus: Outcome {
+        var outcome = general
+        if !isError {
+            guard (200..<300).contains(status), general.kind == .ok, body.hasError else { return general }
+            outcome = Outcome(.unknown, processed: .yes)
+        }
+        outcome.code = body.statedWord ?? general.code
+        switch presented {
+        case .refresh, .code, .device, .client:
+            if general.kind == .credentialRejected { outcome = unexplainedRefusal }
+        default: break
+        }
+        return outcome
+    }
+
+    /// A 401 of a token endpoint whose body does not say why: it refuses no token, since RFC 6749 section 5.2 has it for
+    /// clients that fail to prove themselves.
+    private var unexplainedRefusal: Outcome {
+        if reading.content == .markup { return Outcome(.unreadable, processed: reading.processed) }
+        if let word = body.statedWord {
+            var outcome = Outcome(.unknown, processed: reading.processed)
+            outcome.code = word
+            return outcome
+        }
+        var outcome = Outcome(.misconfigured, processed: reading.processed, remedies: [.fixRequest])
+        outcome.code = general.code
+        outcome.message = general.message
+        return outcome
+    }
+}

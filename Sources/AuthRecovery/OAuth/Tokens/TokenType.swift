@@ -1,0 +1,21 @@
+/// A sort of token (RFC 8693 section 3).
+public struct TokenType: RawRepresentable, Sendable, Hashable {
+    /// The identifier, a URI.
+    public let rawValue: String
+
+    /// Creates an identifier.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// An access token.
+    public static let accessToken = TokenType(rawValue: "urn:ietf:params:oauth:token-type:access_token")
+    /// A refresh token.
+    public static let refreshToken = TokenType(rawValue: "urn:ietf:params:oauth:token-type:refresh_token")
+    /// An ID token.
+    public static let idToken = TokenType(rawValue: "urn:ietf:params:oauth:token-type:id_token")
+    /// A JWT.
+    public static let jwt = TokenType(rawValue: "urn:ietf:params:oauth:token-type:jwt")
+    /// A SAML 1.1 assertion.
+    public static let saml1 = TokenType(rawValue: "urn:ietf:params:oauth:token-type:saml1")
+    /// A SAML 2.0 assertion.
+    public static let saml2 = TokenType(rawValue: "urn:ietf:params:oauth:token-type:saml2")
+}

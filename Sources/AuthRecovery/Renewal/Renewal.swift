@@ -1,0 +1,226 @@
+import HTTPRecovery
+
+/// One renewal, from the lease to the stored result; it belongs to no caller and is not cancelled with one.
+struct Renewal: Sendable {
+    let store: any TokenStore
+    let renewer: any TokenRenewer
+    let options: RenewalOptions
+    let time: TimeSource
+    let random: RandomSource
+    /// Told of a credential that is cleared.
+    let onClear: @Sendable (Outcome.CredentialKind) -> Void
+
+    /// Renews the credentials, unless they are not those of the version any more.
+    func run(_ kind: Outcome.CredentialKind, version: UInt64?) async -> RenewalEnd {
+        let end = time.now.advanced(by: options.timeout)
+        do {
+            guard let lease = try await lease(until: end, unlessChanged: { $0.version(of: kind) != version }) else {
+                return .overtaken
+            }
+            let result = await keeping(lease) { await renew(kind, version: version, until: end) }
+            await lease.release()
+            return result
+        } catch {
+            return failure(error)
+        }
+    }
+
+    /// Stores what an earlier renewal could not store.
+    func save(_ unsaved: UnsavedRenewal) async -> RenewalEnd {
+        do {
+            return try await keep(unsaved.renewed, insteadOf: unsaved.sent) ? .renewed : .overtaken
+        } catch {
+            return failure(error)
+        }
+    }
+
+    /// The lease, as soon as nobody else holds it; nil where the credentials change first.
+    private func lease(
+        until end: TimeSource.Instant,
+        unlessChanged hasChanged: (Credentials) -> Bool
+    ) async throws -> (any TokenLease)? {
+        var pause = Duration.milliseconds(20)
+        while true {
+            if hasChanged(try await store.read().credentials) { return nil }
+            if let lease = try await store.acquireLease(for: options.lease, time: time) { return lease }
+            guard time.now < end else {
+                throw TokenStoreError("another process has been renewing the credentials for too long")
+            }
+            try await time.sleep(for: pause.scaled(by: 0.5 + random.unit() / 2))
+            pause = min(pause.scaled(by: 1.5), .milliseconds(250))
+        }
+    }
+
+    /// Extends the lease for as long as the work lasts.
+    private func keeping(_ lease: any TokenLease, _ work: () async -> RenewalEnd) async -> RenewalEnd {
+        let heartbeat = Task { [options, time] in
+            while true {
+                try await time.sleep(for: options.lease.scaled(by: 1 / 3))
+                guard await lease.extend(for: options.lease) else { return }
+            }
+        }
+        defer { heartbeat.cancel() }
+        return await work()
+    }
+
+    private func renew(
+        _ kind: Outcome.CredentialKind,
+        version: UInt64?,
+        until end: TimeSource.Instant
+    ) async -> RenewalEnd {
+        var tries = 0
+        while true {
+            do {
+                guard let sent = try await prepare(kind, version: version) else { return .overtaken }
+                tries += 1
+                let renewed: Credentials
+                do {
+                    renewed = try await time.withTimeout(until: end) { [renewer] in
+                        try await renewer.renew(sent)
+                    }
+                } catch {
+                    let outcome = Self.outcome(of: error)
+                    if outcome.kind == .credentialRejected { return try await rejected(outcome, sent: sent) }
+                    if !RenewalRules.isInDoubt(after: outcome) { try await forgetDoubt(about: sent) }
+                    guard
+                        let delay = RenewalRules.delay(
+                            after: outcome,
+                            reuse: renewer.reuse,
+                            tries: tries,
+                            random: random.unit()
+                        ), time.now.advanced(by: delay) < end
+                    else { return failure(error) }
+                    try await time.sleep(for: delay)
+                    continue
+                }
+                return try await keep(renewed, insteadOf: sent) ? .renewed : .overtaken
+            } catch {
+                return failure(error)
+            }
+        }
+    }
+
+    /// The credentials to renew with; nil where they have changed meanwhile.
+    ///
+    /// Where the server rotates, it is written down first that the refresh token may be used from now on.
+    private func prepare(_ kind: Outcome.CredentialKind, version: UInt64?) async throws -> Credentials? {
+        while true {
+            let present = try await store.read()
+            guard present.credentials.version(of: kind) == version else { return nil }
+            guard case .rotating = renewer.reuse, present.credentials.refreshToken != nil else {
+                return present.credentials
+            }
+            let now = time.wallTime
+            guard RenewalRules.mayPresent(began: present.credentials.renewalBeganAt, reuse: renewer.reuse, at: now)
+            else { throw RenewalInDoubt() }
+            if present.credentials.renewalBeganAt != nil { return present.credentials }
+            var marked = present.credentials
+            marked.renewalBeganAt = now
+            if let stored = try await store.replace(version: present.version, with: marked) {
+                return stored.credentials
+            }
+        }
+    }
+
+    /// Writes down that the refresh token was not used after all, unless an earlier renewal may have used it.
+    private func forgetDoubt(about sent: Credentials) async throws {
+        guard sent.renewalBeganAt != nil else { return }
+        try await store.update { credentials in
+            guard credentials.refreshToken == sent.refreshToken else { return }
+            credentials.renewalBeganAt = nil
+        }
+    }
+
+    /// Stores what the renewal brought, before anyone uses it.
+    ///
+    /// - Returns: Whether it was stored; false where somebody has signed in or out meanwhile.
+    private func keep(_ renewed: Credentials, insteadOf sent: Credentials) async throws -> Bool {
+        var renewed = renewed
+        renewed.renewalBeganAt = nil
+        var failures = 0
+        while true {
+            do {
+                let present = try await store.read()
+                guard present.credentials.isSameGrant(as: sent) else { return false }
+                let changed = present.credentials.applying(renewed, over: sent)
+                if try await store.replace(version: present.version, with: changed) != nil { return true }
+            } catch {
+                // What the server has given out exists nowhere else: not given up for a passing trouble.
+                failures += 1
+                guard failures < 5 else { throw UnsavedRenewal(sent: sent, renewed: renewed, cause: error) }
+                try await time.sleep(for: .milliseconds(50 << failures))
+            }
+        }
+    }
+
+    /// Clears the credential that was refused, unless somebody has renewed it without a lease.
+    private func rejected(_ outcome: Outcome, sent: Credentials) async throws -> RenewalEnd {
+        let kind = outcome.credential ?? .refresh
+        guard let version = sent.version(of: kind) else { return .rejected(outcome) }
+        for pause in [0, 25, 50, 100] as [Int64] {
+            try await time.sleep(for: .milliseconds(pause))
+            let present = try await store.read().credentials.version(of: kind)
+            if let present, present != version { return .overtaken }
+        }
+        if try await store.clear(kind, ifVersion: version) { onClear(kind) }
+        return .rejected(outcome)
+    }
+
+    private func failure(_ error: any Error) -> RenewalEnd {
+        let reason: StopReason = error is RenewalInDoubt ? .renewalInDoubt : .repairFailed
+        return .failed(Self.outcome(of: error), reason: reason, cause: error)
+    }
+
+    /// What an error of a renewal means for the calls that wait for it.
+    private static func outcome(of error: any Error) -> Outcome {
+        switch error {
+        case let error as RecoveryError: error.outcome
+        case is RenewalInDoubt:
+            Outcome(.reauthenticationRequired, scope: .credential, processed: .unknown, remedies: [.reauthenticate])
+        case let error as TransportError: .transport(error)
+        case is TimeoutExceeded: Outcome(.timedOut, processed: .unknown, remedies: [.retry])
+        default: Outcome(.unavailable, processed: .unknown, remedies: [.retry])
+        }
+    }
+}
+
+/// The refresh token may have been used by a renewal whose answer was lost, and the server's grace is over.
+struct RenewalInDoubt: Error, CustomStringConvertible {
+    var description: String {
+        "the answer to a renewal was lost, and the refresh token may have been used; sign in again"
+    }
+}
+
+/// Credentials that a renewal has brought and that could not be stored.
+struct UnsavedRenewal: Error, CustomStringConvertible {
+    let sent: Credentials
+    let renewed: Credentials
+    let cause: any Error
+
+    var description: String { "the renewed credentials could not be stored: \(cause)" }
+}
+
+extension Credentials {
+    /// Whether nobody has signed in or out since: the credential that renews is the same.
+    func isSameGrant(as other: Credentials) -> Bool {
+        refreshToken == other.refreshToken && clientToken == other.clientToken && ssoToken == other.ssoToken
+            && (refreshToken != nil || clientToken != nil || ssoToken != nil || accessToken == other.accessToken)
+    }
+
+    /// These credentials with what a renewal has changed; what others have changed meanwhile stays.
+    func applying(_ renewed: Credentials, over sent: Credentials) -> Credentials {
+        var result = self
+        func apply<Value: Equatable>(_ path: WritableKeyPath<Credentials, Value>) {
+            if renewed[keyPath: path] != sent[keyPath: path] { result[keyPath: path] = renewed[keyPath: path] }
+        }
+        apply(\.accessToken)
+        apply(\.refreshToken)
+        apply(\.expiresAt)
+        apply(\.clientToken)
+        apply(\.sessionID)
+        apply(\.ssoToken)
+        apply(\.renewalBeganAt)
+        apply(\.others)
+        return result
+    }
+}

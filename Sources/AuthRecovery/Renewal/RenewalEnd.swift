@@ -1,0 +1,23 @@
+import HTTPRecovery
+
+/// How a renewal ended.
+enum RenewalEnd: Sendable {
+    /// The new credentials are stored.
+    case renewed
+    /// Somebody else has changed the credentials meanwhile: theirs count.
+    case overtaken
+    /// The server has definitely refused the credential that renews; it was cleared, unless it was replaced meanwhile.
+    case rejected(Outcome)
+    /// Nothing came of it; nothing was cleared.
+    case failed(Outcome, reason: StopReason, cause: (any Error)?)
+
+    /// What a caller is told whose renewal it was, or who joined it.
+    func result(isJoined: Bool) -> RecoveryEvent.RefreshResult {
+        switch self {
+        case .renewed: isJoined ? .joined : .refreshed
+        case .overtaken: .joined
+        case .rejected: .rejected
+        case .failed: .failed
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import HTTPRecovery
+
+/// When to renew, and when a refresh token may be presented again; pure functions.
+enum RenewalRules {
+    /// How urgently credentials need to be renewed.
+    enum Need: Sendable, Hashable {
+        /// Not at all.
+        case none
+        /// Soon: the access token still serves.
+        case soon
+        /// Before the next request: there is no access token, or it has expired.
+        case now
+    }
+
+    /// How urgently credentials need to be renewed.
+    ///
+    /// - Parameters:
+    ///   - credentials: The credentials.
+    ///   - now: The server's time, as far as it is known.
+    ///   - lifetime: The life of the access token, where it is known.
+    ///   - leeway: How long before the expiry to renew at most.
+    ///   - random: A number in `0 ..< 1` that stays the same for a token.
+    static func need(
+        of credentials: Credentials,
+        at now: Timestamp,
+        lifetime: Duration?,
+        leeway: Duration,
+        random: Double
+    ) -> Need {
+        guard let token = credentials.accessToken, !token.isEmpty else { return .now }
+        guard let expiresAt = credentials.expiresAt else { return .none }
+        let left = expiresAt.elapsed(since: now)
+        if left <= .zero { return .now }
+        let most = min(leeway, lifetime?.scaled(by: 0.1) ?? leeway)
+        return left <= most.scaled(by: 1 - random / 2) ? .soon : .none
+    }
+
+    /// Whether the refresh token may be presented, though an earlier renewal may have used it.
+    ///
+    /// - Parameters:
+    ///   - began: When a renewal was begun whose end is not known; nil where there is none.
+    ///   - now: The time at which it would be presented.
+    static func mayPresent(began: Timestamp?, reuse: RefreshTokenReuse, at now: Timestamp) -> Bool {
+        guard let began, case .rotating(let grace) = reuse else { return true }
+        // The request has to arrive within the grace, too.
+        let margin = min(max(grace.scaled(by: 0.1), .seconds(1)), .seconds(5))
+        return now.elapsed(since: began) < grace.saturatingSubtracting(margin)
+    }
+
+    /// Whether a renewal that failed leaves in doubt whether the refresh token was used.
+    ///
+    /// It does where the answer was lost. An answer, even a 5xx, is the server's word that it did not renew.
+    static func isInDoubt(after outcome: Outcome) -> Bool {
+        guard outcome.processed != .no else { return false }
+        return outcome.transportError != nil || outcome.kind == .transport || outcome.kind == .timedOut
+    }
+
+    /// How long to wait before a failed renewal is repeated; nil where it is not.
+    ///
+    /// - Parameters:
+    ///   - outcome: What it failed with.
+    ///   - reuse: What may be done with the refresh token.
+    ///   - tries: The tries so far.
+    ///   - random: A number in `0 ..< 1`.
+    static func delay(after outcome: Outcome, reuse: RefreshTokenReuse, tries: Int, random: Double) -> Duration? {
+        guard tries < 3, outcome.remedies.contains(.retry) || outcome.remedies.contains(.wait) else { return nil }
+        // Without the server's word on reuse, a repetition could be the theft that it looks like.
+        if outcome.processed != .no, reuse == .undeclared { return nil }
+        let own = Backoff.exponential(base: .milliseconds(200), cap: .seconds(2), jitter: .equal)
+            .delay(retry: tries - 1, random: random)
+        return max(own, outcome.statedWait ?? .zero)
+    }
+
+    /// How long no other renewal is begun after so many failures in a row.
+    static func cooldown(_ base: Duration, failures: Int) -> Duration {
+        min(base.scaled(by: Double(1 << min(max(failures - 1, 0), 20))), max(base, .seconds(10)))
+    }
+}

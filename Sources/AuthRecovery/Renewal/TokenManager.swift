@@ -1,0 +1,310 @@
+public import HTTPRecovery
+public import HTTPTypes
+
+/// Keeps the credentials of one identity fresh: one renewal at a time, stored before anyone uses it.
+///
+/// ```swift
+/// let tokens = TokenManager(store: FileTokenStore(path: path), renewer: RefreshTokenGrant(client: oauth))
+/// let client = RecoveringClient(transport: CurlTransport()) {
+///     Recovery {
+///         RateLimitBackoff()
+///         SessionRenewal(tokens)
+///         TransientRetry()
+///     }
+///     Authorization(tokens, audience: ["https://api.example.com"])
+/// }
+/// ```
+///
+/// Any number of calls that need new credentials cause one renewal and take its result; across processes, a lease in
+/// the store does the same. A renewal goes on when the call that began it is cancelled. One that fails is not repeated
+/// at once, and the next one is not refused because of it. Nothing is cleared unless the server has definitely refused
+/// the credential that renews.
+public final class TokenManager: Sendable {
+    /// Where the credentials are kept.
+    public let store: any TokenStore
+
+    private let renewer: (any TokenRenewer)?
+    private let options: RenewalOptions
+    private let clock = LearnedClock()
+    private let state = Locked(State())
+
+    private struct State {
+        /// The renewal that is under way.
+        var flight: Flight<RenewalEnd>?
+        /// The last renewal that failed, until another one succeeds.
+        var failure: Failure?
+        /// When renewals were begun because a token was refused that had not expired.
+        var refusals: [TimeSource.Instant] = []
+        /// The life of the present access token, where this process has seen it begin.
+        var lifetime: (version: UInt64?, duration: Duration)?
+        /// What was renewed and could not be stored.
+        var unsaved: UnsavedRenewal?
+    }
+
+    private struct Failure {
+        var end: RenewalEnd
+        var count: Int
+        var until: TimeSource.Instant
+    }
+
+    /// Creates a manager.
+    ///
+    /// - Parameters:
+    ///   - store: Where the credentials are kept.
+    ///   - renewer: How they are renewed; nil where they are not: then a refused credential is only cleared.
+    ///   - options: When they are renewed, and how often at most.
+    public init(
+        store: any TokenStore,
+        renewer: (any TokenRenewer)? = nil,
+        options: RenewalOptions = RenewalOptions()
+    ) {
+        self.store = store
+        self.renewer = renewer
+        self.options = options
+    }
+
+    /// The credentials for a request that is about to go out, renewed before where that is needed.
+    ///
+    /// Credentials that expire soon are renewed in the background while they still serve. Where a renewal that is
+    /// needed fails, the credentials are what they are: whether they still serve, the server knows best.
+    ///
+    /// - Throws: ``TokenStoreError`` when the store cannot be read; `CancellationError` as soon as the call is
+    ///   cancelled, which cancels no renewal.
+    public func credentials(for context: CallContext) async throws -> StoredCredentials {
+        let present = try await store.read()
+        guard let renewer, renewer.canRenew(present.credentials) else { return present }
+        switch need(of: present.credentials, time: context.runtime.time) {
+        case .none:
+            return present
+        case .soon:
+            if !isCoolingDown(context.runtime.time) {
+                _ = join(.access, version: present.credentials.version(of: .access), context: context)
+            }
+            return present
+        case .now:
+            guard !isCoolingDown(context.runtime.time) else { return present }
+            let flight = join(.access, version: present.credentials.version(of: .access), context: context)
+            let end = try await flight.renewal.value
+            if flight.isJoined { context.emit(.refresh(end.result(isJoined: true))) }
+            return try await store.read()
+        }
+    }
+
+    /// Renews the credentials now, whether or not they have expired.
+    ///
+    /// - Returns: What is stored after it.
+    /// - Throws: `RecoveryError` when nothing came of it; `CancellationError` as soon as the call is cancelled.
+    public func renew(_ context: CallContext) async throws -> StoredCredentials {
+        let present = try await store.read().credentials
+        let result: RepairResult
+        if let renewer, renewer.canRenew(present) {
+            result = try await renewed(.access, version: present.version(of: .access), context: context)
+        } else {
+            result = .reauthenticationRequired(after: Outcome(.reauthenticationRequired, processed: .no))
+        }
+        switch result {
+        case .repaired: return try await store.read()
+        case .failed(let outcome, let reason, let cause):
+            throw RecoveryError(outcome: outcome, reason: reason, history: context.record.history, cause: cause)
+        }
+    }
+
+    /// Learns what an answer tells about the server's clock.
+    public func note(_ head: HTTPResponse?, context: CallContext) {
+        guard renewer != nil else { return }
+        clock.learn(from: head, time: context.runtime.time)
+    }
+
+    /// Waits until no renewal is under way, so that a program that ends loses none.
+    ///
+    /// Returns at once as the task is cancelled.
+    public func finish() async {
+        guard let flight = state.withLock({ $0.flight }) else { return }
+        _ = try? await flight.value
+    }
+
+    // MARK: Refusals
+
+    /// Does what can be done about a credential that the server has refused.
+    func repair(
+        _ presented: PresentedCredential,
+        after outcome: Outcome,
+        context: CallContext
+    ) async throws -> RepairResult {
+        let present = try await store.read().credentials
+        let version = present.version(of: presented.kind)
+        if let version, version != presented.version {
+            if renewer != nil { context.emit(.refresh(.joined)) }
+            return .repaired
+        }
+        guard version != nil, let renewer, renewer.canRenew(present), outcome.remedies.contains(.refreshCredential)
+        else { return try await clear(presented, after: outcome, context: context) }
+        if need(of: present, time: context.runtime.time) != .now, exceedsLimit(context.runtime.time) {
+            return .failed(outcome, reason: .renewalLimit)
+        }
+        let result = try await renewed(presented.kind, version: version, context: context)
+        guard case .failed(let end, let reason, let cause) = result, end.kind == .reauthenticationRequired,
+            reason != .renewalInDoubt
+        else { return result }
+        // The access token was refused and nothing can renew it: it goes too.
+        _ = try await clear(presented, after: outcome, context: context)
+        return .failed(end, reason: reason, cause: cause)
+    }
+
+    /// Removes a refused credential, if the refusal is definite and it is still the current one.
+    private func clear(
+        _ presented: PresentedCredential,
+        after outcome: Outcome,
+        context: CallContext
+    ) async throws -> RepairResult {
+        if outcome.tokenAction == .clear, try await store.clear(presented.kind, ifVersion: presented.version) {
+            context.emit(.clear(presented.kind))
+        }
+        return .reauthenticationRequired(after: outcome)
+    }
+
+    /// Joins or begins a renewal, after the pause that follows a failed one.
+    private func renewed(
+        _ kind: Outcome.CredentialKind,
+        version: UInt64?,
+        context: CallContext
+    ) async throws -> RepairResult {
+        if let (failure, left) = pause(context.runtime.time) {
+            let outcome = failure.outcome ?? Outcome(.unavailable, processed: .unknown, remedies: [.retry])
+            if let remaining = context.remaining, left >= remaining {
+                return .failed(outcome, reason: .deadlineWouldPass, cause: failure.cause)
+            }
+            try await context.wait(left, reason: outcome.kind)
+        }
+        let flight = join(kind, version: version, context: context)
+        let end = try await flight.renewal.value
+        if flight.isJoined { context.emit(.refresh(end.result(isJoined: true))) }
+        switch end {
+        case .renewed: return .repaired
+        case .overtaken:
+            let present = try await store.read().credentials
+            return present[kind] == nil ? .reauthenticationRequired(after: Outcome(.credentialRejected)) : .repaired
+        case .rejected(let outcome): return .reauthenticationRequired(after: outcome)
+        case .failed(let outcome, let reason, let cause): return .failed(outcome, reason: reason, cause: cause)
+        }
+    }
+
+    // MARK: Renewals
+
+    /// The renewal that is under way, or a new one.
+    private func join(
+        _ kind: Outcome.CredentialKind,
+        version: UInt64?,
+        context: CallContext
+    ) -> (renewal: Flight<RenewalEnd>, isJoined: Bool) {
+        let new = Flight<RenewalEnd>()
+        let present = state.withLock { state -> Flight<RenewalEnd>? in
+            if let flight = state.flight { return flight }
+            state.flight = new
+            return nil
+        }
+        if let present { return (present, true) }
+        // Not a child of the caller's task: its cancellation is not the others'.
+        Task {
+            let end = await perform(kind, version: version, context: context)
+            // Before anyone is told, so that whoever comes next begins a new one.
+            land(end, of: new, time: context.runtime.time)
+            context.emit(.refresh(end.result(isJoined: false)))
+            new.land(.success(end))
+        }
+        return (new, false)
+    }
+
+    private func perform(_ kind: Outcome.CredentialKind, version: UInt64?, context: CallContext) async -> RenewalEnd {
+        guard let renewer else { return .overtaken }
+        let runtime = context.runtime
+        let renewal = Renewal(
+            store: store,
+            renewer: renewer,
+            options: options,
+            time: runtime.time,
+            random: runtime.random,
+            onClear: { context.emit(.clear($0)) }
+        )
+        if let unsaved = state.withLock({ $0.unsaved }) {
+            let end = await renewal.save(unsaved)
+            if case .failed = end { return end }
+            state.withLock { $0.unsaved = nil }
+            return end
+        }
+        let end = await renewal.run(kind, version: version)
+        if case .failed(_, _, let cause) = end, let unsaved = cause as? UnsavedRenewal {
+            state.withLock { $0.unsaved = unsaved }
+        }
+        if case .renewed = end, let present = try? await store.read().credentials, let expiresAt = present.expiresAt {
+            let lifetime = expiresAt.elapsed(since: clock.now(runtime.time))
+            state.withLock { $0.lifetime = (present.version(of: .access), lifetime) }
+        }
+        return end
+    }
+
+    private func land(_ end: RenewalEnd, of flight: Flight<RenewalEnd>, time: TimeSource) {
+        state.withLock { state in
+            if state.flight === flight { state.flight = nil }
+            switch end {
+            case .renewed, .overtaken, .rejected: state.failure = nil
+            case .failed:
+                let count = (state.failure?.count ?? 0) + 1
+                let pause = RenewalRules.cooldown(options.cooldown, failures: count)
+                state.failure = Failure(end: end, count: count, until: time.now.advanced(by: pause))
+            }
+        }
+    }
+
+    private func need(of credentials: Credentials, time: TimeSource) -> RenewalRules.Need {
+        let version = credentials.version(of: .access)
+        let lifetime = state.withLock { $0.lifetime }
+        return RenewalRules.need(
+            of: credentials,
+            at: clock.now(time),
+            lifetime: lifetime?.version == version ? lifetime?.duration : nil,
+            leeway: options.leeway,
+            // Drawn per token and process: the hash is seeded anew in each.
+            random: Double((version ?? 0) >> 11) * 0x1p-53
+        )
+    }
+
+    private func isCoolingDown(_ time: TimeSource) -> Bool {
+        pause(time) != nil
+    }
+
+    /// The last failure and how long no renewal is begun because of it; nil where one may be begun.
+    private func pause(_ time: TimeSource) -> (failure: RenewalEnd, left: Duration)? {
+        state.withLock { state in
+            guard state.flight == nil, let failure = state.failure else { return nil }
+            let left = time.now.duration(to: failure.until)
+            return left > .zero ? (failure.end, left) : nil
+        }
+    }
+
+    /// Counts a fresh token that was refused, and tells whether there were too many of late.
+    private func exceedsLimit(_ time: TimeSource) -> Bool {
+        state.withLock { state in
+            // Whoever joins a renewal asks for none.
+            if state.flight != nil { return false }
+            let now = time.now
+            state.refusals.removeAll { $0.duration(to: now) >= options.window }
+            guard state.refusals.count < options.limit else { return true }
+            state.refusals.append(now)
+            return false
+        }
+    }
+}
+
+extension RenewalEnd {
+    fileprivate var outcome: Outcome? {
+        switch self {
+        case .renewed, .overtaken: nil
+        case .rejected(let outcome), .failed(let outcome, _, _): outcome
+        }
+    }
+
+    fileprivate var cause: (any Error)? {
+        if case .failed(_, _, let cause) = self { cause } else { nil }
+    }
+}

@@ -1,0 +1,109 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+@Suite("Renewers")
+struct RenewerTests {
+    private static let stored = Credentials(
+        accessToken: "A1",
+        refreshToken: "R1",
+        clientToken: "C",
+        others: [JSONValue.Member("mine", 1)]
+    )
+
+    @Test func aRefreshTokenRenews() async throws {
+        let bench = try OAuthBench([.tokens(#","refresh_token":"R2""#), .tokens()])
+        let renewer: any TokenRenewer = RefreshTokenGrant(client: bench.oauth, scope: "a")
+        #expect(renewer.canRenew(Self.stored) && renewer.reuse == .undeclared)
+        let first = try await renewer.renew(Self.stored)
+        var expected = Self.stored
+        expected.accessToken = "A2"
+        expected.refreshToken = "R2"
+        expected.expiresAt = OAuthBench.start.advanced(by: .seconds(3600))
+        #expect(first == expected)
+        #expect(try await renewer.renew(first) == expected, "without a new one the old one stays")
+        #expect(
+            bench.sent == [
+                "POST /token grant_type=refresh_token&refresh_token=R1&scope=a&client_id=app",
+                "POST /token grant_type=refresh_token&refresh_token=R2&scope=a&client_id=app",
+            ]
+        )
+    }
+
+    @Test(arguments: [Credentials(), Credentials(accessToken: "A"), Credentials(refreshToken: "")])
+    func withoutARefreshTokenItCannot(credentials: Credentials) async throws {
+        let bench = try OAuthBench()
+        let renewer = RefreshTokenGrant(client: bench.oauth, reuse: .rotating(grace: .seconds(30)))
+        #expect(!renewer.canRenew(credentials) && renewer.reuse == .rotating(grace: .seconds(30)))
+        let error = try await bench.failure { try await renewer.renew(credentials) }
+        #expect(error.kind == .reauthenticationRequired && bench.sent.isEmpty)
+    }
+
+    @Test func aDeadRefreshTokenIsToldAsDead() async throws {
+        let bench = try OAuthBench([.oauth("invalid_grant")])
+        let error = try await bench.failure { try await RefreshTokenGrant(client: bench.oauth).renew(Self.stored) }
+        #expect(error.kind == .credentialRejected && error.outcome.credential == .refresh)
+        #expect(error.outcome.tokenAction == .clear && error.oauth?.word == .invalidGrant)
+    }
+
+    @Test func aServiceRenewsByItself() async throws {
+        let bench = try OAuthBench([.tokens()], authentication: .clientSecretBasic("s"))
+        let renewer = ClientCredentialsGrant(client: bench.oauth, scope: "a", parameters: ["audience": "b"])
+        #expect(renewer.canRenew(Credentials()))
+        let renewed = try await renewer.renew(Self.stored)
+        #expect(renewed.accessToken == "A2" && renewed.refreshToken == "R1" && renewed.others == Self.stored.others)
+        #expect(bench.sent == ["POST /token grant_type=client_credentials&scope=a&audience=b"])
+    }
+
+    /// A client of a resource whose tokens are renewed at the same origin, through the same transport.
+    private static func resource(
+        _ steps: [OAuthBench.Step]
+    ) throws -> (client: RecoveringClient, transport: ScriptedTransport, store: InMemoryTokenStore, run: OAuthBench) {
+        let bench = try OAuthBench(steps)
+        let store = InMemoryTokenStore(stored)
+        let tokens = TokenManager(store: store, renewer: RefreshTokenGrant(client: bench.oauth))
+        let client = RecoveringClient(transport: bench.transport, runtime: bench.client.runtime) {
+            Recovery { SessionRenewal(tokens) }
+            Authorization(tokens, audience: [Origin(scheme: "https", authority: "id.example.com")])
+        }
+        return (client, bench.transport, store, bench)
+    }
+
+    private static let refused = OAuthBench.Step.status(401, ["www-authenticate": "Bearer error=\"invalid_token\""])
+
+    @Test func aRefusedAccessTokenIsRenewedAndTheCallReplayed() async throws {
+        let (client, transport, store, bench) = try Self.resource([
+            Self.refused, .tokens(#","refresh_token":"R2""#), .status(200),
+        ])
+        _ = try await bench.skippingWaits { try await client.send(HTTPRequest(url: "https://id.example.com/userinfo")) }
+        let sent = transport.received.map { $0.request.headerFields[.authorization] }
+        #expect(sent == ["Bearer A1", nil, "Bearer A2"])
+        let credentials = await store.read().credentials
+        #expect(credentials.accessToken == "A2" && credentials.refreshToken == "R2")
+    }
+
+    @Test(arguments: [
+        (OAuthBench.Step.oauth("invalid_grant"), false), (.oauth("invalid_grant", status: 429), true),
+        (.oauth("invalid_grant", status: 500), true), (.status(401), true),
+        (.oauth("invalid_client", status: 401), true),
+        (.status(401, ["www-authenticate": "Bearer error=\"invalid_token\""]), true), (.status(403), true),
+        (.status(200, [:], body: "<html>sign in</html>"), true), (.oauth("made_up"), true),
+    ])
+    func onlyADeadRefreshTokenGoes(step: OAuthBench.Step, stays: Bool) async throws {
+        let (client, _, store, bench) = try Self.resource([Self.refused] + Array(repeating: step, count: 9))
+        let error = try await bench.failure {
+            try await client.send(HTTPRequest(url: "https://id.example.com/userinfo"))
+        }
+        #expect(error.isFailureOfRenewal)
+        #expect((await store.read().credentials.refreshToken == "R1") == stays)
+    }
+}
+
+extension RecoveryError {
+    /// Whether the call ended with a renewal that failed, or for lack of one.
+    fileprivate var isFailureOfRenewal: Bool {
+        reason == .repairFailed || kind == .reauthenticationRequired
+    }
+}

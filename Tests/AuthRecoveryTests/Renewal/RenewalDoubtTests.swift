@@ -1,0 +1,95 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+/// What becomes of a rotating refresh token when the answer to its use is lost.
+@Suite struct RenewalDoubtTests {
+    private let grace = RefreshTokenReuse.rotating(grace: .seconds(30))
+
+    @Test func withinTheGraceTheOldTokenIsPresentedAgain() async throws {
+        let bench = RenewalBench([.lost], reuse: grace, grace: .seconds(30))
+        bench.server.expireAccess()
+        #expect(try await bench.sendSkipping() == .ok)
+        #expect(bench.server.presented == ["refresh-1", "refresh-1"])
+        #expect(bench.server.violations == 0)
+        #expect(try await bench.credentials.renewalBeganAt == nil)
+    }
+
+    @Test func afterTheGraceItIsReportedAsWhatItIs() async throws {
+        let bench = RenewalBench([.lost, .lost, .lost], reuse: grace, grace: .seconds(30))
+        bench.server.expireAccess()
+        await #expect(throws: RecoveryError.self) { try await bench.sendSkipping() }
+        let presented = bench.server.presented.count
+        #expect(try await bench.credentials.renewalBeganAt != nil, "the doubt is written down")
+        bench.clock.advance(by: .seconds(60))
+        let error = await #expect(throws: RecoveryError.self) { try await bench.sendSkipping() }
+        #expect(error?.reason == .renewalInDoubt)
+        #expect(error?.kind == .reauthenticationRequired)
+        #expect(bench.server.presented.count == presented, "it is not presented again")
+        #expect(bench.server.violations == 0)
+        #expect(try await bench.credentials.refreshToken == "refresh-1", "nothing is cleared on doubt")
+    }
+
+    @Test func aProcessThatFindsADoubtHeedsIt() async throws {
+        // Another process died between the answer and the store.
+        let clock = ManualClock()
+        var credentials = RotatingServer.first
+        credentials.renewalBeganAt = clock.timeSource().wallTime.advanced(by: .seconds(-10))
+        let within = RenewalBench(reuse: grace, grace: .seconds(30), credentials: credentials, clock: clock)
+        within.server.expireAccess()
+        #expect(try await within.sendSkipping() == .ok)
+
+        credentials.renewalBeganAt = clock.timeSource().wallTime.advanced(by: .seconds(-100))
+        let after = RenewalBench(reuse: grace, grace: .seconds(30), credentials: credentials, clock: clock)
+        after.server.expireAccess()
+        let error = await #expect(throws: RecoveryError.self) { try await after.sendSkipping() }
+        #expect(error?.reason == .renewalInDoubt)
+        #expect(after.server.presented.isEmpty)
+    }
+
+    @Test func aNewSignInEndsTheDoubt() async throws {
+        let clock = ManualClock()
+        var credentials = RotatingServer.first
+        credentials.renewalBeganAt = clock.timeSource().wallTime.advanced(by: .seconds(-100))
+        credentials.remove(.refresh)
+        #expect(credentials.renewalBeganAt == nil)
+    }
+
+    @Test func anAnswerHoweverBadLeavesNoDoubt() async throws {
+        let failure = Outcome(.unavailable, processed: .unknown, remedies: [], status: 502)
+        let bench = RenewalBench([.refuse(failure)], reuse: grace, grace: .seconds(30))
+        bench.server.expireAccess()
+        await #expect(throws: RecoveryError.self) { try await bench.sendSkipping() }
+        #expect(try await bench.credentials.renewalBeganAt == nil)
+        bench.clock.advance(by: .seconds(3600))
+        #expect(try await bench.sendSkipping() == .ok, "an outage of an hour signs nobody out")
+    }
+
+    @Test func whatNeverArrivedLeavesNoDoubt() async throws {
+        let never = Outcome.transport(TransportError(.cannotConnect, .neverSent, message: ""))
+        let bench = RenewalBench([.refuse(never), .refuse(never), .refuse(never)], reuse: grace, grace: .seconds(30))
+        bench.server.expireAccess()
+        await #expect(throws: RecoveryError.self) { try await bench.sendSkipping() }
+        #expect(try await bench.credentials.renewalBeganAt == nil)
+    }
+
+    @Test func withoutAStatedGraceALostAnswerIsNotRepeatedInTheSameRenewal() async throws {
+        let bench = RenewalBench([.neverProcessed])
+        bench.server.expireAccess()
+        let error = await #expect(throws: RecoveryError.self) { try await bench.sendSkipping() }
+        #expect(error?.kind == .transport)
+        #expect(bench.server.presented.count == 1)
+        bench.clock.advance(by: .seconds(10))
+        #expect(try await bench.sendSkipping() == .ok, "a later call may find that it was not processed")
+    }
+
+    @Test func aServerThatDoesNotRotateIsAskedAgain() async throws {
+        let bench = RenewalBench([.lost, .lost], reuse: .reusable, rotates: false)
+        bench.server.expireAccess()
+        #expect(try await bench.sendSkipping() == .ok)
+        #expect(bench.server.presented == ["refresh-1", "refresh-1", "refresh-1"])
+        #expect(try await bench.credentials.refreshToken == "refresh-1")
+    }
+}

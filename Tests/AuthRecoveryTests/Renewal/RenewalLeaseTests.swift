@@ -1,0 +1,129 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+/// Several managers on one store, as several processes are.
+@Suite struct RenewalLeaseTests {
+    /// Stores that several processes could share, each opened anew by whoever uses it.
+    enum Backing: String, CaseIterable, Sendable {
+        case file, shared
+
+        func opener(_ directory: TemporaryDirectory) -> @Sendable () -> any TokenStore {
+            switch self {
+            case .file:
+                let path = directory.file("tokens.json")
+                return { FileTokenStore(path: path) }
+            case .shared:
+                let store = InMemoryRecoveryStore()
+                return { SharedTokenStore(SharedState(store), name: "one") }
+            }
+        }
+    }
+
+    @Test(arguments: Backing.allCases)
+    func oneOfManyRenewsAndTheOthersTakeItsToken(backing: Backing) async throws {
+        let directory = TemporaryDirectory()
+        let open = backing.opener(directory)
+        try await open().update { $0 = RotatingServer.first }
+        let server = RotatingServer(time: .system)
+        server.expireAccess()
+        let statuses = try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
+            for _ in 0..<6 {
+                // A process of its own: nothing is shared but the store and the server.
+                let client = Self.client(TokenManager(store: open(), renewer: server), server)
+                for _ in 0..<10 { group.addTask { try await client.send(Bench.get).status } }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses.count == 60)
+        #expect(statuses.allSatisfy { $0 == .ok })
+        #expect(server.presented == ["refresh-1"])
+        #expect(try await open().read().credentials.refreshToken == "refresh-3")
+    }
+
+    @Test func aHolderThatDiesIsSurvived() async throws {
+        let clock = ManualClock()
+        let store = InMemoryTokenStore(RotatingServer.first)
+        // Somebody takes the lease and is never heard of again.
+        let lease = try #require(await store.acquireLease(for: .seconds(5), time: clock.timeSource()))
+        let bench = RenewalBench(store: store, clock: clock)
+        bench.server.expireAccess()
+        #expect(try await bench.sendSkipping() == .ok)
+        #expect(bench.clock.now.offset >= .seconds(5), "not before the lease has run out")
+        #expect(await lease.extend(for: .seconds(5)) == false)
+    }
+
+    @Test func aHolderThatHangsForEverFailsTheRenewalAndNothingElse() async throws {
+        let directory = TemporaryDirectory()
+        let path = directory.file("tokens.json")
+        let store = FileTokenStore(path: path)
+        try await store.update { $0 = RotatingServer.first }
+        let lease = try await FileTokenStore(path: path).acquireLease(for: .seconds(1), time: .system)
+        let held = try #require(lease)
+        let clock = ManualClock()
+        let bench = RenewalBench(
+            store: store,
+            options: RenewalOptions(timeout: .seconds(30), lease: .seconds(1000)),
+            clock: clock
+        )
+        bench.server.expireAccess()
+        let error = await #expect(throws: RecoveryError.self) { try await bench.sendSkipping() }
+        #expect(error?.kind == .unavailable)
+        #expect(bench.server.presented.isEmpty)
+        await held.release()
+        bench.clock.advance(by: .seconds(30))
+        #expect(try await bench.sendSkipping() == .ok)
+    }
+
+    @Test func aLeaseIsKeptForAsLongAsTheRenewalLasts() async throws {
+        let latch = Latch()
+        let clock = ManualClock()
+        let store = InMemoryTokenStore(RotatingServer.first)
+        let bench = RenewalBench([.held(latch)], store: store, options: RenewalOptions(), clock: clock)
+        bench.server.expireAccess()
+        let call = Task { try await bench.send() }
+        while bench.server.presented.isEmpty { await Task.yield() }
+        for _ in 0..<8 {
+            // The heartbeat and the renewal's timeout sleep.
+            await clock.waitForSleepers(2)
+            clock.advance(by: .seconds(2))
+            #expect(await store.acquireLease(for: .seconds(5), time: clock.timeSource()) == nil)
+        }
+        await latch.open()
+        #expect(try await call.value == .ok)
+        #expect(await store.acquireLease(for: .seconds(5), time: clock.timeSource()) != nil, "given back")
+    }
+
+    @Test func fencesGrow() async throws {
+        let directory = TemporaryDirectory()
+        for backing in Backing.allCases {
+            var last: UInt64 = 0
+            for _ in 0..<5 {
+                let lease = try #require(
+                    try await backing.opener(directory)().acquireLease(for: .seconds(5), time: .system)
+                )
+                if backing == .file { #expect(lease.fence > last) } else { #expect(lease.fence > 0) }
+                last = lease.fence
+                await lease.release()
+            }
+        }
+    }
+
+    private static func client(_ tokens: TokenManager, _ server: RotatingServer) -> RecoveringClient {
+        let transport = ScriptedTransport(
+            then: .run { received in
+                let token = received.request.headerFields[.authorization].map { String($0.dropFirst("Bearer ".count)) }
+                return .scripted(
+                    server.accepts(token) ? 200 : 401,
+                    ["www-authenticate": "Bearer error=\"invalid_token\""]
+                )
+            }
+        )
+        return RecoveringClient(transport: transport) {
+            Recovery { SessionRenewal(tokens) }
+            Authorization(tokens, audience: [Bench.origin])
+        }
+    }
+}

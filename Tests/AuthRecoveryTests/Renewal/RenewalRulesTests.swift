@@ -1,0 +1,95 @@
+import HTTPRecovery
+import Testing
+
+@testable import AuthRecovery
+
+@Suite struct RenewalRulesTests {
+    private let now = Timestamp(secondsSinceEpoch: 10_000)
+
+    @Test(
+        arguments: [
+            // left, lifetime, random, need
+            (3600, 3600, 0.0, RenewalRules.Need.none), (61, 3600, 0.0, .none), (60, 3600, 0.0, .soon),
+            (1, 3600, 0.0, .soon),
+            (0, 3600, 0.0, .now), (-5, 3600, 0.0, .now), (7, 60, 0.0, .none), (6, 60, 0.0, .soon),
+            (40, nil, 0.999, .none),
+            (30, nil, 0.999, .soon), (60, nil, 0.0, .soon), (.min / 1000, nil, 0.0, .now),
+            (.max / 1000, nil, 0.0, .none),
+        ] as [(Int64, Int64?, Double, RenewalRules.Need)]
+    )
+    func credentialsAreRenewedShortlyBeforeTheyExpire(
+        left: Int64,
+        lifetime: Int64?,
+        random: Double,
+        need: RenewalRules.Need
+    ) {
+        let credentials = Credentials(accessToken: "a", expiresAt: now.advanced(by: .seconds(left)))
+        let answer = RenewalRules.need(
+            of: credentials,
+            at: now,
+            lifetime: lifetime.map { .seconds($0) },
+            leeway: .seconds(60),
+            random: random
+        )
+        #expect(answer == need)
+    }
+
+    @Test func aTokenWithoutAnExpiryServesAndAMissingOneIsNeeded() {
+        func need(_ credentials: Credentials) -> RenewalRules.Need {
+            RenewalRules.need(of: credentials, at: now, lifetime: nil, leeway: .seconds(60), random: 0)
+        }
+        #expect(need(Credentials(accessToken: "a")) == .none)
+        #expect(need(Credentials(refreshToken: "r")) == .now)
+        #expect(need(Credentials(accessToken: "")) == .now)
+    }
+
+    @Test func aTokenThatMayHaveBeenUsedIsPresentedWithinTheGraceAlone() {
+        func may(_ elapsed: Int64, _ reuse: RefreshTokenReuse) -> Bool {
+            RenewalRules.mayPresent(began: now, reuse: reuse, at: now.advanced(by: .seconds(elapsed)))
+        }
+        for reuse in [RefreshTokenReuse.undeclared, .reusable] { #expect(may(1_000_000, reuse)) }
+        #expect(may(0, .rotating(grace: .seconds(30))))
+        #expect(may(26, .rotating(grace: .seconds(30))))
+        #expect(!may(27, .rotating(grace: .seconds(30))), "it would arrive after the grace")
+        #expect(!may(31, .rotating(grace: .seconds(30))))
+        #expect(!may(0, .rotating(grace: .zero)))
+        #expect(RenewalRules.mayPresent(began: nil, reuse: .rotating(grace: .zero), at: now))
+    }
+
+    @Test func onlyALostAnswerLeavesADoubt() {
+        func doubt(_ certainty: TransportError.Certainty) -> Bool {
+            RenewalRules.isInDoubt(after: .transport(TransportError(.connectionLost, certainty, message: "")))
+        }
+        #expect(!doubt(.neverSent))
+        #expect(!doubt(.notProcessed))
+        #expect(doubt(.unknown))
+        #expect(doubt(.answered), "the head of an answer came, and its token did not")
+        for status in [429, 500, 502, 503, 504] {
+            #expect(!RenewalRules.isInDoubt(after: Outcome(.unavailable, processed: .unknown, status: status)))
+        }
+        #expect(RenewalRules.isInDoubt(after: Outcome(.timedOut, processed: .unknown)))
+    }
+
+    @Test func aRenewalIsRepeatedWhereThatIsSafe() {
+        let unknown = Outcome(.unavailable, processed: .unknown, remedies: [.retry])
+        var busy = Outcome(.rateLimited, processed: .no, remedies: [.wait])
+        busy.retryAfter = .seconds(7)
+        func delay(_ outcome: Outcome, _ reuse: RefreshTokenReuse, tries: Int = 1) -> Duration? {
+            RenewalRules.delay(after: outcome, reuse: reuse, tries: tries, random: 0.5)
+        }
+        #expect(delay(unknown, .undeclared) == nil)
+        #expect(delay(unknown, .reusable) != nil)
+        #expect(delay(unknown, .rotating(grace: .seconds(30))) != nil)
+        #expect(delay(busy, .undeclared) == .seconds(7), "never earlier than the server says")
+        #expect(delay(unknown, .reusable, tries: 3) == nil)
+        #expect(delay(RotatingServer.invalidGrant, .reusable) == nil)
+        #expect(delay(Outcome(.misconfigured, processed: .no, remedies: [.fixRequest]), .reusable) == nil)
+    }
+
+    @Test func thePauseGrowsAndIsBounded() {
+        let pauses = (1...40).map { RenewalRules.cooldown(.milliseconds(250), failures: $0) }
+        #expect(pauses.prefix(3) == [.milliseconds(250), .milliseconds(500), .seconds(1)])
+        #expect(pauses.last == .seconds(10))
+        #expect(RenewalRules.cooldown(.zero, failures: 3) == .zero)
+    }
+}

@@ -1,0 +1,50 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// A store that takes its time to write.
+final class SlowTokenStore: TokenStore {
+    let replacing = Latch()
+    let release = Latch()
+    private let store: InMemoryTokenStore
+
+    init(_ credentials: Credentials) {
+        store = InMemoryTokenStore(credentials)
+    }
+
+    func read() async -> StoredCredentials { await store.read() }
+
+    func replace(version: UInt64, with credentials: Credentials) async -> StoredCredentials? {
+        await replacing.open()
+        await release.wait()
+        return await store.replace(version: version, with: credentials)
+    }
+
+    func acquireLease(for duration: Duration, time: TimeSource) async -> (any TokenLease)? {
+        await store.acquireLease(for: duration, time: time)
+    }
+}
+
+/// A store whose disk is full at times.
+final class FlakyTokenStore: TokenStore {
+    private let store: InMemoryTokenStore
+    private let isFull = Locked(false)
+
+    init(_ credentials: Credentials) {
+        store = InMemoryTokenStore(credentials)
+    }
+
+    func failsToWrite(_ fails: Bool) {
+        isFull.withLock { $0 = fails }
+    }
+
+    func read() async -> StoredCredentials { await store.read() }
+
+    func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
+        if isFull.withLock({ $0 }) { throw TokenStoreError("the disk is full") }
+        return await store.replace(version: version, with: credentials)
+    }
+
+    func acquireLease(for duration: Duration, time: TimeSource) async -> (any TokenLease)? {
+        await store.acquireLease(for: duration, time: time)
+    }
+}
