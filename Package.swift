@@ -125,13 +125,13 @@ let package = Package(
         .target(name: "ProcessSupport", dependencies: ["HTTPRecovery"], path: "Tests/ProcessSupport"),
         .executableTarget(
             name: "StoreWorker",
-            dependencies: ["HTTPRecovery", "SQLiteRecoveryStore"],
+            dependencies: ["HTTPRecovery", "RedisRecoveryStore", "SQLiteRecoveryStore"],
             path: "Tests/StoreWorker"
         ),
         .testTarget(
             name: "RedisRecoveryStoreTests",
             dependencies: [
-                "RedisRecoveryStore", "HTTPRecovery", "HTTPRecoveryTesting",
+                "RedisRecoveryStore", "HTTPRecovery", "HTTPRecoveryTesting", "ProcessSupport", "StoreWorker",
                 .target(name: "CHiredis", condition: .when(traits: ["Redis"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]

@@ -1,4 +1,6 @@
 #if Redis
+import ProcessSupport
+
 /// A certificate authority of the test's own, and a certificate that it has signed.
 struct Certificates: Sendable {
     let directory: TemporaryDirectory
@@ -10,7 +12,7 @@ struct Certificates: Sendable {
     ///
     /// - Parameter name: For whom, such as `IP:127.0.0.1` or `DNS:localhost`.
     init(for name: String) throws {
-        directory = try TemporaryDirectory()
+        directory = TemporaryDirectory()
         let path = directory.path
         (caFile, chainFile, keyFile) = ("\(path)/ca.pem", "\(path)/cert.pem", "\(path)/key.pem")
         let script = """

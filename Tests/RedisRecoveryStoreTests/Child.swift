@@ -91,19 +91,4 @@ final class Child: Sendable {
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 }
-
-/// A directory that is removed at the end, with what is in it.
-final class TemporaryDirectory: Sendable {
-    let path: String
-
-    init() throws {
-        var template = Array("/tmp/redis-store-XXXXXX".utf8CString)
-        guard unsafe mkdtemp(&template) != nil else { throw RedisServer.Failure(what: "no directory") }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    deinit {
-        _ = try? Child("rm", ["-rf", path]).waitForExit()
-    }
-}
 #endif

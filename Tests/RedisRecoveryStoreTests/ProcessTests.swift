@@ -1,11 +1,12 @@
 #if Redis
 import Glibc
 import HTTPRecovery
+import ProcessSupport
 import Testing
 
 @testable import RedisRecoveryStore
 
-/// Four processes on one server, one of which is killed while it holds the lease.
+/// Several processes on one server, and some that are killed.
 @Suite(.enabled(if: RedisServer.isAvailable), .timeLimit(.minutes(2))) struct ProcessTests {
     static let grants = 50
     static let rounds = 40
@@ -39,6 +40,49 @@ import Testing
             try await store.releaseLease(lease)
         }
         _ = try await store.replaceRecord("seen-\(index)", version: nil, with: [written, granted] + places)
+        await store.shutdown()
+    }
+
+    private func worker(_ server: RedisServer, _ command: String, _ name: String, _ count: Int) throws -> WorkerProcess
+    {
+        try WorkerProcess("StoreWorker", ["redis://127.0.0.1:\(server.port)", "test", command, name, "\(count)"])
+    }
+
+    @Test func processesThatTakeTurnsAndSpendTogether() async throws {
+        let server = try await RedisServer.start()
+        let turns = try (0..<4).map { _ in try worker(server, "lease", "turn", 25) }
+        let spenders = try (0..<4).map { _ in try worker(server, "spend", "budget", 60) }
+        for worker in turns + spenders { #expect(try await worker.wait() == .exited(0)) }
+        #expect(turns.allSatisfy { !$0.lines.contains("overlap") })
+        let fences = turns.map { $0.lines.compactMap { UInt64($0) } }
+        #expect(Set(fences.flatMap(\.self)).count == 100)
+        for own in fences { #expect(own == own.sorted()) }
+        #expect(spenders.flatMap(\.lines).count == 100)
+    }
+
+    @Test func processesThatAreKilledLoseNoRecordAndLeaveNoHalfOfOne() async throws {
+        let server = try await RedisServer.start()
+        let store = try RedisStore(configuration: server.configuration())
+        var acknowledged = 0
+        for round in 0..<10 {
+            let workers = try (0..<4).map { _ in try worker(server, "count", "number", 0) }
+            // At least one change of each, and then at any moment.
+            while workers.contains(where: { $0.lines.isEmpty }) { try await Task.sleep(for: .milliseconds(1)) }
+            try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000)))
+            for worker in workers { worker.kill() }
+            for worker in workers { #expect(try await worker.wait() == .killed(SIGKILL)) }
+            let numbers = workers.flatMap(\.lines).compactMap { Int($0) }
+            #expect(Set(numbers).count == numbers.count, "each number is counted once")
+            acknowledged = max(acknowledged, numbers.max() ?? 0)
+            let bytes = try #require(try await store.record("number"), "round \(round)").bytes
+            let digits = bytes.prefix { $0 != UInt8(ascii: " ") }
+            let number = try #require(Int(String(decoding: digits, as: UTF8.self)))
+            // What the dead have sent may still have been carried out.
+            #expect((acknowledged...acknowledged + 4).contains(number), "round \(round)")
+            let rest = bytes.dropFirst(digits.count + 1)
+            #expect(rest.count == 20_000)
+            #expect(rest.allSatisfy { $0 == UInt8(truncatingIfNeeded: number) }, "half of a record")
+        }
         await store.shutdown()
     }
 

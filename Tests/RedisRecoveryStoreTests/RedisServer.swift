@@ -2,6 +2,7 @@
 import CHiredis
 import Glibc
 import HTTPRecovery
+import ProcessSupport
 
 @testable import RedisRecoveryStore
 
@@ -49,7 +50,7 @@ final class RedisServer: Sendable {
         tls: Certificates? = nil,
         password: RedisStore.Password? = nil
     ) async throws -> RedisServer {
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         for _ in 0..<20 {
             // Another may take the port before the server does; then another is tried.
             let port = try freePort()

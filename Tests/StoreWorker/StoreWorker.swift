@@ -1,5 +1,8 @@
 import HTTPRecovery
 
+#if Redis
+import RedisRecoveryStore
+#endif
 #if SQLite
 import SQLiteRecoveryStore
 #endif
@@ -14,7 +17,7 @@ import Darwin
 
 /// A process that works on a store without a pause, for tests that run several of them, or kill one.
 ///
-/// `StoreWorker STORE NAMESPACE COMMAND NAME COUNT` with the store as `sqlite:PATH`; it prints what the store has
+/// `StoreWorker STORE NAMESPACE COMMAND NAME COUNT` with the store as `sqlite:PATH` or `redis://…`; it prints what the store has
 /// acknowledged, a line each. A count of 0 is without an end.
 @main
 struct StoreWorker {
@@ -48,6 +51,14 @@ struct StoreWorker {
             // Patient: many of them work on one file, on a machine that may be busy.
             let path = String(text.dropFirst(7))
             return SQLiteStore(path: path, namespace: namespace, lockTimeout: .seconds(20))
+        }
+        #endif
+        #if Redis
+        if var configuration = try? RedisStore.Configuration(url: text) {
+            configuration.namespace = namespace
+            configuration.connectTimeout = .seconds(20)
+            configuration.commandTimeout = .seconds(20)
+            return try? RedisStore(configuration: configuration)
         }
         #endif
         return nil
