@@ -82,7 +82,7 @@ extension Connection {
         let late = queued.remove { $0.deadline <= now }
         release(late.count)
         let before = attempt.lastError.map { "; before that: \($0)" } ?? ""
-        let reason = "no connection within \(configuration.commandTimeout)\(before)"
+        let reason = "the command could not be sent within \(configuration.commandTimeout)\(before)"
         for request in late { request.fail(.noAnswer(reason, configuration)) }
     }
 
