@@ -183,9 +183,14 @@ import Testing
     @Test func aServerWithoutMemoryIsReportedWithWhatToDo() async throws {
         let bench = try await Bench()
         _ = try await bench.server.ask("CONFIG", "SET", "maxmemory", "1")
-        _ = await bench.shared.acquireLease("a", for: .seconds(1))
-        let reason = try #require(bench.reason)
-        #expect(reason.contains("maxmemory"))
+        let store = try RedisStore(configuration: bench.server.configuration())
+        do {
+            _ = try await store.acquireLease("a", for: .seconds(1), at: .system())
+            Issue.record("expected an error")
+        } catch {
+            #expect("\(error)".contains("maxmemory"))
+        }
+        await store.shutdown()
         await bench.shared.shutdown()
     }
 }

@@ -13,7 +13,6 @@ struct Command: Sendable {
     /// A command that takes back another.
     struct Amends: Sendable {
         var words: [[UInt8]]
-        var script: Script
         /// How long after the command it is of use.
         var lifetime: Duration
     }
@@ -30,7 +29,6 @@ struct Command: Sendable {
 
     init(_ amends: Amends) {
         self.words = amends.words
-        self.script = amends.script
     }
 
     /// The same with the script's text in place of its digest; nil where it is no script.
@@ -46,11 +44,9 @@ struct Command: Sendable {
     /// Takes the command back where nobody learns of its effect.
     func amended(by script: Script, keys: [String], arguments: [[UInt8]], for lifetime: Duration) -> Command {
         var copy = self
-        copy.amends = Amends(
-            words: Command(script, keys: keys, arguments: arguments).words,
-            script: script,
-            lifetime: lifetime
-        )
+        // In full: where the connection is lost, nobody hears that the server does not know the script.
+        let command = Command(script, keys: keys, arguments: arguments)
+        copy.amends = Amends(words: (command.inFull ?? command).words, lifetime: lifetime)
         return copy
     }
 

@@ -26,8 +26,15 @@ struct Attempt {
 
 extension Connection {
     /// Begins to connect, where a command waits for it; while a failure is fresh it fails at once instead.
+    ///
+    /// What has to be taken back is reason enough: a lease would be held by nobody until it runs out.
     func advance() {
-        guard case .idle = phase, !queued.isEmpty else { return }
+        guard case .idle = phase else { return }
+        if !amends.isEmpty {
+            let now = Monotonic.now()
+            amends.removeAll { $0.deadline <= now }
+        }
+        if queued.isEmpty, amends.isEmpty { return }
         guard Monotonic.now() >= attempt.pausesUntil else {
             return failQueued(attempt.lastError ?? .noAnswer("it was lost", configuration))
         }

@@ -82,7 +82,7 @@ extension Connection {
         let late = queued.remove { $0.deadline <= now }
         release(late.count)
         let before = attempt.lastError.map { "; before that: \($0)" } ?? ""
-        let reason = "no connection within \(configuration.commandTimeout)\(before)"
+        let reason = "the command could not be sent within \(configuration.commandTimeout)\(before)"
         for request in late { request.fail(.noAnswer(reason, configuration)) }
     }
 
@@ -109,7 +109,7 @@ extension Connection {
     private var nextDeadline: UInt64 {
         var deadline = min(queued.earliestDeadline, alarm)
         switch phase {
-        case .idle: break
+        case .idle: if !amends.isEmpty { deadline = min(deadline, attempt.pausesUntil) }
         case .connecting: deadline = min(deadline, attempt.addressDeadline)
         case .resolving, .securing, .greeting: deadline = min(deadline, attempt.deadline)
         case .ready: if let since = inFlight.first?.sentAt { deadline = min(deadline, since &+ patience) }
@@ -146,6 +146,7 @@ extension Connection {
             return request.fail(StoreError("there is no memory for the command to the Redis server"))
         }
         request.sentAt = now
+        request.sends += 1
         inFlight.append(request)
         if request.purpose == .caller { alarm = min(alarm, request.deadline) }
     }

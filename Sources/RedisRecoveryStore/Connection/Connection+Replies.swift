@@ -33,11 +33,7 @@ extension Connection {
         guard let request = inFlight.popFirst() else { return lose(.brokenProtocol) }
         switch request.purpose {
         case .greeting: return takeGreeting(reply, to: request)
-        case .amends:
-            guard case .error(let error) = reply, error.isMissingScript, let full = request.command.inFull else {
-                return
-            }
-            amends.append(Request(full, purpose: .amends, deadline: request.deadline))
+        case .amends: return
         case .caller:
             guard case .error(let error) = reply else {
                 release(1)
@@ -77,7 +73,8 @@ extension Connection {
         for request in lost {
             switch request.purpose {
             case .greeting: break
-            case .amends: amends.append(request)
+            // A server that ends the connection each time is not asked for ever.
+            case .amends: if request.sends < 3 { amends.append(request) }
             case .caller:
                 takeBack(request)
                 release(1)

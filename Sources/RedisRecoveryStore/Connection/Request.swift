@@ -25,6 +25,8 @@ final class Request: @unchecked Sendable {
     var command: Command
     /// When it went out; nil before.
     var sentAt: UInt64?
+    /// How often it went out: once, but for one that takes back another.
+    var sends = 0
     /// Whether its caller was told that it takes too long, or is gone.
     var isGivenUp = false
     /// Whether the command that takes it back is on its way.
