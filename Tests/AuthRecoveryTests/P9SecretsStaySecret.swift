@@ -31,7 +31,8 @@ import Testing
         .fail(.connectionLost, .unknown),
     ]
 
-    private static let body = "{\"error\":\"invalid_grant\",\"error_description\":\"\(planted)\",\"token\":\"\(planted)\"}"
+    private static let body =
+        "{\"error\":\"invalid_grant\",\"error_description\":\"\(planted)\",\"token\":\"\(planted)\"}"
 
     private static func fields(_ challenge: String = "Basic realm=\"\(planted)\"") -> [String: String] {
         [

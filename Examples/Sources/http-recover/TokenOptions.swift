@@ -19,7 +19,10 @@ struct TokenOptions: ParsableArguments {
     )
     var tokenURL: String?
 
-    @Option(name: .customLong("client-id"), help: ArgumentHelp("The client that the token was issued to.", valueName: "ID"))
+    @Option(
+        name: .customLong("client-id"),
+        help: ArgumentHelp("The client that the token was issued to.", valueName: "ID")
+    )
     var clientID: String?
 
     @Option(

@@ -57,7 +57,12 @@ import Testing
                 try sandbox.revokeTokens(accessOnly: true)
                 let worker = try store.worker(
                     sandbox,
-                    "--stop-at", death.moment, "--lease-ms", "300", "--grace", "30",
+                    "--stop-at",
+                    death.moment,
+                    "--lease-ms",
+                    "300",
+                    "--grace",
+                    "30",
                     in: store.directory
                 )
                 while !worker.output.contains("stopped") {
@@ -76,7 +81,10 @@ import Testing
 
                 let end = try await store.worker(
                     sandbox,
-                    "--lease-ms", "300", "--grace", "30",
+                    "--lease-ms",
+                    "300",
+                    "--grace",
+                    "30",
                     in: store.directory
                 ).end()
                 #expect(end.output == "ok 1 of 1\n", "\(end.errors)")
@@ -103,7 +111,12 @@ import Testing
                 let before = sandbox.requests().count
                 let worker = try store.worker(
                     sandbox,
-                    "--requests", "20", "--lease-ms", "300", "--grace", "30",
+                    "--requests",
+                    "20",
+                    "--lease-ms",
+                    "300",
+                    "--grace",
+                    "30",
                     in: store.directory
                 )
                 // At another moment each time: when so many requests have arrived.
@@ -115,7 +128,12 @@ import Testing
                 #expect(try await store.credentials()["refresh_token"]?.string != nil)
                 let end = try await store.worker(
                     sandbox,
-                    "--requests", "5", "--lease-ms", "300", "--grace", "30",
+                    "--requests",
+                    "5",
+                    "--lease-ms",
+                    "300",
+                    "--grace",
+                    "30",
                     in: store.directory
                 ).end()
                 #expect(end.output == "ok 5 of 5\n", "\(end.errors)")

@@ -85,8 +85,8 @@ struct RedisProcess: Sendable {
         for _ in 0..<20 {
             let port = Int.random(in: 20_000...50_000)
             let arguments: [String] = [
-                path, "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", directory,
-                "--daemonize", "no", "--logfile", directory + "/redis.log",
+                path, "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir",
+                directory, "--daemonize", "no", "--logfile", directory + "/redis.log",
             ]
             var strings: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) } + [nil]
             defer { for index in unsafe strings.indices { unsafe free(strings[index]) } }

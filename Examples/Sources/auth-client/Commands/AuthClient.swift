@@ -54,7 +54,9 @@ struct AuthClient: ParsableCommand {
 
     @OptionGroup var options: ClientOptions
 
-    @Argument(help: ArgumentHelp("What to do: sign-in, status, get, refresh, sign-out or classify.", valueName: "command"))
+    @Argument(
+        help: ArgumentHelp("What to do: sign-in, status, get, refresh, sign-out or classify.", valueName: "command")
+    )
     var command: CommandName
 
     @Argument(help: ArgumentHelp("The path of get, such as /v1/me.", valueName: "path"))
@@ -103,7 +105,10 @@ struct ClientOptions: ParsableArguments {
     @Option(help: "Whose server it is; http serves classify alone.")
     var provider: ProviderName
 
-    @Option(name: .customLong("base-url"), help: "The URL of what stands before the server's paths: before /v1 for clerk, the issuer for oauth.")
+    @Option(
+        name: .customLong("base-url"),
+        help: "The URL of what stands before the server's paths: before /v1 for clerk, the issuer for oauth."
+    )
     var baseURL: String?
 
     @Option(help: "Who signs in: an e-mail address, phone number or user name.")
