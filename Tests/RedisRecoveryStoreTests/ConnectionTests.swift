@@ -197,7 +197,7 @@ import Testing
         let store = try RedisStore(configuration: server.configuration())
         let key = Gate.Key(scope: .account, origin: Origin(scheme: "https", authority: "h"), name: "ann@example.com")
         try await store.close(Gate(key: key, reason: .accountBlocked, opensAt: nil), at: .system())
-        _ = try await store.acquireLease("a", for: .seconds(5), at: .system())
+        _ = try await store.acquireLease("a", for: .seconds(600), at: .system())
         _ = try await store.settle(BudgetEntry(key: "a", limit: 1, initial: 1), at: .system())
         _ = try await store.replaceRecord("a", version: nil, with: [1])
         _ = try await store.closedGate(among: [], at: .system())
