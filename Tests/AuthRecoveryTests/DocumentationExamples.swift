@@ -35,6 +35,7 @@ import Testing
         let client = RecoveringClient(transport: ScriptedTransport(then: .status(200, [:], body: answer)))
         let server = try OAuthServer(endpoints: [.token: "https://id.example.com/token"])
         let secret = Secret("s")
+        let runtime = Runtime(time: ManualClock().timeSource())
 
         let oauth = OAuthClient(
             server: server,
@@ -43,7 +44,7 @@ import Testing
             client: client
         )
         let tokens = TokenManager(store: FileTokenStore(path: path), renewer: RefreshTokenGrant(client: oauth))
-        let api = RecoveringClient(transport: transport) {
+        let api = RecoveringClient(transport: transport, runtime: runtime) {
             Deadline(.seconds(30))
             Recovery {
                 RateLimitBackoff()

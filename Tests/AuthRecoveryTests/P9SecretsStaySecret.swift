@@ -46,7 +46,15 @@ import Testing
         let log = Log()
         let transport = ScriptedTransport(then: Self.steps[step])
         let store = InMemoryRecoveryStore()
-        let runtime = Runtime(time: ManualClock().timeSource(), store: store)
+        let clock = ManualClock()
+        let skipper = Task {
+            while !Task.isCancelled {
+                clock.advance(by: .milliseconds(10))
+                await Task.yield()
+            }
+        }
+        defer { skipper.cancel() }
+        let runtime = Runtime(time: clock.timeSource(), store: store)
         runtime.events.observe { log.note($0) }
         let tokenTransport = ScriptedTransport(then: Self.steps[(step + renewal) % Self.steps.count])
         let oauth = OAuthClient(
