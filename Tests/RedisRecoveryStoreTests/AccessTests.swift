@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func tlsIsVerified() async throws {
-        let certificates = try Certificates(for: "IP:127.0.0.1,DNS:redis.test")
+        let certificates = try await Certificates(for: "IP:127.0.0.1,DNS:redis.test")
         let server: RedisServer
         do {
             server = try await RedisServer.start(tls: certificates)
@@ -112,7 +112,7 @@ import Testing
         try await fails(configuration, "certificate")
         configuration.tls = RedisStore.TLS()
         try await fails(configuration, "certificate")
-        configuration.tls = RedisStore.TLS(caFile: try Certificates(for: "IP:127.0.0.1").caFile)
+        configuration.tls = RedisStore.TLS(caFile: try await Certificates(for: "IP:127.0.0.1").caFile)
         try await fails(configuration, "certificate")
         configuration.tls = RedisStore.TLS(caFile: "/does/not/exist")
         try await fails(configuration, "certificates cannot be read")
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func aServerThatAsksForTheClientsCertificate() async throws {
-        let certificates = try Certificates(for: "IP:127.0.0.1")
+        let certificates = try await Certificates(for: "IP:127.0.0.1")
         guard let server = try? await RedisServer.start(["--tls-auth-clients", "yes"], tls: certificates) else {
             print("!!! this redis-server has no TLS: its test is SKIPPED")
             return

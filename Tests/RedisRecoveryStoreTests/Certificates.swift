@@ -11,7 +11,7 @@ struct Certificates: Sendable {
     /// Makes certificates.
     ///
     /// - Parameter name: For whom, such as `IP:127.0.0.1` or `DNS:localhost`.
-    init(for name: String) throws {
+    init(for name: String) async throws {
         directory = TemporaryDirectory()
         let path = directory.path
         (caFile, chainFile, keyFile) = ("\(path)/ca.pem", "\(path)/cert.pem", "\(path)/key.pem")
@@ -24,7 +24,7 @@ struct Certificates: Sendable {
             openssl x509 -req -in request.pem -CA ca.pem -CAkey cakey.pem -CAcreateserial -days 2 \
                 -extfile extensions -out cert.pem
             """
-        guard try Child("/bin/sh", ["-c", script, "sh", path, name]).waitForExit() == 0 else {
+        guard try await Child("/bin/sh", ["-c", script, "sh", path, name]).exit() == 0 else {
             throw RedisServer.Failure(what: "openssl makes no certificate")
         }
     }

@@ -60,6 +60,14 @@ final class Child: Sendable {
         }
     }
 
+    /// Waits for its end without holding up other tasks.
+    ///
+    /// - Returns: The status as `waitpid` gives it.
+    func exit() async throws -> Int32 {
+        while !hasExited() { try await Task.sleep(for: .milliseconds(5)) }
+        return waitForExit()
+    }
+
     /// Waits for its end; the result is its status as `waitpid` gives it.
     @discardableResult
     func waitForExit() -> Int32 {

@@ -17,10 +17,10 @@ import Testing
             server = try await RedisServer.start()
             var configuration = server.configuration()
             // Longer than by default: a loaded machine must not look like an outage.
-            configuration.connectTimeout = .seconds(2)
-            configuration.commandTimeout = .seconds(1)
+            configuration.connectTimeout = .seconds(3)
+            configuration.commandTimeout = .seconds(3)
             store = try RedisStore(configuration: configuration)
-            shared = SharedState(store, timeout: .milliseconds(1500)) { [health] change in
+            shared = SharedState(store, timeout: .seconds(4)) { [health] change in
                 health.withLock { $0.append(change) }
             }
         }
@@ -118,8 +118,8 @@ import Testing
             try await untilTrue { bench.changes == [false, true] }
             try await pass(100)
             isOver.withLock { $0 = true }
-            // A call is bounded by 1.5 s; the rest is the machine's.
-            for try await longest in group { #expect(longest < .seconds(10)) }
+            // A call is bounded by 4 s; the rest is the machine's.
+            for try await longest in group { #expect(longest < .seconds(20)) }
         }
         #expect(bench.changes == [false, true], "one warning each way")
         await bench.shared.shutdown()
