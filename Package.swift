@@ -20,7 +20,7 @@ let package = Package(
     // What is heavy, or needs a system library of its own, is fetched and built only for those who ask for it.
     traits: [
         .trait(name: "SQLite", description: "State shared by the processes of one machine (GRDB, libsqlite3-dev)."),
-        .trait(name: "Redis", description: "State shared by a fleet: Redis or Valkey (libhiredis-dev)."),
+        .trait(name: "Redis", description: "State shared by a fleet: Redis or Valkey (libhiredis-dev, libssl-dev)."),
         .trait(
             name: "Cryptography",
             description: "Encryption at rest, private_key_jwt, DPoP proofs and a software authenticator (swift-crypto)."
@@ -83,15 +83,25 @@ let package = Package(
             pkgConfig: "hiredis",
             providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]
         ),
+        .systemLibrary(
+            name: "COpenSSL",
+            pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
         .target(
             name: "RedisRecoveryStore",
-            dependencies: ["HTTPRecovery", .target(name: "CHiredis", condition: .when(traits: ["Redis"]))]
+            dependencies: [
+                "HTTPRecovery", .target(name: "CHiredis", condition: .when(traits: ["Redis"])),
+                .target(name: "COpenSSL", condition: .when(traits: ["Redis"])),
+            ]
         ),
         .target(
             name: "AuthCryptography",
             dependencies: [
                 "AuthRecovery", "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+                // RSA. The name is that of both major versions.
+                .product(name: "_CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
             ]
         ),
         .target(
@@ -127,17 +137,34 @@ let package = Package(
         ),
         .testTarget(
             name: "SQLiteRecoveryStoreTests",
-            dependencies: ["SQLiteRecoveryStore", "HTTPRecovery", "HTTPRecoveryTesting"]
+            dependencies: [
+                "SQLiteRecoveryStore", "HTTPRecovery", "HTTPRecoveryTesting", "ProcessSupport", "StoreWorker",
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        // What tests run as processes of their own, and how they do it; no products.
+        .target(name: "ProcessSupport", dependencies: ["HTTPRecovery"], path: "Tests/ProcessSupport"),
+        .executableTarget(
+            name: "StoreWorker",
+            dependencies: ["HTTPRecovery", "RedisRecoveryStore", "SQLiteRecoveryStore"],
+            path: "Tests/StoreWorker"
         ),
         .testTarget(
             name: "RedisRecoveryStoreTests",
-            dependencies: ["RedisRecoveryStore", "HTTPRecovery", "HTTPRecoveryTesting"]
+            dependencies: [
+                "RedisRecoveryStore", "HTTPRecovery", "HTTPRecoveryTesting", "ProcessSupport", "StoreWorker",
+                .target(name: "CHiredis", condition: .when(traits: ["Redis"])),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
         ),
         .testTarget(
             name: "AuthCryptographyTests",
             dependencies: [
                 "AuthCryptography", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+                .product(name: "_CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
             ]
         ),
         .testTarget(

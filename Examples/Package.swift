@@ -11,7 +11,7 @@ let package = Package(
         .executable(name: "auth-client", targets: ["auth-client"]),
     ],
     dependencies: [
-        .package(name: "swift-http-recovery", path: ".."),
+        .package(name: "swift-http-recovery", path: "..", traits: ["SQLite", "Redis"]),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.6.0", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
     ],
@@ -35,6 +35,8 @@ let package = Package(
                 "Locking",
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "RedisRecoveryStore", package: "swift-http-recovery"),
+                .product(name: "SQLiteRecoveryStore", package: "swift-http-recovery"),
             ]
         ),
         .executableTarget(
@@ -42,6 +44,8 @@ let package = Package(
             dependencies: [
                 "CommandLineSupport",
                 "Locking",
+                .product(name: "AuthRecovery", package: "swift-http-recovery"),
+                .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -72,6 +76,19 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
+        // What the end-to-end tests kill in the middle of a renewal.
+        .executableTarget(
+            name: "renewal-worker",
+            dependencies: [
+                "CommandLineSupport",
+                .product(name: "AuthRecovery", package: "swift-http-recovery"),
+                .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/renewal-worker"
+        ),
         // Runs the built programs against a sandbox.
         .testTarget(
             name: "EndToEndTests",
@@ -80,7 +97,11 @@ let package = Package(
                 "auth-client",
                 "auth-sandbox",
                 "http-recover",
+                "renewal-worker",
+                .product(name: "AuthRecovery", package: "swift-http-recovery"),
+                .product(name: "CurlTransport", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
     ]

@@ -21,6 +21,8 @@ struct CallPlan: Sendable {
     let followsRedirects: Bool
     /// How failures are treated.
     let recovery: RecoveryOptions
+    /// The credentials that requests carry; nil for none.
+    let tokens: TokenPlan?
     /// What performs the attempts.
     let transport: TransportChoice
     /// How curl is set up.
@@ -65,6 +67,10 @@ struct CallPlan: Sendable {
         var requests: [HTTPRequest] = []
         for url in command.urls { requests.append(try RequestInput.request(url: url, method: method, fields: fields)) }
         self.requests = requests
+        self.tokens = try TokenPlan(command.tokens, requests: requests)
+        if tokens != nil, fields.contains(.authorization) {
+            throw InvalidOption("--token-file and a header field Authorization contradict each other")
+        }
         self.body = try RequestInput.body(command.data)
         if output != nil, total > 1 { throw InvalidOption("-o takes the body of a single request, not of several") }
     }

@@ -1,27 +1,21 @@
 import ArgumentParser
+import AuthRecovery
+import ClerkAuth
 import CurlTransport
 import HTTPRecovery
 
 /// Whose classifier tells what an answer means.
 enum ProviderChoice: String, ExpressibleByArgument, CaseIterable {
     case http
+    case oauth
+    case clerk
 
     /// The classifier.
     var classifier: any OutcomeClassifier {
         switch self {
         case .http: HTTPClassifier()
-        }
-    }
-}
-
-/// Where closed gates are remembered.
-enum StateChoice: String, ExpressibleByArgument, CaseIterable {
-    case memory
-
-    /// The store.
-    func makeStore() -> any RecoveryStore {
-        switch self {
-        case .memory: InMemoryRecoveryStore()
+        case .oauth: OAuthClassifier()
+        case .clerk: ClerkClassifier()
         }
     }
 }

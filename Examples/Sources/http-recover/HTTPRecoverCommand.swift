@@ -60,6 +60,8 @@ struct HTTPRecoverCommand: ParsableCommand {
 
     @OptionGroup(title: "Recovery") var recovery: RecoveryOptions
 
+    @OptionGroup(title: "Credentials") var tokens: TokenOptions
+
     @OptionGroup(title: "Several calls") var calls: CallOptions
 
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
@@ -140,10 +142,20 @@ struct RecoveryOptions: ParsableArguments {
     )
     var budgetBurst = 10
 
-    @Option(help: "Where limits are remembered: memory.")
-    var state = StateChoice.memory
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            """
+            Where limits, lockouts and budgets are remembered: in this process, for all processes of this machine, or \
+            for all machines that share a Redis or Valkey. Default: memory.
+            """,
+            valueName: "memory|sqlite:PATH|redis://HOST:PORT"
+        ),
+        transform: StateOption.parse
+    )
+    var state = StateOption.memory
 
-    @Option(help: "Whose errors to expect: http.")
+    @Option(help: "Whose errors to expect.")
     var provider = ProviderChoice.http
 }
 

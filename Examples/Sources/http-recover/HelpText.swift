@@ -31,10 +31,21 @@ enum HelpText {
           failure    n, kind, code, scope, retry_after_s, processed
           wait       reason, seconds, until
           retry      n, reason
+          refresh    outcome: refreshed, joined, rejected or failed
+          clear      credential
           giving_up  kind, reason, retry_after_s, until
           done       outcome, attempts, waited_s, elapsed_ms
         There is one done for each call, its outcome is ok, failed or cancelled. Scopes are endpoint, origin, account, \
         credential, app; processed is no, yes or unknown. No secret is in any of them.
+
+        TOKENS. --token-file holds access_token, refresh_token and expires_at. With --token-url a token that was refused, \
+        or has expired, is renewed once for all calls and all processes that use the file, and the request sent again; \
+        without it a refused token is removed. The new token is stored before anyone uses it. Nothing is removed because \
+        of an outage, a throttle or a missing permission.
+
+        STATE. With --state sqlite:PATH or redis://HOST:PORT other runs of the program know of limits and lockouts too, \
+        and share the retry budget. While the store cannot be reached, the program goes by its own memory and says so \
+        once.
 
         REDIRECTS. With --location, credentials are not sent to another server, a body neither, and https is not left \
         for http. Each hop has its own attempts.
@@ -45,6 +56,8 @@ enum HelpText {
               --idempotency-key auto https://api.example.com/orders
           http-recover --deadline 10 --max-attempts 5 --backoff 0.2,5 \\
               --events - https://api.example.com/
+          http-recover --token-file tokens.json --token-url https://id.example.com/token \\
+              --client-id app https://api.example.com/me
           http-recover --repeat 100 --concurrency 8 --summary \\
               https://api.example.com/health
         """

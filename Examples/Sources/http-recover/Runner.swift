@@ -1,3 +1,4 @@
+import AuthRecovery
 import CommandLineSupport
 import HTTPRecovery
 import HTTPTypes
@@ -14,11 +15,13 @@ final class Runner: Sendable {
     private let time = TimeSource.system
     private let nextCall = Atomic(0)
     private let results: Results
+    private let store: any RecoveryStore
 
     /// Opens what the plan writes to.
     init(_ plan: CallPlan) throws {
         self.plan = plan
         self.log = try EventLog(plan.report.events)
+        self.store = try plan.recovery.state.open()
         self.file = try plan.output.map { path throws(FileError) in try AtomicFile(path) }
         // Whoever reads events from standard error reads nothing else there.
         self.terminal = Terminal(isQuiet: plan.report.events == "-")
@@ -30,8 +33,12 @@ final class Runner: Sendable {
     func run() async -> ExitStatus {
         let start = time.now
         let progress = Progress(terminal: terminal, time: time, total: plan.total)
-        let client = makeClient()
-        client.runtime.events.observe { [log, summary] event in
+        let runtime = Runtime(time: time, store: store, classifier: plan.recovery.provider.classifier)
+        let transport = plan.transport.makeTransport(plan)
+        let tokens = plan.tokens.map { $0.manager(client: renewalClient(transport, runtime)) }
+        let client = makeClient(transport, runtime, tokens)
+        runtime.events.observe { [log, summary, terminal] event in
+            if let notice = StoreNotice.line(event) { return terminal.write(terminal.styled(notice, .notice)) }
             log.write(event)
             progress.note(event)
             summary.note(event)
@@ -41,6 +48,7 @@ final class Runner: Sendable {
             await self.work(client)
             group.cancelAll()
         }
+        if let tokens { await settle(tokens) }
         terminal.showStatus(nil)
         log.cancelOpenCalls(upTo: plan.total, at: time.now)
         file?.abandon()
@@ -101,11 +109,10 @@ final class Runner: Sendable {
     }
 
     /// The status of the answer that a failed call is left with; nil where it is left without one.
+    ///
+    /// A call whose token could not be renewed is left with the refusal.
     private static func status(of error: RecoveryError) -> Int? {
-        switch error.kind {
-        case .transport, .timedOut: nil
-        default: error.response?.status.code ?? error.history.attempts.last?.status
-        }
+        error.response?.status.code ?? error.history.attempts.last?.status
     }
 
     /// Prints the body of an error, as far as it was read.
@@ -129,24 +136,57 @@ final class Runner: Sendable {
         terminal.write(terminal.styled("HTTP \(response.status.code): a redirect; --location follows it.", .notice))
     }
 
-    private func makeClient() -> RecoveringClient {
-        let recovery = plan.recovery
-        let runtime = Runtime(
-            time: time,
-            store: recovery.state.makeStore(),
-            classifier: recovery.provider.classifier
-        )
-        let middlewares = middlewares
-        return RecoveringClient(transport: plan.transport.makeTransport(plan), runtime: runtime) { middlewares }
+    /// The client of the calls.
+    private func makeClient(
+        _ transport: any HTTPTransport,
+        _ runtime: Runtime,
+        _ tokens: TokenManager?
+    ) -> RecoveringClient {
+        let middlewares = middlewares(tokens)
+        return RecoveringClient(transport: transport, runtime: runtime) { middlewares }
+    }
+
+    /// The client of the renewals, which renews nothing by itself; its calls are none of those that are counted.
+    private func renewalClient(_ transport: any HTTPTransport, _ runtime: Runtime) -> RecoveringClient {
+        var runtime = runtime
+        runtime.events = EventHub()
+        runtime.events.observe { [terminal] event in
+            guard case .wait(_, let duration, _) = event.kind, !terminal.isQuiet else { return }
+            terminal.write(terminal.styled("renewing the token: waiting \(HumanTime.text(duration))", .notice))
+        }
+        let recovery = plan.recovery.noRecovery ? [] : [engine(nil) as any Middleware]
+        let timeout = AttemptTimeout(plan.recovery.attemptTimeout.duration)
+        return RecoveringClient(transport: transport, runtime: runtime) {
+            recovery
+            timeout
+        }
+    }
+
+    /// Lets a renewal that is under way end, so that no token that the server has given out is lost.
+    ///
+    /// After an interruption it has a moment alone.
+    private func settle(_ tokens: TokenManager) async {
+        let isInterrupted = Task.isCancelled
+        await Task.detached { [time] in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await tokens.finish() }
+                if isInterrupted {
+                    group.addTask { try? await time.sleep(for: .milliseconds(200)) }
+                }
+                await group.next()
+                group.cancelAll()
+            }
+        }.value
     }
 
     /// The layers around the transport, the outermost first.
-    private var middlewares: [any Middleware] {
+    private func middlewares(_ tokens: TokenManager?) -> [any Middleware] {
         var layers: [any Middleware] = []
         if let deadline = plan.recovery.deadline { layers.append(Deadline(deadline.duration)) }
         let followsRedirects = plan.followsRedirects
         if followsRedirects { layers.append(Redirects()) }
-        if !plan.recovery.noRecovery { layers.append(engine) }
+        if !plan.recovery.noRecovery { layers.append(engine(tokens)) }
+        if let tokens, let audience = plan.tokens?.audience { layers.append(Authorization(tokens, audience: audience)) }
         layers.append(AttemptTimeout(plan.recovery.attemptTimeout.duration))
         layers.append(
             BodyDelivery(to: sink, limit: plan.maxBody) { followsRedirects && Redirects.isRedirect($0) }
@@ -160,7 +200,7 @@ final class Runner: Sendable {
         return output
     }
 
-    private var engine: Recovery {
+    private func engine(_ tokens: TokenManager?) -> Recovery {
         let options = plan.recovery
         var rateLimits = RateLimitBackoff()
         var transient = TransientRetry()
@@ -168,13 +208,14 @@ final class Runner: Sendable {
             rateLimits.backoff = .exponential(base: range.base, cap: range.cap, jitter: .equal)
             transient.backoff = .exponential(base: range.base, cap: range.cap)
         }
-        let policies: [any RecoveryPolicy] = [
-            rateLimits, LockoutWait(atMost: options.maxWait.duration), transient,
-        ]
+        var policies: [any RecoveryPolicy] = [rateLimits, LockoutWait(atMost: options.maxWait.duration)]
+        if let tokens { policies.append(SessionRenewal(tokens)) }
+        policies.append(transient)
+        let all = policies
         return Recovery(
             maxAttempts: options.maxAttempts,
             maxWait: options.maxWait.duration,
             budget: RetryBudget.Configuration(ratio: options.budgetRatio, burst: options.budgetBurst)
-        ) { policies }
+        ) { all }
     }
 }

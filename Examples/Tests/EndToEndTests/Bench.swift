@@ -7,6 +7,10 @@ import Testing
 struct Bench: Sendable {
     let sandbox: AuthSandbox
     let directory: String
+    /// Whose server the sandbox is.
+    var provider = "clerk"
+    /// What every command is given beside.
+    var options: [String] = []
 
     /// Runs the function with a sandbox and an empty directory.
     static func run(
@@ -44,8 +48,9 @@ struct Bench: Sendable {
         let events = eventFile
         unsafe unlink(events)
         var all = [
-            "--provider", "clerk", "--base-url", sandbox.url, "--token-file", tokenFile, "--events", events, "--json",
+            "--provider", provider, "--base-url", sandbox.url, "--token-file", tokenFile, "--events", events, "--json",
         ]
+        all += options
         if let answers {
             try write(answers, to: directory + "/answers")
             all += ["--answers", directory + "/answers"]
@@ -71,10 +76,10 @@ struct Bench: Sendable {
     /// Waits for the end of a command, and checks what holds for every one.
     func finish(_ program: BuiltProgram, secrets: [String] = []) async throws -> Run {
         let run = try Run(end: await program.end(), events: contents(of: eventFile))
-        let token = try? tokens["client_token"]?.string
+        let held = ["client_token", "access_token", "refresh_token"].compactMap { try? tokens[$0]?.string }
         let codes = sandbox.outbox().map(\.code)
         let passwords = ["open-sesame-42", "correct-horse-7", "backup-0001"]
-        let planted = passwords + codes + secrets + [token].compactMap(\.self)
+        let planted = passwords + codes + secrets + held
         for secret in planted {
             #expect(!run.output.contains(secret) && !run.errors.contains(secret) && !run.eventText.contains(secret))
         }
@@ -83,7 +88,7 @@ struct Bench: Sendable {
         #expect(run.events.last?["outcome"]?.string == run.report["outcome"]?.string)
         #expect(run.named("giving_up").count == (run.outcome == "failed" ? 1 : 0))
         #expect(run.report.members?.map(\.key) == ["outcome", "provider", "session", "failure"])
-        #expect(run.report["provider"]?.string == "clerk")
+        #expect(run.report["provider"]?.string == provider)
         if let failure = run.report["failure"]?.members {
             #expect(failure.map(\.key) == ["kind", "code", "message", "param", "retry_at", "remedies"])
         }

@@ -21,6 +21,8 @@ struct UsageTests {
         "--provider clerk --base-url nonsense status",
         "--provider clerk --base-url ftp://127.0.0.1 status",
         "--provider okta --base-url URL status",
+        "--provider oauth --base-url URL status",
+        "--provider clerk --base-url URL --client-id cli status",
         "--provider http --base-url URL status",
         "--base-url URL status",
     ])

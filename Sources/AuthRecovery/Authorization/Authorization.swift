@@ -5,7 +5,9 @@ public import HTTPTypes
 ///
 /// It stands inside `Recovery`, so that each attempt carries the newest token, and tells the engine which one was
 /// presented. A token that has expired is renewed before the request goes out, and one that expires soon in the
-/// background. A request that brings its own `Authorization` field, or presents another credential, is left alone.
+/// background. A request that brings its own `Authorization` field, or presents another credential, is left alone. A
+/// token that is bound to a key is never sent as a bearer token: the call fails as `misconfigured`
+/// (``TokenBindingError``).
 public struct Authorization: Middleware {
     private let tokens: TokenManager
     private let audience: Set<Origin>
@@ -45,6 +47,10 @@ public struct Authorization: Middleware {
         guard let token = credentials.accessToken, !token.isEmpty else {
             context.record.presented = nil
             return try await next(request, body: body, context: context)
+        }
+        // A bound token sent without a proof is refused, and shown to whoever could use it where it is not checked.
+        if let type = credentials.tokenType, Credentials.isDPoP(type) {
+            throw RecoveryError.misconfigured(TokenBindingError.bound, context)
         }
         var request = request
         request.headerFields.setAuthorization("Bearer \(token.reveal())")

@@ -26,10 +26,7 @@ final class LearnedClock: Sendable {
             guard let last = state.learnedAt, last.duration(to: now) < .seconds(10) else { return true }
             return false
         }
-        guard isDue, let text = head.headerFields[.date], let date = Timestamp(httpDate: text, now: time.wallTime)
-        else { return }
-        // The middle of the second that the field names.
-        let offset = date.elapsed(since: time.wallTime).saturatingAdding(.milliseconds(500))
+        guard isDue, let offset = ServerClock(head.headerFields, receivedAt: time.wallTime).offset else { return }
         state.withLock { state in
             state.offset = abs(offset) < .seconds(2) ? .zero : offset
             state.learnedAt = now

@@ -71,17 +71,19 @@ struct Renewal: Sendable {
         var tries = 0
         while true {
             do {
-                guard let sent = try await prepare(kind, version: version) else { return .overtaken }
+                guard let use = try await prepare(kind, version: version) else { return .overtaken }
                 tries += 1
+                let sent = use.credentials
                 let renewed: Credentials
                 do {
-                    renewed = try await time.withTimeout(until: end) { [renewer] in
+                    // What waits for a limit to pass must not go out after the grace.
+                    renewed = try await time.withTimeout(until: use.end.map { min($0, end) } ?? end) { [renewer] in
                         try await renewer.renew(sent)
                     }
                 } catch {
                     let outcome = Self.outcome(of: error)
                     if outcome.kind == .credentialRejected { return try await rejected(outcome, sent: sent) }
-                    if !RenewalRules.isInDoubt(after: outcome) { try await forgetDoubt(about: sent) }
+                    if use.isFirst, !RenewalRules.isInDoubt(after: outcome) { try await forgetDoubt(about: sent) }
                     guard
                         let delay = RenewalRules.delay(
                             after: outcome,
@@ -100,29 +102,41 @@ struct Renewal: Sendable {
         }
     }
 
-    /// The credentials to renew with; nil where they have changed meanwhile.
+    /// One use of the credential that renews.
+    private struct Use {
+        var credentials: Credentials
+        /// Whether no use before it is in doubt.
+        var isFirst = true
+        /// When the grace is over for a second use; nil where it does not matter.
+        var end: TimeSource.Instant?
+    }
+
+    /// What to renew with; nil where the credentials have changed meanwhile.
     ///
     /// Where the server rotates, it is written down first that the refresh token may be used from now on.
-    private func prepare(_ kind: Outcome.CredentialKind, version: UInt64?) async throws -> Credentials? {
+    private func prepare(_ kind: Outcome.CredentialKind, version: UInt64?) async throws -> Use? {
         while true {
             let present = try await store.read()
             guard present.credentials.version(of: kind) == version else { return nil }
             guard case .rotating = renewer.reuse, present.credentials.refreshToken != nil else {
-                return present.credentials
+                return Use(credentials: present.credentials)
             }
             let now = time.wallTime
-            guard RenewalRules.mayPresent(began: present.credentials.renewalBeganAt, reuse: renewer.reuse, at: now)
-            else { throw RenewalInDoubt() }
-            if present.credentials.renewalBeganAt != nil { return present.credentials }
+            if let began = present.credentials.renewalBeganAt {
+                guard let left = RenewalRules.graceLeft(since: began, reuse: renewer.reuse, at: now) else {
+                    throw RenewalInDoubt()
+                }
+                return Use(credentials: present.credentials, isFirst: false, end: time.now.advanced(by: left))
+            }
             var marked = present.credentials
             marked.renewalBeganAt = now
             if let stored = try await store.replace(version: present.version, with: marked) {
-                return stored.credentials
+                return Use(credentials: stored.credentials)
             }
         }
     }
 
-    /// Writes down that the refresh token was not used after all, unless an earlier renewal may have used it.
+    /// Writes down that the refresh token was not used after all.
     private func forgetDoubt(about sent: Credentials) async throws {
         guard sent.renewalBeganAt != nil else { return }
         try await store.update { credentials in
@@ -216,6 +230,7 @@ extension Credentials {
         apply(\.accessToken)
         apply(\.refreshToken)
         apply(\.expiresAt)
+        apply(\.tokenType)
         apply(\.clientToken)
         apply(\.sessionID)
         apply(\.ssoToken)

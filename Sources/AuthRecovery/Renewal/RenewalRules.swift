@@ -35,16 +35,18 @@ enum RenewalRules {
         return left <= most.scaled(by: 1 - random / 2) ? .soon : .none
     }
 
-    /// Whether the refresh token may be presented, though an earlier renewal may have used it.
+    /// How long a refresh token may still be presented that an earlier renewal may have used; nil where it must not be.
     ///
     /// - Parameters:
-    ///   - began: When a renewal was begun whose end is not known; nil where there is none.
+    ///   - began: When the renewal was begun whose end is not known.
+    ///   - reuse: What the server does with refresh tokens.
     ///   - now: The time at which it would be presented.
-    static func mayPresent(began: Timestamp?, reuse: RefreshTokenReuse, at now: Timestamp) -> Bool {
-        guard let began, case .rotating(let grace) = reuse else { return true }
+    static func graceLeft(since began: Timestamp, reuse: RefreshTokenReuse, at now: Timestamp) -> Duration? {
+        guard case .rotating(let grace) = reuse else { return .longest }
         // The request has to arrive within the grace, too.
-        let margin = min(max(grace.scaled(by: 0.1), .seconds(1)), .seconds(5))
-        return now.elapsed(since: began) < grace.saturatingSubtracting(margin)
+        let margin = min(max(grace.scaled(by: 0.1), .milliseconds(100)), .seconds(5))
+        let left = grace.saturatingSubtracting(margin).saturatingSubtracting(max(now.elapsed(since: began), .zero))
+        return left > .zero ? left : nil
     }
 
     /// Whether a renewal that failed leaves in doubt whether the refresh token was used.

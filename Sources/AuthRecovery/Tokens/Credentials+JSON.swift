@@ -6,10 +6,15 @@ extension Credentials {
     /// Unknown members are kept; members of a wrong type count as unknown until their key gets a value of its own; a
     /// `null` is as good as no member.
     ///
-    /// - Throws: ``TokenStoreError`` when the value is no object.
+    /// - Throws: ``TokenStoreError`` when the value is no object, or holds sealed credentials.
     public init(json: JSONValue) throws(TokenStoreError) {
         guard let members = json.members else {
             throw TokenStoreError("the stored credentials are not a JSON object")
+        }
+        guard json[CredentialCoding.sealedKey] == nil else {
+            throw TokenStoreError(
+                "the stored credentials are sealed; give the store the sealing and the key that they were sealed with"
+            )
         }
         self.init()
         for member in members {
@@ -31,6 +36,7 @@ extension Credentials {
         case .ssoToken: ssoToken = value.secret
         case .sessionID: sessionID = value.string
         case .expiresAt: expiresAt = value.time
+        case .tokenType: tokenType = value.string
         case .renewalBeganAt: renewalBeganAt = value.time
         }
         return self[stored: key] != nil
@@ -50,6 +56,7 @@ extension Credentials {
         case .accessToken: accessToken?.reveal()
         case .refreshToken: refreshToken?.reveal()
         case .expiresAt: expiresAt?.rfc3339
+        case .tokenType: tokenType
         case .clientToken: clientToken?.reveal()
         case .sessionID: sessionID
         case .ssoToken: ssoToken?.reveal()

@@ -8,6 +8,10 @@ public struct Credentials: Sendable, Hashable {
     public var refreshToken: Secret?
     /// When the access token expires.
     public var expiresAt: Timestamp?
+    /// How the access token is presented, such as `Bearer` or `DPoP`; nil where the server did not say.
+    ///
+    /// It stays when the access token is removed: the next one is mostly of the same type.
+    public var tokenType: String?
     /// The client token (Clerk).
     public var clientToken: Secret?
     /// The id of the session that is used.
@@ -27,6 +31,7 @@ public struct Credentials: Sendable, Hashable {
         accessToken: Secret? = nil,
         refreshToken: Secret? = nil,
         expiresAt: Timestamp? = nil,
+        tokenType: String? = nil,
         clientToken: Secret? = nil,
         sessionID: String? = nil,
         ssoToken: Secret? = nil,
@@ -36,6 +41,7 @@ public struct Credentials: Sendable, Hashable {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
         self.expiresAt = expiresAt
+        self.tokenType = tokenType
         self.clientToken = clientToken
         self.sessionID = sessionID
         self.ssoToken = ssoToken
@@ -94,11 +100,19 @@ public struct Credentials: Sendable, Hashable {
     }
 }
 
+extension Credentials {
+    /// Whether a type of token is the one that is bound to a key (RFC 9449 section 5); types know no upper case.
+    static func isDPoP(_ tokenType: String) -> Bool {
+        tokenType.lowercased() == "dpop"
+    }
+}
+
 /// The keys of the stored form.
 enum StoredKey: String, CaseIterable {
     case accessToken = "access_token"
     case refreshToken = "refresh_token"
     case expiresAt = "expires_at"
+    case tokenType = "token_type"
     case clientToken = "client_token"
     case sessionID = "session_id"
     case ssoToken = "sso_token"

@@ -5,8 +5,13 @@ public import HTTPRecovery
 /// The file has mode 0600 and is replaced as a whole: written beside it, flushed to the disk, and renamed. A crash at
 /// any moment leaves the old or the new credentials, never a part. A lock file keeps two processes from changing it at
 /// the same time. Members of the file that this version does not know are kept.
+///
+/// With a ``CredentialSealing`` the file holds `{"sealed":"…"}` instead. A plain file is still read and is sealed by the
+/// next change; a sealed file without its key is an error that says so, and is never overwritten. Sealing does not
+/// notice that an older state of the same file was put back.
 public final class FileTokenStore: TokenStore {
     private let file: PrivateFile
+    private let coding: CredentialCoding
     /// The file for whoever writes it: one at a time.
     private let writable: Locked<PrivateFile>
 
@@ -16,6 +21,20 @@ public final class FileTokenStore: TokenStore {
     public init(path: String) {
         self.file = PrivateFile(path: path)
         self.writable = Locked(file)
+        self.coding = .plain
+    }
+
+    /// Creates a store on a file, which need not exist, and seals what it writes.
+    ///
+    /// - Parameters:
+    ///   - path: The file's path; missing directories are made with mode 0700 when something is stored.
+    ///   - identity: Whose credentials they are, such as an account's name. What is sealed is bound to it, so that one
+    ///     account's file put in the place of another's is refused. Not the path, so that the file can be moved.
+    ///   - sealing: What seals; nil keeps the file plain.
+    public init(path: String, identity: String, sealing: (any CredentialSealing)?) {
+        self.file = PrivateFile(path: path)
+        self.writable = Locked(file)
+        self.coding = CredentialCoding(sealing: sealing, identity: identity)
     }
 
     /// The credentials in the file; empty ones where there is no file.
@@ -33,7 +52,7 @@ public final class FileTokenStore: TokenStore {
             let result: Written? = try writable.withLock { file in
                 try file.withLock {
                     guard try load().version == version else { return .conflict }
-                    let bytes = Array((credentials.json.description + "\n").utf8)
+                    let bytes = try coding.encode(credentials) + [UInt8(ascii: "\n")]
                     try file.replace(with: bytes)
                     return .stored(StoredCredentials(credentials, version: Self.version(of: bytes)))
                 }
@@ -76,14 +95,9 @@ public final class FileTokenStore: TokenStore {
             return StoredCredentials(Credentials(), version: Self.version(of: bytes))
         }
         do {
-            return StoredCredentials(
-                try Credentials(json: JSONValue(parsing: bytes)),
-                version: Self.version(of: bytes)
-            )
-        } catch let error as JSONError {
-            throw TokenStoreError("the token file \(file.path) is not JSON (\(error)); move it away to start afresh")
-        } catch let error as TokenStoreError {
-            throw TokenStoreError("\(error) in the file \(file.path); move it away to start afresh")
+            return StoredCredentials(try coding.decode(bytes), version: Self.version(of: bytes))
+        } catch {
+            throw TokenStoreError("\(error), in the file \(file.path); or move it away to start afresh")
         }
     }
 

@@ -11,15 +11,20 @@ public import HTTPRecovery
 public final class SharedTokenStore: TokenStore {
     private let state: SharedState
     private let key: String
+    private let coding: CredentialCoding
 
     /// Creates a store.
     ///
     /// - Parameters:
     ///   - state: The client's state.
     ///   - name: Whose credentials they are: all that use the same name share them.
-    public init(_ state: SharedState, name: String) {
+    ///   - sealing: What seals the credentials, bound to the name; nil, the default, stores them plain. Plain ones are
+    ///     still read and are sealed by the next change; sealed ones without their key are an error that says so, and
+    ///     are never overwritten.
+    public init(_ state: SharedState, name: String, sealing: (any CredentialSealing)? = nil) {
         self.state = state
         self.key = "credentials:\(name)"
+        self.coding = CredentialCoding(sealing: sealing, identity: name)
     }
 
     /// The credentials now; empty ones where nothing is stored.
@@ -30,15 +35,17 @@ public final class SharedTokenStore: TokenStore {
             return StoredCredentials(Credentials(), version: 0)
         }
         do {
-            return StoredCredentials(try Credentials(json: JSONValue(parsing: record.bytes)), version: record.version)
+            return StoredCredentials(try coding.decode(record.bytes), version: record.version)
         } catch {
-            throw TokenStoreError("what is stored under \(key) is not credentials; remove it to start afresh")
+            throw TokenStoreError("\(error), under \(key); or remove it to start afresh")
         }
     }
 
     /// Stores credentials, if the store still holds the version.
     public func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
-        let bytes = Array(credentials.json.description.utf8)
+        // What cannot be opened is not to be replaced either, also where its version is known.
+        if version != 0 { _ = try await read() }
+        let bytes = try coding.encode(credentials)
         let stored = try await asking {
             try await state.replaceRecord(key, version: version == 0 ? nil : version, with: bytes)
         }

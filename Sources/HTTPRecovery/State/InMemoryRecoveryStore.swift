@@ -2,31 +2,33 @@ import Synchronization
 
 /// State within one process.
 public final class InMemoryRecoveryStore: RecoveryStore {
-    private struct GateEntry {
+    struct GateEntry {
         var gate: Gate
         var queued = 0
     }
 
-    private struct LeaseEntry {
+    struct LeaseEntry {
         var fence: UInt64
-        var endsAt: Timestamp?
+        var endsAt: Timestamp
     }
 
-    private struct BudgetState {
+    struct BudgetState {
         var balance: Int
         var usedAt: Timestamp
     }
 
-    private struct State {
+    struct State {
         var gates: [Gate.Key: GateEntry] = [:]
         var leases: [String: LeaseEntry] = [:]
+        /// The fence that was given last; one count for all names, so that none has to be kept.
+        var fence: UInt64 = 0
         var budgets: [String: BudgetState] = [:]
         var records: [String: StoredRecord] = [:]
     }
 
-    private let state = Locked(State())
+    let state = Locked(State())
+    let limit: Int
     private let gateCount = Atomic(0)
-    private let limit: Int
 
     /// Creates an empty store.
     ///
@@ -70,10 +72,7 @@ public final class InMemoryRecoveryStore: RecoveryStore {
             if let present = gates[gate.key]?.gate, present.isClosed(at: now), !gate.opensLater(than: present) {
                 return
             }
-            if gates.count >= limit, gates[gate.key] == nil, let first = Self.firstToOpen(in: gates) {
-                gates[first] = nil
-            }
-            gates[gate.key] = GateEntry(gate: gate)
+            set(gate, in: &gates)
         }
     }
 
@@ -93,21 +92,15 @@ public final class InMemoryRecoveryStore: RecoveryStore {
 
     /// Grants the lease, unless somebody holds it.
     public func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async -> Lease? {
-        state.withLock { state in
-            let present = state.leases[name]
-            if let endsAt = present?.endsAt, endsAt > now { return nil }
-            let fence = (present?.fence ?? 0) + 1
-            state.leases[name] = LeaseEntry(fence: fence, endsAt: now.advanced(by: duration))
-            return Lease(name: name, fence: fence)
-        }
+        state.withLock { $0.grant(name, for: duration, at: now, limit: limit) }
     }
 
     /// Extends a lease that is still held.
     public func extendLease(_ lease: Lease, for duration: Duration, at now: Timestamp) async -> Bool {
         state.withLock { state in
-            guard let present = state.leases[lease.name], present.fence == lease.fence,
-                let endsAt = present.endsAt, endsAt > now
-            else { return false }
+            guard let present = state.leases[lease.name], present.fence == lease.fence, present.endsAt > now else {
+                return false
+            }
             state.leases[lease.name]?.endsAt = now.advanced(by: duration)
             return true
         }
@@ -116,9 +109,7 @@ public final class InMemoryRecoveryStore: RecoveryStore {
     /// Gives a lease back.
     public func releaseLease(_ lease: Lease) async {
         state.withLock { state in
-            guard state.leases[lease.name]?.fence == lease.fence else { return }
-            // The fence is kept: the next one has to be higher.
-            state.leases[lease.name]?.endsAt = nil
+            if state.leases[lease.name]?.fence == lease.fence { state.leases[lease.name] = nil }
         }
     }
 
@@ -128,12 +119,7 @@ public final class InMemoryRecoveryStore: RecoveryStore {
             var present = state.budgets[entry.key]
             if let used = present?.usedAt, now.elapsed(since: used) > BudgetEntry.lifetime { present = nil }
             let result = entry.applied(to: present?.balance)
-            if state.budgets.count >= limit, state.budgets[entry.key] == nil,
-                let oldest = state.budgets.min(by: { $0.value.usedAt < $1.value.usedAt })?.key
-            {
-                state.budgets[oldest] = nil
-            }
-            state.budgets[entry.key] = BudgetState(balance: result.balance, usedAt: now)
+            state.setBalance(result.balance, of: entry.key, at: now, limit: limit)
             return result
         }
     }
@@ -153,14 +139,49 @@ public final class InMemoryRecoveryStore: RecoveryStore {
         }
     }
 
-    private func withGates<Result>(_ body: (inout [Gate.Key: GateEntry]) -> Result) -> Result {
+    func withGates<Result>(_ body: (inout [Gate.Key: GateEntry]) -> Result) -> Result {
         state.withLock { state in
             defer { gateCount.store(state.gates.count, ordering: .relaxed) }
             return body(&state.gates)
         }
     }
 
-    private static func firstToOpen(in gates: [Gate.Key: GateEntry]) -> Gate.Key? {
-        gates.values.min { $1.gate.opensLater(than: $0.gate) }?.gate.key
+    /// Puts a gate in place of the one with its key; the limit holds.
+    func set(_ gate: Gate, in gates: inout [Gate.Key: GateEntry]) {
+        if gates.count >= limit, gates[gate.key] == nil,
+            let first = gates.values.min(by: { $1.gate.opensLater(than: $0.gate) })?.gate.key
+        {
+            gates[first] = nil
+        }
+        gates[gate.key] = GateEntry(gate: gate)
+    }
+}
+
+extension InMemoryRecoveryStore.State {
+    /// Grants a lease, unless somebody holds it.
+    ///
+    /// - Parameter mark: Bits that the fence has beside the count.
+    mutating func grant(
+        _ name: String,
+        for duration: Duration,
+        at now: Timestamp,
+        limit: Int,
+        mark: UInt64 = 0
+    ) -> Lease? {
+        if let present = leases[name], present.endsAt > now { return nil }
+        if leases.count >= limit { leases = leases.filter { $0.value.endsAt > now } }
+        fence += 1
+        leases[name] = InMemoryRecoveryStore.LeaseEntry(fence: fence | mark, endsAt: now.advanced(by: duration))
+        return Lease(name: name, fence: fence | mark)
+    }
+
+    /// Sets a balance; beyond the limit the one that was not used for longest is forgotten.
+    mutating func setBalance(_ balance: Int, of key: String, at now: Timestamp, limit: Int) {
+        if budgets.count >= limit, budgets[key] == nil,
+            let oldest = budgets.min(by: { $0.value.usedAt < $1.value.usedAt })?.key
+        {
+            budgets[oldest] = nil
+        }
+        budgets[key] = InMemoryRecoveryStore.BudgetState(balance: balance, usedAt: now)
     }
 }

@@ -6,34 +6,112 @@ final class RecordOverlay: Sendable {
         /// The version of the store that was changed; nil where it held none.
         var base: UInt64?
         var bytes: [UInt8]
+        /// Earlier contents of ours: where the store holds one of them, a write that was given up came through.
+        var earlier: [[UInt8]]
+    }
+
+    private struct Pending {
+        var base: UInt64?
+        var earlier: [[UInt8]] = []
     }
 
     private struct Entry {
         var record: StoredRecord?
-        /// What the store held before the change; nil where nothing was changed.
-        var base: UInt64??
+        /// Set where the record was changed and the store has not seen it.
+        var pending: Pending?
+        /// When it was noted, and when it was used last.
+        var notedAt: UInt64
+        var usedAt: UInt64
+
+        var size: Int { record?.bytes.count ?? 0 }
     }
 
-    private let entries = Locked<[String: Entry]>([:])
+    private struct State {
+        var entries: [String: Entry] = [:]
+        var size = 0
+        /// Counts what happens; it orders answers by when they were asked for.
+        var moment: UInt64 = 0
+
+        mutating func tick() -> UInt64 {
+            moment += 1
+            return moment
+        }
+
+        mutating func set(_ key: String, _ entry: Entry) {
+            size += entry.size - (entries[key]?.size ?? 0)
+            entries[key] = entry
+            if entries.count > RecordOverlay.countLimit || size > RecordOverlay.sizeLimit { forgetOldest() }
+        }
+
+        /// Forgets a quarter of what is not waiting to be written, the longest unused first.
+        private mutating func forgetOldest() {
+            let keys = entries.filter { $0.value.pending == nil }.sorted { $0.value.usedAt < $1.value.usedAt }.map(
+                \.key
+            )
+            for key in keys.prefix(keys.count / 4 + 1) { size -= entries.removeValue(forKey: key)?.size ?? 0 }
+        }
+    }
+
+    /// The most records to remember, and below the most bytes of them; then those not used for longest are forgotten.
+    static let countLimit = 4096
+    private static let sizeLimit = 32 << 20
+    /// A version with this bit was given here, not by the store, and so equals none that it gives.
+    private static let localBit: UInt64 = 1 << 63
+    /// How many contents of ours are told from those of others.
+    private static let earlierLimit = 8
+
+    private let state = Locked(State())
+
+    /// Whether a version was given while the store did not answer; the store does not know it.
+    static func isLocal(_ version: UInt64?) -> Bool {
+        version.map { $0 & localBit != 0 } ?? false
+    }
+
+    /// The present moment, for ``note(_:under:askedAt:)``.
+    var moment: UInt64 {
+        state.withLock { $0.tick() }
+    }
 
     /// The changes that the store has not seen.
     var changes: [Change] {
-        entries.withLock { entries in
-            entries.compactMap { key, entry in
-                guard let base = entry.base, let record = entry.record else { return nil }
-                return Change(key: key, base: base, bytes: record.bytes)
+        state.withLock { state in
+            state.entries.compactMap { key, entry in
+                guard let pending = entry.pending, let record = entry.record else { return nil }
+                return Change(key: key, base: pending.base, bytes: record.bytes, earlier: pending.earlier)
             }
         }
     }
 
-    /// Remembers what the store holds.
-    func note(_ record: StoredRecord?, under key: String) {
-        entries.withLock { $0[key] = Entry(record: record, base: nil) }
+    /// The records that are as the store had them, the one used last first.
+    var unchanged: [(key: String, record: StoredRecord)] {
+        state.withLock { state in
+            state.entries.filter { $0.value.pending == nil }.sorted { $0.value.usedAt > $1.value.usedAt }
+                .compactMap { key, entry in entry.record.map { (key, $0) } }
+        }
+    }
+
+    /// Remembers what the store holds, unless something newer is known.
+    func note(_ record: StoredRecord?, under key: String, askedAt moment: UInt64) {
+        state.withLock { state in
+            let present = state.entries[key]
+            if present?.pending != nil { return }
+            // Two questions may be answered in the other order.
+            if let present, present.notedAt > moment, (record?.version ?? 0) <= (present.record?.version ?? 0) {
+                return
+            }
+            let now = state.tick()
+            state.set(key, Entry(record: record, notedAt: now, usedAt: now))
+        }
     }
 
     /// The record as it was read or changed last.
     func record(_ key: String, missing: StoreError) throws(StoreError) -> StoredRecord? {
-        guard let entry = entries.withLock({ $0[key] }) else { throw missing }
+        let entry = state.withLock { state in
+            let now = state.tick()
+            state.entries[key]?.usedAt = now
+            return state.entries[key]
+        }
+        guard let entry else { throw missing }
         return entry.record
     }
 
@@ -44,26 +122,69 @@ final class RecordOverlay: Sendable {
         with bytes: [UInt8],
         missing: StoreError
     ) throws(StoreError) -> StoredRecord? {
-        let result: StoredRecord?? = entries.withLock { entries in
-            guard let entry = entries[key] else { return .none }
-            guard entry.record?.version == version else { return .some(nil) }
-            let record = StoredRecord(bytes: bytes, version: (version ?? 0) &+ 1)
-            entries[key] = Entry(record: record, base: entry.base ?? .some(entry.record?.version))
+        let result: StoredRecord?? = state.withLock { state in
+            let now = state.tick()
+            var entry: Entry
+            if let present = state.entries[key] {
+                guard present.record?.version == version else { return .some(nil) }
+                entry = present
+            } else if version != nil, !Self.isLocal(version) {
+                // Read once, and forgotten since.
+                entry = Entry(record: nil, notedAt: now, usedAt: now)
+            } else {
+                return .none
+            }
+            var pending = entry.pending ?? Pending(base: version)
+            if entry.pending != nil, let earlier = entry.record?.bytes { pending.earlier.append(earlier) }
+            if pending.earlier.count > Self.earlierLimit { pending.earlier.removeFirst() }
+            let record = StoredRecord(bytes: bytes, version: now | Self.localBit)
+            entry = Entry(record: record, pending: pending, notedAt: now, usedAt: now)
+            state.set(key, entry)
             return record
         }
         guard let result else { throw missing }
         return result
     }
 
-    /// Takes what the store holds in place of a change, unless there was another change meanwhile.
-    func settle(_ change: Change, as record: StoredRecord?) {
-        entries.withLock { entries in
-            guard entries[change.key]?.record?.bytes == change.bytes else {
-                // The later change goes on from what the store holds now.
-                entries[change.key]?.base = .some(record?.version)
+    /// Takes what somebody else has stored in place of all changes.
+    func yield(_ key: String, to record: StoredRecord) {
+        state.withLock { state in
+            let now = state.tick()
+            state.set(key, Entry(record: record, notedAt: now, usedAt: now))
+        }
+    }
+
+    /// Takes what the store holds now that it has the change; another change meanwhile is left to be written over it.
+    func settle(_ change: Change, as record: StoredRecord) {
+        state.withLock { state in
+            guard var entry = state.entries[change.key] else { return }
+            if entry.record?.bytes == change.bytes {
+                entry.record = record
+                entry.pending = nil
+            } else {
+                entry.pending = Pending(base: record.version, earlier: entry.pending?.earlier ?? [])
+            }
+            entry.notedAt = state.tick()
+            state.set(change.key, entry)
+        }
+    }
+
+    /// Takes the version under which the store has got a record again; where somebody else was faster it is read anew.
+    func restore(_ key: String, _ record: StoredRecord, as stored: StoredRecord?) {
+        state.withLock { state in
+            guard var entry = state.entries[key], entry.pending == nil, entry.record == record else {
+                // Changed meanwhile: over what the store holds now.
+                if let stored { state.entries[key]?.pending?.base = stored.version }
                 return
             }
-            entries[change.key] = Entry(record: record, base: nil)
+            if let stored {
+                entry.record = stored
+                entry.notedAt = state.tick()
+                state.set(key, entry)
+            } else {
+                state.size -= entry.size
+                state.entries[key] = nil
+            }
         }
     }
 }

@@ -1,37 +1,29 @@
 /// The client's way to its store: never slower than a timeout, never a failure for lack of the back end.
 ///
-/// While the store does not answer, this process goes by its own memory: gates, leases and budgets hold within it, and
-/// records are those that were read last. One caller a second asks the store again; when it answers, what was decided
-/// meanwhile is written to it. A store in the process's own memory is asked directly.
+/// While the store does not answer, this process goes by its own memory: gates, leases and budgets hold within it as
+/// they were known last, and records are those that were read last. One caller a second asks the store again; when it
+/// answers, what was decided meanwhile is written to it. A store in the process's own memory is asked directly.
+///
+/// A caller that is cancelled waits no longer, which is no failure of the store; what it wanted to be written is written
+/// all the same.
 public final class SharedState: Sendable {
     /// The longest that a call waits for the store; default: 250 ms.
     public let timeout: Duration
 
     private let store: any RecoveryStore
     private let time: TimeSource
+    private let link: StoreLink
+    /// What this process knows by itself; it holds while the store does not answer.
     private let memory = InMemoryRecoveryStore()
-    private let link = Locked(Link())
-    private let overlay = RecordOverlay()
-    private let onChange: @Sendable (StoreHealth) -> Void
 
-    /// How things stand with the store.
-    private struct Link {
-        /// When the store may be asked again; nil while it answers.
-        var asksAgainAt: TimeSource.Instant?
-        var reason: String?
-        /// The gates that were closed, and opened, while it did not answer.
-        var closed: [Gate.Key: Gate] = [:]
-        var opened: Set<Gate.Key> = []
-    }
-
-    /// How long the store is left alone after it did not answer.
-    private static let pause: Duration = .seconds(1)
+    /// How much later a gate may open in memory than in the store: a store with its own clock tells the time inexactly.
+    private static let tolerance: Duration = .seconds(1)
 
     /// Creates the way to a store.
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - timeout: The longest that a call waits for it; a local store is not timed.
+    ///   - timeout: The longest that a call waits for it, at least 1 ms; a local store is not timed.
     ///   - time: Where time comes from.
     ///   - onChange: Told once when the store stops to answer, and once when it answers again; it must not block.
     public init(
@@ -43,23 +35,20 @@ public final class SharedState: Sendable {
         self.store = store
         self.timeout = max(timeout, .milliseconds(1))
         self.time = time
-        self.onChange = onChange
+        self.link = StoreLink(store, timeout: self.timeout, time: time, onChange: onChange)
     }
 
     /// Whether the store answers.
-    public var health: StoreHealth {
-        link.withLock { link in
-            guard link.asksAgainAt != nil else { return .available }
-            return .degraded(store: store.name, reason: link.reason ?? "")
-        }
-    }
+    public var health: StoreHealth { link.health }
 
     /// Whether the store is this process's own memory.
     public var isLocal: Bool { store.isLocal }
 
-    /// Closes the store.
+    /// Writes what the store has not seen yet, if it answers within the timeout, and closes it.
+    ///
+    /// Later calls go by the memory of this process.
     public func shutdown() async {
-        await store.shutdown()
+        await link.shutdown()
     }
 
     // MARK: Gates
@@ -70,44 +59,60 @@ public final class SharedState: Sendable {
     /// Of the closed gates among the keys, the one that opens last; nil when all are open.
     public func closedGate(among keys: [Gate.Key]) async -> Gate? {
         let now = time.wallTime
-        let answer = await ask { try await $0.closedGate(among: keys, at: now) }
+        if isLocal, let gate = try? await store.closedGate(among: keys, at: now) { return gate }
+        if isLocal || keys.isEmpty { return nil }
+        let known = memory.closedGates(among: keys, at: now)
+        let answer = await carryOut { [link] in await link.ask { try await $0.closedGate(among: keys, at: now) } }
         guard case .answered(let gate) = answer else { return await memory.closedGate(among: keys, at: now) }
-        // Remembered, so that it holds while the store does not answer.
-        if !isLocal, gate != nil || memory.mayHoldGates {
-            for key in keys { await memory.open(key) }
-            if let gate { await memory.close(gate, at: now) }
-        }
+        remember(gate, insteadOf: known, at: now)
         return gate
+    }
+
+    /// Keeps a gate of the store in memory, so that it holds while the store does not answer; forgets what was opened.
+    private func remember(_ gate: Gate?, insteadOf known: [Gate], at now: Timestamp) {
+        for other in known {
+            // The store has told the latest of all: what would open later was opened there.
+            guard let gate else {
+                memory.open(other)
+                continue
+            }
+            let isLater =
+                switch (other.opensAt, gate.opensAt) {
+                case (_, nil): false
+                case (nil, _): true
+                case (let other?, let time?): other.elapsed(since: time) > Self.tolerance
+                }
+            if isLater { memory.open(other) }
+        }
+        if let gate { memory.close(gate, at: now, tolerance: Self.tolerance) }
     }
 
     /// Closes a gate; one that is closed already stays closed until the later of the two times.
     public func close(_ gate: Gate) async {
         let now = time.wallTime
-        let answer = await ask { try await $0.close(gate, at: now) }
-        if isLocal { return }
+        if isLocal { return (try? await store.close(gate, at: now)) ?? () }
+        // At once for the callers of this process, whatever the store does meanwhile.
         await memory.close(gate, at: now)
-        guard case .none = answer else { return }
-        link.withLock { link in
-            link.opened.remove(gate.key)
-            link.closed[gate.key] = gate
+        await carryOut { [link, memory] in
+            await link.ask({ try await $0.close(gate, at: now) }, orNote: { $0.close(gate, at: now) })
+            // Another caller may have been told, before the store knew, that the gate is open.
+            await memory.close(gate, at: now)
         }
     }
 
     /// Opens a gate before its time, when it is known that its reason is gone.
     public func open(_ key: Gate.Key) async {
-        let answer = await ask { try await $0.open(key) }
-        if isLocal { return }
-        await memory.open(key)
-        guard case .none = answer else { return }
-        link.withLock { link in
-            link.closed[key] = nil
-            link.opened.insert(key)
+        if isLocal { return (try? await store.open(key)) ?? () }
+        await carryOut { [link, memory] in
+            await link.ask({ try await $0.open(key) }, orNote: { $0.open(key) })
+            await memory.open(key)
         }
     }
 
     /// Counts one more caller that waits at the gate and returns how many were counted before it.
     public func joinQueue(at key: Gate.Key) async -> Int {
-        let answer = await ask { try await $0.joinQueue(at: key) }
+        if isLocal { return (try? await store.joinQueue(at: key)) ?? 0 }
+        let answer = await carryOut { [link] in await link.ask { try await $0.joinQueue(at: key) } }
         guard case .answered(let count) = answer else { return await memory.joinQueue(at: key) }
         return count
     }
@@ -115,36 +120,67 @@ public final class SharedState: Sendable {
     // MARK: Leases
 
     /// Grants the lease, unless somebody holds it; while the store does not answer, for this process alone.
+    ///
+    /// - Returns: The lease; nil while another holds it, or when the caller is cancelled: a lease that is granted then is
+    ///   given back.
     public func acquireLease(_ name: String, for duration: Duration) async -> Lease? {
         let now = time.wallTime
-        let answer = await ask { try await $0.acquireLease(name, for: duration, at: now) }
-        guard case .answered(let lease) = answer else {
-            return await memory.acquireLease(Self.ownPrefix + name, for: duration, at: now)
+        if isLocal { return try? await store.acquireLease(name, for: duration, at: now) }
+        let claim = LeaseClaim()
+        let granted = await carryOut {
+            let lease = await self.askForLease(name, for: duration)
+            if let lease, !claim.grant(lease) { await self.giveBack(lease) }
+            return lease
         }
+        return granted.flatMap(\.self) ?? claim.abandon()
+    }
+
+    private func askForLease(_ name: String, for duration: Duration) async -> Lease? {
+        let now = time.wallTime
+        // One that was granted while the store did not answer holds to its end, within this process.
+        if memory.holdsOwnLease(name, at: now) { return nil }
+        let claim = LeaseClaim()
+        let answer = await link.ask { store in
+            let lease = try await store.acquireLease(name, for: duration, at: now)
+            // Granted when nobody waited for it any more: it would be held by nobody until it runs out.
+            if let lease, !claim.grant(lease) { try? await store.releaseLease(lease) }
+            return lease
+        }
+        let lease: Lease?
+        switch answer {
+        case .answered(let granted): lease = granted
+        case .none: lease = claim.abandon()
+        }
+        if let lease { memory.note(lease, until: now.advanced(by: duration)) }
+        if case .none = answer, lease == nil { return memory.acquireOwnLease(name, for: duration, at: now) }
         return lease
     }
 
     /// Extends a lease; false when it is not held any more.
     public func extendLease(_ lease: Lease, for duration: Duration) async -> Bool {
         let now = time.wallTime
-        if Self.isOwn(lease) { return await memory.extendLease(lease, for: duration, at: now) }
-        let answer = await ask { try await $0.extendLease(lease, for: duration, at: now) }
-        // Where nobody can be asked, nobody else can have taken it.
-        guard case .answered(let isHeld) = answer else { return true }
+        if isLocal { return (try? await store.extendLease(lease, for: duration, at: now)) ?? false }
+        if InMemoryRecoveryStore.isOwn(lease) { return await memory.extendLease(lease, for: duration, at: now) }
+        let answer = await carryOut { [link] in
+            await link.ask { try await $0.extendLease(lease, for: duration, at: now) }
+        }
+        guard case .answered(let isHeld) = answer else {
+            // Where nobody can be asked, it holds within this process.
+            return await memory.extendLease(lease, for: duration, at: now)
+        }
+        if isHeld { memory.note(lease, until: now.advanced(by: duration)) } else { await memory.releaseLease(lease) }
         return isHeld
     }
 
     /// Gives a lease back.
     public func releaseLease(_ lease: Lease) async {
-        if Self.isOwn(lease) { return await memory.releaseLease(lease) }
-        _ = await ask { try await $0.releaseLease(lease) }
+        if isLocal { return (try? await store.releaseLease(lease)) ?? () }
+        await carryOut { await self.giveBack(lease) }
     }
 
-    /// Marks the leases that this process has granted itself.
-    private static let ownPrefix = "own:"
-
-    private static func isOwn(_ lease: Lease) -> Bool {
-        lease.name.hasPrefix(ownPrefix)
+    private func giveBack(_ lease: Lease) async {
+        await memory.releaseLease(lease)
+        if !InMemoryRecoveryStore.isOwn(lease) { _ = await link.ask { try await $0.releaseLease(lease) } }
     }
 
     // MARK: Budgets
@@ -152,137 +188,117 @@ public final class SharedState: Sendable {
     /// Books deposits and a withdrawal of a retry budget in one step.
     public func settle(_ entry: BudgetEntry) async -> BudgetBalance {
         let now = time.wallTime
-        let answer = await ask { try await $0.settle(entry, at: now) }
-        guard case .answered(let balance) = answer else { return await memory.settle(entry, at: now) }
-        return balance
+        if isLocal, let balance = try? await store.settle(entry, at: now) { return balance }
+        if isLocal { return await memory.settle(entry, at: now) }
+        let answer = await carryOut { [link] in await link.ask { try await $0.settle(entry, at: now) } }
+        switch answer {
+        case .answered(let balance):
+            memory.note(balance.balance, of: entry.key, at: now)
+            return balance
+        case .some(.none): return await memory.settle(entry, at: now)
+        case nil:
+            // Cancelled: what was asked for is of no use any more.
+            let question = BudgetEntry(key: entry.key, limit: entry.limit, initial: entry.initial)
+            return BudgetBalance(isGranted: false, balance: await memory.settle(question, at: now).balance)
+        }
     }
 
     // MARK: Records
 
     /// The record under a key, as it was read last while the store does not answer.
     ///
-    /// - Throws: ``StoreError`` when the store does not answer and the record was never read.
+    /// - Throws: ``StoreError`` when the store does not answer and the record was never read; `CancellationError` as soon
+    ///   as the task is cancelled.
     public func record(_ key: String) async throws -> StoredRecord? {
-        switch await ask({ try await $0.record(key) }) {
-        case .answered(let record):
-            if !isLocal { overlay.note(record, under: key) }
-            return record
-        case .none:
-            try Task.checkCancellation()
-            return try overlay.record(key, missing: unavailable)
+        if isLocal { return try await store.record(key) }
+        return try await carryOutOrThrow { [link] in
+            let moment = link.overlay.moment
+            return try await link.ask { store in
+                let record = try await store.record(key)
+                link.overlay.note(record, under: key, askedAt: moment)
+                return record
+            } orNote: { outage throws(StoreError) in
+                try link.overlay.record(key, missing: outage.error)
+            }
         }
     }
 
     /// Stores a record, if the store still holds the version.
     ///
     /// While the store does not answer, the record is kept here and written when it answers again, unless another
-    /// process has changed it by then.
+    /// process has changed it by then. A record is not lost because the caller is cancelled: it is stored all the same.
     ///
     /// - Returns: What is stored now; nil when another change came first.
-    /// - Throws: ``StoreError`` when the store does not answer and the record was never read.
+    /// - Throws: ``StoreError`` when the store does not answer and the record was never read; `CancellationError` as soon
+    ///   as the task is cancelled.
     public func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> StoredRecord? {
-        switch await ask({ try await $0.replaceRecord(key, version: version, with: bytes) }) {
-        case .answered(let record):
-            if !isLocal, let record { overlay.note(record, under: key) }
-            return record
-        case .none:
-            try Task.checkCancellation()
-            return try overlay.replace(key, version: version, with: bytes, missing: unavailable)
+        if isLocal { return try await store.replaceRecord(key, version: version, with: bytes) }
+        return try await carryOutOrThrow { [link] in
+            let moment = link.overlay.moment
+            return try await link.ask { store in
+                // The store knows no version that was given without it.
+                if RecordOverlay.isLocal(version) { return nil }
+                let record = try await store.replaceRecord(key, version: version, with: bytes)
+                if let record { link.overlay.note(record, under: key, askedAt: moment) }
+                return record
+            } orNote: { outage throws(StoreError) in
+                try link.overlay.replace(key, version: version, with: bytes, missing: outage.error)
+            }
         }
     }
 
-    private var unavailable: StoreError {
-        let reason = link.withLock { $0.reason } ?? "it did not answer"
-        return StoreError("the store \(store.name) cannot be reached (\(reason)); try again when it can")
+    // MARK: Cancellation
+
+    /// Runs the function to its end, even if the caller is cancelled; that one waits no longer then.
+    ///
+    /// - Returns: What the function returned; nil when the caller is cancelled.
+    @discardableResult
+    private func carryOut<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value? {
+        try? await carryOutOrThrow(body)
     }
 
-    // MARK: The store
-
-    private enum Answer<Value: Sendable>: Sendable {
-        case answered(Value)
-        /// The store does not answer, or is not asked at present.
-        case none
-    }
-
-    /// Asks the store, within the timeout.
-    private func ask<Value: Sendable>(
-        _ question: @escaping @Sendable (any RecoveryStore) async throws -> Value
-    ) async -> Answer<Value> {
-        if store.isLocal {
-            guard let value = try? await question(store) else { return .none }
-            return .answered(value)
-        }
-        guard await isOpen() else { return .none }
-        do {
-            return .answered(try await timed(question))
-        } catch {
-            // Whoever is cancelled says nothing about the store.
-            if !Task.isCancelled { markDown(error) }
-            return .none
-        }
-    }
-
-    private func timed<Value: Sendable>(
-        _ question: @escaping @Sendable (any RecoveryStore) async throws -> Value
+    private func carryOutOrThrow<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await time.withAbandonment(after: timeout) { [store] in try await question(store) }
-    }
-
-    /// Whether the store may be asked; where it did not answer of late, one caller a second tries it.
-    private func isOpen() async -> Bool {
-        let tries: Bool? = link.withLock { link in
-            guard let again = link.asksAgainAt else { return true }
-            guard again <= time.now else { return false }
-            link.asksAgainAt = time.now.advanced(by: Self.pause)
-            return nil
-        }
-        if let tries { return tries }
-        do {
-            try await reconcile()
-        } catch {
-            return false
-        }
-        return true
-    }
-
-    private func markDown(_ error: any Error) {
-        let reason = error is TimeoutExceeded ? "no answer within \(timeout)" : "\(error)"
-        let isNew = link.withLock { link in
-            let isNew = link.asksAgainAt == nil
-            link.asksAgainAt = time.now.advanced(by: Self.pause)
-            link.reason = reason
-            return isNew
-        }
-        if isNew { onChange(.degraded(store: store.name, reason: reason)) }
-    }
-
-    /// Writes to the store what was decided without it, and goes by it again.
-    private func reconcile() async throws {
-        let (closed, opened) = link.withLock { ($0.closed, $0.opened) }
-        let now = time.wallTime
-        for key in opened { try await timed { try await $0.open(key) } }
-        for gate in closed.values where gate.isClosed(at: now) { try await timed { try await $0.close(gate, at: now) } }
-        for change in overlay.changes {
-            let present = try await timed { try await $0.record(change.key) }
-            // Another process came first: its record counts.
-            guard present?.version == change.base || present == nil else {
-                overlay.settle(change, as: present)
-                continue
+        let flight = Flight<Value>()
+        Task {
+            do {
+                flight.land(.success(try await body()))
+            } catch {
+                flight.land(.failure(error))
             }
-            let version = present?.version
-            let stored = try await timed {
-                try await $0.replaceRecord(change.key, version: version, with: change.bytes)
+        }
+        return try await flight.value
+    }
+}
+
+/// Who has a lease that is granted while the one who asked for it may be gone.
+private final class LeaseClaim: Sendable {
+    private enum State {
+        case waits
+        case granted(Lease)
+        case abandoned
+    }
+
+    private let state = Locked(State.waits)
+
+    /// Grants the lease; false where nobody waits for it any more.
+    func grant(_ lease: Lease) -> Bool {
+        state.withLock { state in
+            if case .abandoned = state { return false }
+            state = .granted(lease)
+            return true
+        }
+    }
+
+    /// Waits no longer; the lease, where it was granted before.
+    func abandon() -> Lease? {
+        state.withLock { state in
+            guard case .granted(let lease) = state else {
+                state = .abandoned
+                return nil
             }
-            if let stored { overlay.settle(change, as: stored) }
+            return lease
         }
-        // The smallest question there is, where nothing was to be written.
-        if opened.isEmpty, closed.isEmpty { _ = try await timed { try await $0.closedGate(among: [], at: now) } }
-        let wasDown = link.withLock { link in
-            for key in opened { link.opened.remove(key) }
-            for (key, gate) in closed where link.closed[key] == gate { link.closed[key] = nil }
-            defer { link.asksAgainAt = nil }
-            return link.asksAgainAt != nil
-        }
-        if wasDown { onChange(.available) }
     }
 }

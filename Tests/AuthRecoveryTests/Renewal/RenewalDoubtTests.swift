@@ -49,6 +49,32 @@ import Testing
         #expect(after.server.presented.isEmpty)
     }
 
+    @Test func whatWaitsIsNotSentAfterTheGrace() async throws {
+        let clock = ManualClock()
+        var credentials = RotatingServer.first
+        credentials.renewalBeganAt = clock.timeSource().wallTime.advanced(by: .seconds(-20))
+        // The renewal waits for a limit before it sends anything, longer than the grace lasts.
+        let renewer = WaitingRenewer(time: clock.timeSource(), delay: .seconds(60))
+        let tokens = TokenManager(store: InMemoryTokenStore(credentials), renewer: renewer)
+        let runtime = Runtime(time: clock.timeSource())
+        let renewal = Task { try await tokens.renew(CallContext(record: CallRecord(), runtime: runtime)) }
+        // The renewal's own wait, its timeout, and the heartbeat of the lease.
+        await clock.waitForSleepers(3)
+        clock.advance(by: .seconds(7))
+        // Then the pause before it is tried again, which finds the grace over.
+        let skipper = Task {
+            while !Task.isCancelled {
+                clock.advance(by: .milliseconds(100))
+                await Task.yield()
+            }
+        }
+        defer { skipper.cancel() }
+        let error = await #expect(throws: RecoveryError.self) { try await renewal.value }
+        #expect(error?.reason == .renewalInDoubt)
+        clock.advance(by: .seconds(100))
+        #expect(!renewer.hasSent)
+    }
+
     @Test func aNewSignInEndsTheDoubt() async throws {
         let clock = ManualClock()
         var credentials = RotatingServer.first
@@ -65,6 +91,19 @@ import Testing
         #expect(try await bench.credentials.renewalBeganAt == nil)
         bench.clock.advance(by: .seconds(3600))
         #expect(try await bench.sendSkipping() == .ok, "an outage of an hour signs nobody out")
+    }
+
+    @Test func aLaterAnswerDoesNotEndTheDoubtOfAnEarlierOne() async throws {
+        let failure = Outcome(.unavailable, processed: .unknown, remedies: [], status: 503)
+        let bench = RenewalBench([.lost, .refuse(failure)], reuse: grace, grace: .seconds(30))
+        bench.server.expireAccess()
+        await #expect(throws: RecoveryError.self) { try await bench.sendSkipping() }
+        #expect(bench.server.presented.count == 2)
+        #expect(try await bench.credentials.renewalBeganAt != nil)
+        bench.clock.advance(by: .seconds(60))
+        let error = await #expect(throws: RecoveryError.self) { try await bench.sendSkipping() }
+        #expect(error?.reason == .renewalInDoubt)
+        #expect(bench.server.violations == 0)
     }
 
     @Test func whatNeverArrivedLeavesNoDoubt() async throws {
@@ -91,5 +130,28 @@ import Testing
         #expect(try await bench.sendSkipping() == .ok)
         #expect(bench.server.presented == ["refresh-1", "refresh-1", "refresh-1"])
         #expect(try await bench.credentials.refreshToken == "refresh-1")
+    }
+}
+
+/// A renewer that is held back by a limit before it sends anything.
+private final class WaitingRenewer: TokenRenewer {
+    let reuse = RefreshTokenReuse.rotating(grace: .seconds(30))
+    private let time: TimeSource
+    private let delay: Duration
+    private let sent = Locked(false)
+
+    init(time: TimeSource, delay: Duration) {
+        self.time = time
+        self.delay = delay
+    }
+
+    var hasSent: Bool { sent.withLock { $0 } }
+
+    func canRenew(_ credentials: Credentials) -> Bool { true }
+
+    func renew(_ credentials: Credentials) async throws -> Credentials {
+        try await time.sleep(for: delay)
+        sent.withLock { $0 = true }
+        return credentials
     }
 }

@@ -44,16 +44,17 @@ import Testing
     }
 
     @Test func aTokenThatMayHaveBeenUsedIsPresentedWithinTheGraceAlone() {
-        func may(_ elapsed: Int64, _ reuse: RefreshTokenReuse) -> Bool {
-            RenewalRules.mayPresent(began: now, reuse: reuse, at: now.advanced(by: .seconds(elapsed)))
+        func left(_ elapsed: Int64, _ reuse: RefreshTokenReuse) -> Duration? {
+            RenewalRules.graceLeft(since: now, reuse: reuse, at: now.advanced(by: .seconds(elapsed)))
         }
-        for reuse in [RefreshTokenReuse.undeclared, .reusable] { #expect(may(1_000_000, reuse)) }
-        #expect(may(0, .rotating(grace: .seconds(30))))
-        #expect(may(26, .rotating(grace: .seconds(30))))
-        #expect(!may(27, .rotating(grace: .seconds(30))), "it would arrive after the grace")
-        #expect(!may(31, .rotating(grace: .seconds(30))))
-        #expect(!may(0, .rotating(grace: .zero)))
-        #expect(RenewalRules.mayPresent(began: nil, reuse: .rotating(grace: .zero), at: now))
+        for reuse in [RefreshTokenReuse.undeclared, .reusable] { #expect(left(1_000_000, reuse) == .longest) }
+        #expect(left(0, .rotating(grace: .seconds(30))) == .seconds(27), "it has to arrive within the grace")
+        #expect(left(26, .rotating(grace: .seconds(30))) == .seconds(1))
+        #expect(left(-1000, .rotating(grace: .seconds(30))) == .seconds(27), "a clock that is behind adds nothing")
+        #expect(left(27, .rotating(grace: .seconds(30))) == nil)
+        #expect(left(1_000_000, .rotating(grace: .seconds(30))) == nil)
+        #expect(left(0, .rotating(grace: .zero)) == nil)
+        #expect(left(0, .rotating(grace: .longest)) != nil)
     }
 
     @Test func onlyALostAnswerLeavesADoubt() {

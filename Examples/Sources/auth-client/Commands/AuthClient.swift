@@ -15,6 +15,7 @@ struct AuthClient: ParsableCommand {
               status     Tells whether there is a session, as the server sees it.
               get PATH   Requests a path below the base URL with the session's credential;
                          the body goes to standard output.
+              refresh    Renews the session's token.
               sign-out   Ends the session.
               classify   Reads logged exchanges, one JSON object a line, on standard input
                          and tells what each means. Needs no --base-url.
@@ -32,13 +33,15 @@ struct AuthClient: ParsableCommand {
 
             EVENTS
               --events writes one JSON object a line: attempt, response, failure, wait, retry,
-              clear, fallback, challenge, giving_up, done. No secret is in any of them.
+              refresh, clear, fallback, challenge, giving_up, done. No secret is in any of them.
 
             EXAMPLES
               auth-client --provider clerk --base-url https://clerk.example.com \\
                 --token-file session.json sign-in --identifier ada@example.com
               auth-client --provider clerk --base-url https://clerk.example.com \\
                 --token-file session.json get /v1/me
+              auth-client --provider oauth --base-url https://id.example.com --client-id cli \\
+                --scope 'openid offline_access' --token-file tokens.json sign-in
               auth-client --provider clerk classify < exchanges.jsonl
             """
     )
@@ -51,7 +54,9 @@ struct AuthClient: ParsableCommand {
 
     @OptionGroup var options: ClientOptions
 
-    @Argument(help: ArgumentHelp("What to do: sign-in, status, get, sign-out or classify.", valueName: "command"))
+    @Argument(
+        help: ArgumentHelp("What to do: sign-in, status, get, refresh, sign-out or classify.", valueName: "command")
+    )
     var command: CommandName
 
     @Argument(help: ArgumentHelp("The path of get, such as /v1/me.", valueName: "path"))
@@ -61,11 +66,10 @@ struct AuthClient: ParsableCommand {
         if command == .get, path == nil { throw ValidationError("get needs a path, such as /v1/me.") }
         if command != .get, let path { throw ValidationError("Unexpected argument '\(path)'.") }
         if command != .classify {
-            guard options.provider == .clerk else {
-                throw ValidationError("--provider \(options.provider.rawValue) serves classify alone.")
-            }
+            guard options.provider != .http else { throw ValidationError("--provider http serves classify alone.") }
+            try options.oauth.check(for: options.provider)
             guard let baseURL = options.baseURL else {
-                throw ValidationError("--base-url is missing: the URL of what stands before /v1.")
+                throw ValidationError("--base-url is missing: the URL of what stands before the server's paths.")
             }
             do {
                 _ = try HTTPRequest(url: baseURL)
@@ -91,22 +95,20 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
     case signIn = "sign-in"
     case status
     case get
+    case refresh
     case signOut = "sign-out"
     case classify
 }
 
-/// Whose words are understood.
-enum ProviderName: String, ExpressibleByArgument, CaseIterable {
-    case clerk
-    case http
-}
-
 /// The options of all commands.
 struct ClientOptions: ParsableArguments {
-    @Option(help: "Whose server it is: clerk; for classify also http.")
+    @Option(help: "Whose server it is; http serves classify alone.")
     var provider: ProviderName
 
-    @Option(name: .customLong("base-url"), help: "The URL of what stands before /v1.")
+    @Option(
+        name: .customLong("base-url"),
+        help: "The URL of what stands before the server's paths: before /v1 for clerk, the issuer for oauth."
+    )
     var baseURL: String?
 
     @Option(help: "Who signs in: an e-mail address, phone number or user name.")
@@ -127,8 +129,16 @@ struct ClientOptions: ParsableArguments {
     )
     var tokenFile: String?
 
-    @Option(help: ArgumentHelp("Where limits and lockouts are remembered: memory.", valueName: "memory"))
-    var state = StateName.memory
+    @OptionGroup(title: "OAuth 2") var oauth: OAuthOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Where limits and lockouts are remembered. Default: memory, so for this command alone.",
+            valueName: "memory|sqlite:path|redis://host:port"
+        ),
+        transform: { try StateOption.parse($0) }
+    )
+    var state = StateOption.memory
 
     @Option(help: ArgumentHelp("Write events as JSON Lines to this file, or - for standard error.", valueName: "file"))
     var events: String?
@@ -148,9 +158,4 @@ struct ClientOptions: ParsableArguments {
 
     @Flag(help: "Write the result as one JSON object on the last line of standard output; never a token.")
     var json = false
-}
-
-/// Where limits and lockouts are remembered.
-enum StateName: String, ExpressibleByArgument, CaseIterable {
-    case memory
 }

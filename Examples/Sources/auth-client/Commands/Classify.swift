@@ -1,5 +1,4 @@
 import ArgumentParser
-import ClerkAuth
 import CommandLineSupport
 import HTTPRecovery
 
@@ -8,11 +7,7 @@ struct Classify {
     let provider: ProviderName
 
     func run() throws {
-        let classifier: any OutcomeClassifier =
-            switch provider {
-            case .clerk: ClerkClassifier()
-            case .http: HTTPClassifier()
-            }
+        let classifier = provider.classifier
         let output = StandardOutput(terminal: Terminal(isQuiet: true))
         do {
             try StandardInput.forEachLine { line in

@@ -1,6 +1,5 @@
 import ArgumentParser
 import AuthRecovery
-import ClerkAuth
 import CommandLineSupport
 import CurlTransport
 import HTTPRecovery
@@ -29,11 +28,20 @@ struct CommandRun: Sendable {
             tell(report, terminal: terminal, now: .system())
             throw ExitCode(report.exit.rawValue)
         }
-        let runtime = Runtime()
+        let store: any RecoveryStore
+        do {
+            store = try options.state.open()
+        } catch {
+            let report = Report.failed(options.provider.rawValue, with: error)
+            tell(report, terminal: terminal, now: .system())
+            throw ExitCode(report.exit.rawValue)
+        }
+        let runtime = Runtime(store: store)
         let progress = Progress(terminal: terminal, time: runtime.time, total: 1)
         let commandEvents = CommandEvents(time: runtime.time) { events.write($0) }
         // The screen follows each call by itself: between two of them it belongs to the person who is asked.
         runtime.events.observe { event in
+            if let notice = StoreNotice.line(event) { return terminal.write(terminal.styled(notice, .notice)) }
             commandEvents.take(event)
             progress.note(event)
         }
@@ -58,18 +66,30 @@ struct CommandRun: Sendable {
     private func perform(runtime: Runtime, terminal: Terminal) async -> Report {
         let transport = CurlTransport()
         let end = options.deadline.map { runtime.time.now.advanced(by: $0) }
-        let client = RecoveringClient(transport: transport, runtime: runtime) {
-            CommandDeadline(end: end)
-            Recovery(maxWait: options.maxWait) {
-                RateLimitBackoff()
-                LockoutWait(atMost: options.maxWait)
-                TransientRetry()
+        let maxWait = options.maxWait
+        // With tokens to present, they are renewed where they are refused; without, the calls are the provider's own.
+        @Sendable func client(_ tokens: TokenManager?, _ origin: Origin?) -> RecoveringClient {
+            RecoveringClient(transport: transport, runtime: runtime) {
+                CommandDeadline(end: end)
+                Recovery(maxWait: maxWait) {
+                    RateLimitBackoff()
+                    LockoutWait(atMost: maxWait)
+                    if let tokens { SessionRenewal(tokens) }
+                    TransientRetry()
+                }
+                if let tokens, let origin { Authorization(tokens, audience: [origin]) }
+                AttemptTimeout(.seconds(30))
             }
-            AttemptTimeout(.seconds(30))
         }
         let report: Report
         do {
-            report = try await perform(client: client, terminal: terminal)
+            let setup = ProviderSetup(
+                options: options,
+                tokens: options.tokenFile.map { FileTokenStore(path: $0) } ?? InMemoryTokenStore(),
+                client: client(nil, nil),
+                makeClient: client
+            )
+            report = try await perform(setup, terminal: terminal)
         } catch {
             // Whatever was under way when the person pressed Ctrl-C: it was interrupted.
             report = .failed(options.provider.rawValue, with: Task.isCancelled ? CancellationError() : error)
@@ -78,65 +98,40 @@ struct CommandRun: Sendable {
         return report
     }
 
-    private func perform(client: RecoveringClient, terminal: Terminal) async throws -> Report {
-        let tokens: any TokenStore = options.tokenFile.map { FileTokenStore(path: $0) } ?? InMemoryTokenStore()
-        let clerk: Clerk
+    private func perform(_ setup: ProviderSetup, terminal: Terminal) async throws -> Report {
+        let provider = try await options.provider.client(setup)
+        let result: Result<Report, any Error>
         do {
-            clerk = try Clerk(frontendAPI: options.baseURL, client: client, tokens: tokens)
+            result = .success(try await perform(provider, terminal: terminal))
         } catch {
-            throw InputError("--base-url: \(error)")
+            result = .failure(error)
         }
-        let provider = options.provider.rawValue
+        await provider.finish()
+        return try result.get()
+    }
+
+    private func perform(_ provider: any AuthProvider, terminal: Terminal) async throws -> Report {
+        let name = options.provider.rawValue
         switch command {
         case .signIn:
-            let session = try await signIn(clerk, terminal: terminal)
-            return .ok(provider, session: Report.Session(session))
+            let input = try SignInInput(options: options, terminal: terminal)
+            return .ok(name, session: try await provider.signIn(input))
         case .status:
-            guard let session = try await clerk.currentSession() else {
-                throw RecoveryError(
-                    outcome: Outcome(.reauthenticationRequired, processed: .no, remedies: [.reauthenticate]),
-                    reason: .notRecoverable
-                )
-            }
-            return .ok(provider, session: Report.Session(session))
+            return .ok(name, session: try await provider.status())
         case .get:
-            let response = try await clerk.send(path: path ?? "/")
+            let response = try await provider.get(path ?? "/")
             let output = StandardOutput(terminal: terminal)
             for try await chunk in response.body { try output.write(chunk) }
             if options.json { try output.write(Array("\n".utf8)[...]) }
-            return .ok(provider)
+            return .ok(name)
+        case .refresh:
+            return .ok(name, session: try await provider.refresh())
         case .signOut:
-            let stored = try await tokens.read().credentials
-            try await clerk.signOut(sessionID: stored.sessionID)
-            return .ok(provider)
+            try await provider.signOut()
+            return .ok(name)
         case .classify:
-            return .ok(provider)
+            return .ok(name)
         }
-    }
-
-    private func signIn(_ clerk: Clerk, terminal: Terminal) async throws -> ClerkSession {
-        let prompts = terminal.canAsk ? Prompts(terminal: terminal) : nil
-        let answers = try options.answers.map { try AnswerFile(path: $0) } ?? AnswerFile()
-        var identifier = options.identifier ?? ""
-        if identifier.isEmpty, let prompts {
-            identifier = try await prompts.terminal.ask("E-mail address, phone number or user name: ", isHidden: false)
-        }
-        guard !identifier.isEmpty else { throw InputError("--identifier is missing: who signs in?") }
-        let password = try await openingPassword(answers: answers, prompts: prompts)
-        return try await clerk.signIn(
-            identifier: identifier,
-            password: password,
-            answering: Responder(answers: answers, terminal: prompts)
-        )
-    }
-
-    /// The password that the sign-in begins with; nil where another factor is to be chosen, or nobody has one.
-    private func openingPassword(answers: AnswerFile, prompts: Prompts?) async throws -> Secret? {
-        if options.passwordFromInput { return Secret(try StandardInput.firstLine()) }
-        if answers.has(.choice) { return nil }
-        if let password = answers.take(.password) { return password }
-        guard let prompts, options.answers == nil else { return nil }
-        return Secret(try await prompts.terminal.ask("Password: ", isHidden: true))
     }
 
     private func tell(_ report: Report, terminal: Terminal, now: Timestamp) {
@@ -144,7 +139,7 @@ struct CommandRun: Sendable {
             let line = Array((report.json.description + "\n").utf8)
             try? StandardOutput(terminal: terminal).write(line[...])
         } else if let session = report.session {
-            let verb = command == .signIn ? "Signed in" : "There is a session"
+            let verb = [.signIn: "Signed in", .refresh: "Renewed"][command] ?? "There is a session"
             let until = session.expiresAt.map { " until \(HumanTime.clock($0, now: now))" } ?? ""
             let line = "\(verb): \(session.id), \(session.status)\(until)\n"
             try? StandardOutput(terminal: terminal).write(Array(line.utf8)[...])
@@ -169,6 +164,12 @@ struct ClientOptionsValue: Sendable {
     let passwordFromInput: Bool
     let answers: String?
     let tokenFile: String?
+    let state: StateOption
+    let clientID: String?
+    let clientSecretEnv: String?
+    let scope: String?
+    let tokenURL: String?
+    let deviceURL: String?
     let events: String?
     let maxWait: Duration
     let deadline: Duration?
@@ -181,6 +182,12 @@ struct ClientOptionsValue: Sendable {
         passwordFromInput = options.passwordFromInput
         answers = options.answers
         tokenFile = options.tokenFile
+        state = options.state
+        clientID = options.oauth.clientID
+        clientSecretEnv = options.oauth.clientSecretEnv
+        scope = options.oauth.scope
+        tokenURL = options.oauth.tokenURL
+        deviceURL = options.oauth.deviceURL
         events = options.events
         maxWait = options.maxWait.duration
         deadline = options.deadline?.duration
@@ -201,11 +208,5 @@ struct CommandDeadline: Middleware {
         var context = context
         if let end { context.deadline = min(context.deadline ?? end, end) }
         return try await next(request, body: body, context: context)
-    }
-}
-
-extension Report.Session {
-    init(_ session: ClerkSession) {
-        self.init(id: session.id, status: session.status.rawValue, expiresAt: session.expireAt)
     }
 }

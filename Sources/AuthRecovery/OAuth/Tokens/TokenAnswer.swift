@@ -69,18 +69,21 @@ public struct TokenAnswer: Sendable, Hashable {
 extension TokenAnswer {
     /// The credentials with what the answer renews.
     ///
-    /// A refresh token that is not replaced stays. So do all other members; where the stored form has `id_token`,
-    /// `scope` or `token_type`, the answer's take their place.
+    /// A refresh token that is not replaced stays. So do all other members; where the stored form has `id_token` or
+    /// `scope`, the answer's take their place. The type of the token is kept too, except that `Bearer`, which is what no
+    /// type means, is not written where none stood.
     public func merged(into credentials: Credentials) -> Credentials {
         var merged = credentials
         merged.remove(.access)
         merged.accessToken = accessToken
         merged.expiresAt = expiresAt
+        let isPlain = credentials.tokenType == nil && tokenType?.lowercased() == "bearer"
+        merged.tokenType = isPlain ? nil : tokenType ?? credentials.tokenType
         if let refreshToken {
             merged.remove(.refresh)
             merged.refreshToken = refreshToken
         }
-        let renewed = ["id_token": idToken?.reveal(), "scope": scope, "token_type": tokenType]
+        let renewed = ["id_token": idToken?.reveal(), "scope": scope]
         merged.others = merged.others.map { member in
             guard let value = renewed[member.key] ?? nil else { return member }
             return JSONValue.Member(member.key, .string(value))

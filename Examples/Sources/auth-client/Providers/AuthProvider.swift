@@ -1,0 +1,44 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// What the commands do at one provider.
+protocol AuthProvider: Sendable {
+    /// Signs in.
+    func signIn(_ input: SignInInput) async throws -> Report.Session
+
+    /// The session, as the server sees it; throws where there is none.
+    func status() async throws -> Report.Session
+
+    /// Requests a path below the base URL with the session's credential.
+    func get(_ path: String) async throws -> Response
+
+    /// Renews the session's credential.
+    func refresh() async throws -> Report.Session
+
+    /// Ends the session.
+    func signOut() async throws
+
+    /// Waits for what must not be cut off when the program ends.
+    func finish() async
+}
+
+extension AuthProvider {
+    func finish() async {}
+}
+
+/// What the program begins with.
+struct ProviderSetup: Sendable {
+    let options: ClientOptionsValue
+    let tokens: any TokenStore
+    let client: RecoveringClient
+    /// Makes a client with the same transport and further layers.
+    let makeClient: @Sendable (TokenManager, Origin) -> RecoveringClient
+}
+
+extension RecoveryError {
+    /// There is no session: somebody has to sign in.
+    static let notSignedIn = RecoveryError(
+        outcome: Outcome(.reauthenticationRequired, processed: .no, remedies: [.reauthenticate]),
+        reason: .notRecoverable
+    )
+}

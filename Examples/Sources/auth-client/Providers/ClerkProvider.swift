@@ -1,0 +1,49 @@
+import AuthRecovery
+import ClerkAuth
+import HTTPRecovery
+
+/// Clerk's Frontend API.
+struct ClerkProvider: AuthProvider {
+    private let clerk: Clerk
+    private let tokens: any TokenStore
+
+    init(_ setup: ProviderSetup) throws {
+        do {
+            self.clerk = try Clerk(frontendAPI: setup.options.baseURL, client: setup.client, tokens: setup.tokens)
+        } catch {
+            throw InputError("--base-url: \(error)")
+        }
+        self.tokens = setup.tokens
+    }
+
+    func signIn(_ input: SignInInput) async throws -> Report.Session {
+        let identifier = try await input.identifier()
+        let password = try await input.openingPassword()
+        let session = try await clerk.signIn(identifier: identifier, password: password, answering: input.responder)
+        return Report.Session(session)
+    }
+
+    func status() async throws -> Report.Session {
+        guard let session = try await clerk.currentSession() else { throw RecoveryError.notSignedIn }
+        return Report.Session(session)
+    }
+
+    func get(_ path: String) async throws -> Response {
+        try await clerk.send(path: path)
+    }
+
+    /// Clerk's client token is renewed by the server's answers: asking for the session is all there is to do.
+    func refresh() async throws -> Report.Session {
+        try await status()
+    }
+
+    func signOut() async throws {
+        try await clerk.signOut(sessionID: tokens.read().credentials.sessionID)
+    }
+}
+
+extension Report.Session {
+    init(_ session: ClerkSession) {
+        self.init(id: session.id, status: session.status.rawValue, expiresAt: session.expireAt)
+    }
+}

@@ -1,0 +1,149 @@
+import AuthRecovery
+import CommandLineSupport
+import Glibc
+import HTTPRecovery
+import HTTPTypes
+
+/// Any OAuth 2 server: the device flow, and bearer tokens that are renewed.
+struct OAuthProvider: AuthProvider {
+    private let options: ClientOptionsValue
+    private let oauth: OAuthClient
+    private let tokens: TokenManager
+    /// Presents the access token to the base URL.
+    private let api: RecoveringClient
+    /// Presents it to the server that tells about the person, where that is another one.
+    private let directory: RecoveringClient
+
+    init(_ setup: ProviderSetup) async throws {
+        options = setup.options
+        guard let clientID = setup.options.clientID else { throw InputError("--client-id is missing") }
+        let server = try await Self.server(setup)
+        let secret = try setup.options.clientSecretEnv.map(Self.secret)
+        oauth = OAuthClient(
+            server: server,
+            clientID: clientID,
+            authentication: secret.map { .clientSecretBasic($0) } ?? .none,
+            client: setup.client
+        )
+        tokens = TokenManager(store: setup.tokens, renewer: RefreshTokenGrant(client: oauth))
+        api = setup.makeClient(tokens, try Self.origin(setup.options.baseURL))
+        directory = setup.makeClient(tokens, try Self.origin(server[.userInfo] ?? setup.options.baseURL))
+    }
+
+    /// The endpoints: those that were named, and the server's own list for the others.
+    private static func server(_ setup: ProviderSetup) async throws -> OAuthServer {
+        var named: [OAuthServer.Endpoint: String] = [:]
+        named[.token] = setup.options.tokenURL
+        named[.deviceAuthorization] = setup.options.deviceURL
+        let byHand: OAuthServer
+        do {
+            byHand = try OAuthServer(endpoints: named)
+        } catch {
+            throw InputError("--token-url or --device-url: \(error)")
+        }
+        if named.count == 2 { return byHand }
+        let found: OAuthServer
+        do {
+            found = try await OAuthServer.discover(issuer: setup.options.baseURL, using: setup.client)
+        } catch let error as RecoveryError where !named.isEmpty && error.kind == .notFound {
+            // A server without a list: what was named has to do.
+            return byHand
+        }
+        for endpoint in [OAuthServer.Endpoint.token, .deviceAuthorization, .revocation, .userInfo, .introspection]
+        where named[endpoint] == nil {
+            named[endpoint] = found[endpoint]
+        }
+        return try OAuthServer(issuer: found.issuer, endpoints: named)
+    }
+
+    private static func secret(ofVariable name: String) throws -> Secret {
+        guard let value = unsafe getenv(name) else {
+            throw InputError("--client-secret-env: there is no environment variable of that name")
+        }
+        return Secret(unsafe String(cString: value))
+    }
+
+    private static func origin(_ url: String) throws -> Origin {
+        Origin(of: try HTTPRequest(url: url))
+    }
+
+    // MARK: Commands
+
+    func signIn(_ input: SignInInput) async throws -> Report.Session {
+        let device = try await oauth.authorizeDevice(scope: options.scope)
+        input.tell("To sign in, open \(device.verificationURI)")
+        input.tell("and enter the code  \(device.userCode)")
+        if let url = device.verificationURIComplete { input.tell("or open \(url)") }
+        let answer = try await oauth.tokens(for: device)
+        let stored = try await tokens.store.update { $0 = answer.merged(into: Credentials(others: $0.others)) }
+        return session(stored.credentials, idToken: answer.idToken)
+    }
+
+    func status() async throws -> Report.Session {
+        let credentials = try await held()
+        guard let url = oauth.server[.userInfo] else { return session(credentials) }
+        // The server knows best; a token that has expired is renewed on the way.
+        let response = try await directory.send(HTTPRequest(url: url))
+        let person = try? JSONValue(parsing: try await response.body.collect(upTo: 1 << 20))
+        return session(try await held(), subject: person?["sub"]?.string)
+    }
+
+    func get(_ path: String) async throws -> Response {
+        _ = try await held()
+        let base = options.baseURL.hasSuffix("/") ? String(options.baseURL.dropLast()) : options.baseURL
+        let url = base + (path.hasPrefix("/") ? path : "/\(path)")
+        let request: HTTPRequest
+        do {
+            request = try HTTPRequest(url: url)
+        } catch {
+            throw InputError("the path: \(error)")
+        }
+        return try await api.send(request, options: RequestOptions(classifier: OAuthClassifier()))
+    }
+
+    func refresh() async throws -> Report.Session {
+        _ = try await held()
+        let context = CallContext(record: CallRecord(), runtime: api.runtime)
+        return session(try await tokens.renew(context).credentials)
+    }
+
+    func signOut() async throws {
+        let credentials = try await tokens.store.read().credentials
+        if oauth.server[.revocation] != nil {
+            // With the refresh token goes what was issued with it; without one the access token itself.
+            if let token = credentials.refreshToken {
+                try await oauth.revoke(token, hint: .refresh)
+            } else if let token = credentials.accessToken {
+                try await oauth.revoke(token, hint: .access)
+            }
+        }
+        try await tokens.store.update { present in
+            // What somebody has signed in with meanwhile stays.
+            guard present.refreshToken == credentials.refreshToken else { return }
+            present.remove(.refresh)
+            present.remove(.access)
+        }
+    }
+
+    func finish() async {
+        await tokens.finish()
+    }
+
+    /// The credentials; throws where there are none.
+    private func held() async throws -> Credentials {
+        let credentials = try await tokens.store.read().credentials
+        guard credentials.accessToken != nil || credentials.refreshToken != nil else {
+            throw RecoveryError.notSignedIn
+        }
+        return credentials
+    }
+
+    private func session(
+        _ credentials: Credentials,
+        idToken: Secret? = nil,
+        subject: String? = nil
+    ) -> Report.Session {
+        let name = subject ?? idToken.flatMap { UnverifiedJWT($0)?.subject } ?? oauth.clientID
+        return Report.Session(id: name, status: "active", expiresAt: credentials.expiresAt)
+    }
+}

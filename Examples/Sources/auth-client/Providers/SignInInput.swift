@@ -1,0 +1,44 @@
+import AuthRecovery
+import CommandLineSupport
+
+/// Who signs in, and who answers what is asked.
+struct SignInInput: Sendable {
+    let options: ClientOptionsValue
+    let terminal: Terminal
+    private let answers: AnswerFile
+    private let prompts: Prompts?
+
+    init(options: ClientOptionsValue, terminal: Terminal) throws {
+        self.options = options
+        self.terminal = terminal
+        self.prompts = terminal.canAsk ? Prompts(terminal: terminal) : nil
+        self.answers = try options.answers.map { try AnswerFile(path: $0) } ?? AnswerFile()
+    }
+
+    /// Answers from the file first, then from the person.
+    var responder: Responder { Responder(answers: answers, terminal: prompts) }
+
+    /// Who signs in.
+    func identifier() async throws -> String {
+        var identifier = options.identifier ?? ""
+        if identifier.isEmpty, let prompts {
+            identifier = try await prompts.terminal.ask("E-mail address, phone number or user name: ", isHidden: false)
+        }
+        guard !identifier.isEmpty else { throw InputError("--identifier is missing: who signs in?") }
+        return identifier
+    }
+
+    /// The password that the sign-in begins with; nil where another factor is to be chosen, or nobody has one.
+    func openingPassword() async throws -> Secret? {
+        if options.passwordFromInput { return Secret(try StandardInput.firstLine()) }
+        if answers.has(.choice) { return nil }
+        if let password = answers.take(.password) { return password }
+        guard let prompts, options.answers == nil else { return nil }
+        return Secret(try await prompts.terminal.ask("Password: ", isHidden: true))
+    }
+
+    /// Tells the person something, whoever reads the output.
+    func tell(_ text: String) {
+        terminal.write(Masking.printable(text, limit: 2000))
+    }
+}

@@ -1,0 +1,19 @@
+import HTTPTypes
+
+extension Exchange: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Method, path and status; no header field and nothing of the body.
+    public var description: String {
+        let end =
+            switch result {
+            case .response(let response, _): "\(response.status.code)"
+            case .failure(let error): error.code.rawValue
+            }
+        return "Exchange(\(method.rawValue) \(path): \(end))"
+    }
+
+    /// The same.
+    public var debugDescription: String { description }
+
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}

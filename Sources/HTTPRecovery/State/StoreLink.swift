@@ -1,0 +1,239 @@
+/// The wire between a client and its store: asks it within a time, knows whether it answers, and writes back what was
+/// decided without it.
+final class StoreLink: Sendable {
+    /// What a question to the store came to.
+    enum Answer<Value: Sendable>: Sendable {
+        case answered(Value)
+        /// The store does not answer, or is not asked at present.
+        case none
+    }
+
+    private struct State {
+        /// When the store may be asked again; nil while it answers.
+        var asksAgainAt: TimeSource.Instant?
+        var isHealing = false
+        var isShutDown = false
+        /// Grows whenever the store goes or comes back, so that a late failure is told from a new one.
+        var epoch: UInt64 = 0
+        var outage: StoreOutage
+    }
+
+    let store: any RecoveryStore
+    let timeout: Duration
+    let overlay = RecordOverlay()
+    private let time: TimeSource
+    private let state: Locked<State>
+    private let onChange: @Sendable (StoreHealth) -> Void
+
+    /// How long the store is left alone after it did not answer.
+    private static let pause: Duration = .seconds(1)
+    /// A key to ask for where nothing is to be written; with no key at all a store may answer without its back end.
+    private static let probe = Gate.Key(scope: .app, origin: Origin(scheme: "store", authority: "probe"))
+
+    init(
+        _ store: any RecoveryStore,
+        timeout: Duration,
+        time: TimeSource,
+        onChange: @escaping @Sendable (StoreHealth) -> Void
+    ) {
+        self.store = store
+        self.timeout = timeout
+        self.time = time
+        self.onChange = onChange
+        self.state = Locked(State(outage: StoreOutage(store: store.name)))
+    }
+
+    var health: StoreHealth {
+        state.withLock { $0.asksAgainAt == nil ? .available : .degraded(store: store.name, reason: $0.outage.reason) }
+    }
+
+    // MARK: Asking
+
+    /// Asks the store, within the timeout; for use in a task that nobody cancels.
+    func ask<Value: Sendable>(
+        _ question: @escaping @Sendable (any RecoveryStore) async throws -> Value
+    ) async -> Answer<Value> {
+        let end = time.now.advanced(by: timeout)
+        guard let epoch = await admission() else { return .none }
+        do {
+            let left = time.now.duration(to: end)
+            return .answered(try await time.withAbandonment(after: left) { [store] in try await question(store) })
+        } catch {
+            markDown(error, epoch: epoch)
+            return .none
+        }
+    }
+
+    /// Asks the store; where it does not answer, lets the function note what it has to learn when it answers again.
+    @discardableResult
+    func ask<Value: Sendable, Failure: Error>(
+        _ question: @escaping @Sendable (any RecoveryStore) async throws -> Value,
+        orNote note: (inout StoreOutage) throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        var mayAskAgain = true
+        while true {
+            if case .answered(let value) = await ask(question) { return value }
+            let noted: Value? = try state.withLock { state throws(Failure) in
+                // In one step with the look at it: what is noted is written before the store is gone by again.
+                guard state.asksAgainAt != nil || state.isShutDown else { return nil }
+                return try note(&state.outage)
+            }
+            if let noted { return noted }
+            // It has come back in between. Nobody waits for it twice, however.
+            if !mayAskAgain { markDown(TimeoutExceeded()) }
+            mayAskAgain = false
+        }
+    }
+
+    /// Whether the store may be asked: the present epoch, or nil.
+    ///
+    /// Where it did not answer of late, one caller a second tries it, and waits for that no longer than half the timeout.
+    private func admission() async -> UInt64? {
+        enum Decision {
+            case asks(UInt64)
+            case doesNot, heals
+        }
+        let now = time.now
+        let decision: Decision = state.withLock { state in
+            if state.isShutDown { return .doesNot }
+            guard let again = state.asksAgainAt else { return .asks(state.epoch) }
+            guard !state.isHealing, again <= now else { return .doesNot }
+            state.isHealing = true
+            return .heals
+        }
+        switch decision {
+        case .asks(let epoch): return epoch
+        case .doesNot: return nil
+        case .heals: return (try? await time.withAbandonment(after: timeout / 2) { await self.heal() }) ?? nil
+        }
+    }
+
+    /// Takes note that the store does not answer.
+    ///
+    /// - Parameter epoch: When it was asked; what it failed before it came back says nothing. Nil: it counts anyway.
+    private func markDown(_ error: any Error, epoch: UInt64? = nil) {
+        let reason = Self.reason(error, timeout: timeout)
+        let now = time.now
+        let isNew = state.withLock { state in
+            guard !state.isShutDown, state.asksAgainAt == nil, epoch ?? state.epoch == state.epoch else { return false }
+            state.epoch += 1
+            state.asksAgainAt = now.advanced(by: Self.pause)
+            state.outage.reason = reason
+            return true
+        }
+        if isNew { onChange(.degraded(store: store.name, reason: reason)) }
+    }
+
+    /// What may be said of an error: of one that is no ``StoreError`` only its type, since it may hold anything.
+    private static func reason(_ error: any Error, timeout: Duration) -> String {
+        if let error = error as? StoreError { return error.description }
+        return error is TimeoutExceeded ? "no answer within \(timeout)" : "\(type(of: error))"
+    }
+
+    // MARK: Healing
+
+    /// Writes to the store what was decided without it, and goes by it again.
+    ///
+    /// - Returns: The new epoch; nil when the store still does not answer.
+    private func heal() async -> UInt64? {
+        var epoch: UInt64?
+        do {
+            try await within { _ = try await $0.closedGate(among: [Self.probe], at: self.time.wallTime) }
+            repeat {
+                try await writeGates()
+                try await writeRecords()
+                epoch = finishHealing()
+            } while epoch == nil
+        } catch {
+            let reason = Self.reason(error, timeout: timeout)
+            let now = time.now
+            state.withLock { state in
+                state.isHealing = false
+                state.outage.reason = reason
+                state.asksAgainAt = now.advanced(by: Self.pause)
+            }
+            return nil
+        }
+        onChange(.available)
+        return epoch
+    }
+
+    /// Goes by the store again, if nothing is left to be written.
+    private func finishHealing() -> UInt64? {
+        state.withLock { state in
+            guard state.outage.isEmpty, overlay.changes.isEmpty else { return nil }
+            state.isHealing = false
+            state.asksAgainAt = nil
+            state.epoch += 1
+            return state.epoch
+        }
+    }
+
+    private func writeGates() async throws {
+        let outage = state.withLock { $0.outage }
+        for key in outage.opened {
+            try await within { try await $0.open(key) }
+            state.withLock { _ = $0.outage.opened.remove(key) }
+        }
+        for (key, gate) in outage.closed {
+            let now = time.wallTime
+            if gate.isClosed(at: now) { try await within { try await $0.close(gate, at: now) } }
+            // Another may have closed it for longer meanwhile: that is for the next round.
+            state.withLock { if $0.outage.closed[key] == gate { $0.outage.closed[key] = nil } }
+        }
+    }
+
+    private func writeRecords() async throws {
+        let unchanged = overlay.unchanged
+        for change in overlay.changes {
+            let present = try await within { try await $0.record(change.key) }
+            if let present, present.bytes == change.bytes {
+                // A write that had been given up has come through.
+                overlay.settle(change, as: present)
+            } else if let present, present.version != change.base, !change.earlier.contains(present.bytes) {
+                // Another process came first: its record counts.
+                overlay.yield(change.key, to: present)
+            } else if let stored = try await write(change.bytes, under: change.key, over: present) {
+                overlay.settle(change, as: stored)
+            }
+        }
+        // A store that has lost one record has come back empty, and gets all that are known.
+        for (key, record) in unchanged {
+            guard try await within({ try await $0.record(key) }) == nil else { return }
+            let stored = try await write(record.bytes, under: key, over: nil)
+            overlay.restore(key, record, as: stored)
+        }
+    }
+
+    private func write(_ bytes: [UInt8], under key: String, over present: StoredRecord?) async throws -> StoredRecord? {
+        let version = present?.version
+        return try await within { try await $0.replaceRecord(key, version: version, with: bytes) }
+    }
+
+    private func within<Value: Sendable>(
+        _ question: @escaping @Sendable (any RecoveryStore) async throws -> Value
+    ) async throws -> Value {
+        try await time.withAbandonment(after: timeout) { [store] in try await question(store) }
+    }
+
+    // MARK: The end
+
+    /// Writes what is not written yet, if the store answers within the timeout, and asks it nothing more.
+    func shutdown() async {
+        let heals = state.withLock { state in
+            guard state.asksAgainAt != nil, !state.isHealing, !state.isShutDown else { return false }
+            state.isHealing = true
+            return true
+        }
+        // In a task of its own: who shuts down is often cancelled already.
+        await Task { [time, timeout] in
+            if heals { _ = try? await time.withAbandonment(after: timeout) { await self.heal() } }
+            self.state.withLock { state in
+                state.isShutDown = true
+                state.outage.reason = "it is closed"
+            }
+            try? await time.withAbandonment(after: timeout) { [store = self.store] in await store.shutdown() }
+        }
+        .value
+    }
+}

@@ -1,0 +1,22 @@
+#if Redis
+import HTTPRecovery
+
+/// The names under which the server keeps things.
+///
+/// The braces make the namespace a hash tag: all keys of a store are in one slot of a cluster.
+struct Keys: Sendable {
+    let prefix: String
+
+    init(namespace: String) {
+        prefix = "{\(namespace)}:"
+    }
+
+    var probe: String { prefix + "probe" }
+
+    func gate(_ key: Gate.Key) -> String { "\(prefix)gate:\(key.stableText)" }
+    func lease(_ name: String) -> String { "\(prefix)lease:\(name)" }
+    func fence(_ name: String) -> String { "\(prefix)fence:\(name)" }
+    func budget(_ key: String) -> String { "\(prefix)budget:\(key)" }
+    func record(_ key: String) -> String { "\(prefix)record:\(key)" }
+}
+#endif

@@ -1,0 +1,141 @@
+#if Redis
+extension RedisStore {
+    /// Where the server is, who asks, and how long an answer may take.
+    ///
+    /// It can be printed: it shows no password.
+    public struct Configuration: Sendable, Hashable {
+        /// Where the server listens.
+        public var endpoint: Endpoint
+
+        /// The user of an access control list; nil, the default, is the server's default user.
+        public var user: String?
+
+        /// The password; nil, the default, sends none.
+        public var password: Password?
+
+        /// The number of the database; 0 by default, and a cluster has no other.
+        public var database: Int
+
+        /// How the connection is encrypted; nil, the default, is not at all.
+        public var tls: TLS?
+
+        /// What all keys of the store begin with, in braces; `http-recovery` by default.
+        ///
+        /// Clients that are to know of each other use the same one. The braces make it a hash tag: a cluster keeps all
+        /// keys of a namespace on one node.
+        public var namespace: String
+
+        /// How long a connection may take to be there, TLS and sign-in included; 1 s by default.
+        ///
+        /// Nobody waits that long: a command has its own timeout while it waits for the connection.
+        public var connectTimeout: Duration
+
+        /// How long a command may take, the wait for a connection included; 200 ms by default.
+        ///
+        /// `SharedState` waits 250 ms by default; a shorter timeout here lets it report the store's own reason.
+        public var commandTimeout: Duration
+
+        /// The most commands that wait or are under way; 4096 by default.
+        ///
+        /// Further ones fail at once.
+        public var maxPendingCommands: Int
+
+        /// Creates a configuration; durations are kept between 1 ms and 1 hour, counts at 1 at least.
+        public init(
+            endpoint: Endpoint = .tcp(host: "127.0.0.1"),
+            user: String? = nil,
+            password: Password? = nil,
+            database: Int = 0,
+            tls: TLS? = nil,
+            namespace: String = "http-recovery",
+            connectTimeout: Duration = .seconds(1),
+            commandTimeout: Duration = .milliseconds(200),
+            maxPendingCommands: Int = 4096
+        ) {
+            self.endpoint = endpoint
+            self.user = user
+            self.password = password
+            self.database = database
+            self.tls = tls
+            self.namespace = namespace
+            self.connectTimeout = connectTimeout
+            self.commandTimeout = commandTimeout
+            self.maxPendingCommands = maxPendingCommands
+        }
+    }
+
+    /// Where a server listens.
+    public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
+        enum Choice: Hashable {
+            case tcp(host: String, port: Int)
+            case unix(path: String)
+        }
+
+        let choice: Choice
+
+        /// A host and a port.
+        ///
+        /// - Parameters:
+        ///   - host: A name or an address; one of IPv6 without brackets.
+        ///   - port: 1 to 65535; 6379 by default.
+        public static func tcp(host: String, port: Int = 6379) -> Endpoint {
+            Endpoint(choice: .tcp(host: host, port: port))
+        }
+
+        /// A socket of this machine.
+        ///
+        /// - Parameter path: At most 107 bytes.
+        public static func unix(path: String) -> Endpoint {
+            Endpoint(choice: .unix(path: path))
+        }
+
+        /// The host and port, or the path.
+        public var description: String {
+            switch choice {
+            case .tcp(let host, let port):
+                host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+            case .unix(let path): path
+            }
+        }
+    }
+
+    /// How a connection is encrypted: TLS 1.2 or later, and the server's certificate is always verified.
+    public struct TLS: Sendable, Hashable {
+        /// The path of a file of PEM certificates to trust instead of the system's; nil by default.
+        public var caFile: String?
+
+        /// The name that the certificate has to be for, and that the server is told (SNI); the host by default.
+        public var serverName: String?
+
+        /// The paths of the client's own certificate chain and key in PEM, for a server that asks for one; nil by
+        /// default.
+        public var clientCertificate: ClientCertificate?
+
+        /// Creates settings.
+        public init(
+            caFile: String? = nil,
+            serverName: String? = nil,
+            clientCertificate: ClientCertificate? = nil
+        ) {
+            self.caFile = caFile
+            self.serverName = serverName
+            self.clientCertificate = clientCertificate
+        }
+    }
+
+    /// A certificate that the client shows to the server.
+    public struct ClientCertificate: Sendable, Hashable {
+        /// The path of the certificate chain in PEM, the client's own first.
+        public var chainFile: String
+
+        /// The path of its private key in PEM, not encrypted.
+        public var keyFile: String
+
+        /// Creates a pair of paths.
+        public init(chainFile: String, keyFile: String) {
+            self.chainFile = chainFile
+            self.keyFile = keyFile
+        }
+    }
+}
+#endif

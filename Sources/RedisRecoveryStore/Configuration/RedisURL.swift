@@ -1,0 +1,139 @@
+#if Redis
+public import HTTPRecovery
+
+extension RedisStore.Configuration {
+    /// Creates a configuration from a URL; all it does not say is as in the other initialiser.
+    ///
+    /// - `redis://[[user]:password@]host[:port][/database]`; port 6379, database 0
+    /// - `rediss://…` the same over TLS, verified against the system's certificates
+    /// - `redis+unix://[[user]:password@]/path/of/socket[?db=database]`, also as `unix://`
+    /// - a path that begins with `/`: a socket
+    ///
+    /// User, password, host and path may be percent-encoded (RFC 3986); an IPv6 address stands in brackets.
+    ///
+    /// - Throws: `StoreError` that says which part cannot be read, without showing it.
+    public init(url: String) throws(StoreError) {
+        self.init()
+        if url.hasPrefix("/") {
+            endpoint = .unix(path: url)
+            return
+        }
+        let parts = url.utf8.firstRange(of: "://".utf8)
+        guard let parts else { throw .url("a scheme: redis://, rediss:// or redis+unix://") }
+        let rest = url[parts.upperBound...]
+        switch url[..<parts.lowerBound].lowercased() {
+        case "redis": try readNetwork(rest)
+        case "rediss":
+            tls = RedisStore.TLS()
+            try readNetwork(rest)
+        case "redis+unix", "unix": try readSocket(rest)
+        default: throw .url("another scheme: redis://, rediss:// or redis+unix://")
+        }
+    }
+
+    private mutating func readNetwork(_ text: Substring) throws(StoreError) {
+        guard text.utf8.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) == nil else {
+            throw .url("no query and no fragment; percent-encode '?' and '#' in a password")
+        }
+        let end = text.utf8.firstIndex(of: UInt8(ascii: "/")) ?? text.endIndex
+        let address = try readUserInfo(text[..<end])
+        let path = text[end...].dropFirst()
+        if !path.isEmpty { database = try Self.database(path) }
+
+        var host = address
+        var port: Substring?
+        if address.hasPrefix("[") {
+            guard let close = address.utf8.firstIndex(of: UInt8(ascii: "]")) else {
+                throw .url("a ']' after the address")
+            }
+            host = address[address.index(after: address.startIndex)..<close]
+            let after = address[address.index(after: close)...]
+            guard after.isEmpty || after.hasPrefix(":") else { throw .url("a ':' between address and port") }
+            port = after.isEmpty ? nil : after.dropFirst()
+        } else if let colon = address.utf8.firstIndex(of: UInt8(ascii: ":")) {
+            host = address[..<colon]
+            port = address[address.index(after: colon)...]
+            if port?.utf8.contains(UInt8(ascii: ":")) == true { throw .url("brackets around an IPv6 address") }
+        }
+        let name = try Self.decoded(host)
+        guard !name.isEmpty else { throw .url("a host") }
+        var number = 6379
+        if let port, !port.isEmpty {
+            guard let value = Self.number(port), (1...65_535).contains(value) else { throw .url("a port, 1 to 65535") }
+            number = value
+        }
+        endpoint = .tcp(host: name, port: number)
+    }
+
+    private mutating func readSocket(_ text: Substring) throws(StoreError) {
+        var text = text
+        if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
+            let query = text[text.index(after: mark)...]
+            text = text[..<mark]
+            guard query.hasPrefix("db=") else { throw .url("no query but 'db=' and a number") }
+            database = try Self.database(query.dropFirst(3))
+        }
+        let path = try readUserInfo(text)
+        guard path.hasPrefix("/") else { throw .url("an absolute path: redis+unix:///run/redis.sock") }
+        endpoint = .unix(path: try Self.decoded(path))
+    }
+
+    /// Takes user and password off the front; the last `@` ends them, as a password may hold one.
+    private mutating func readUserInfo(_ text: Substring) throws(StoreError) -> Substring {
+        guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return text }
+        let info = text[..<at]
+        if let colon = info.utf8.firstIndex(of: UInt8(ascii: ":")) {
+            let name = try Self.decoded(info[..<colon])
+            user = name.isEmpty ? nil : name
+            password = RedisStore.Password(try Self.decoded(info[info.index(after: colon)...]))
+        } else if !info.isEmpty {
+            throw .url("a password after the user: user:password@, or :password@ for the default user")
+        }
+        return text[text.index(after: at)...]
+    }
+
+    private static func database(_ text: Substring) throws(StoreError) -> Int {
+        guard let value = number(text) else { throw .url("a number as the database") }
+        return value
+    }
+
+    private static func number(_ text: Substring) -> Int? {
+        guard (1...9).contains(text.utf8.count) else { return nil }
+        return text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+    }
+
+    private static func decoded(_ text: Substring) throws(StoreError) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
+                throw .url("two hexadecimal digits after each '%'")
+            }
+            bytes.append(high << 4 | low)
+        }
+        guard let result = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            throw .url("percent-encoded UTF-8 without zero bytes")
+        }
+        return result
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension StoreError {
+    fileprivate static func url(_ expected: String) -> StoreError {
+        StoreError("the URL of the Redis server cannot be read; it needs \(expected)")
+    }
+}
+#endif

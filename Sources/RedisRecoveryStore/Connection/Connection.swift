@@ -1,0 +1,206 @@
+#if Redis
+import CHiredis
+import Glibc
+import HTTPRecovery
+
+/// One connection to the server, and the thread that drives it: commands of all tasks go out together, and their
+/// replies come back in the same order.
+///
+/// This is the side that any thread may use. `@unchecked` because the rest, in the other files, is confined to the
+/// connection's own thread, which starts with the first command.
+@safe
+final class Connection: @unchecked Sendable {
+    private struct Inbox {
+        var requests: [Request] = []
+        var abandoned: [Request] = []
+        var addresses: [Result<[Address], StoreError>] = []
+        var waitingForStop: [CheckedContinuation<Void, Never>] = []
+        /// The requests that were taken on and have not ended.
+        var pending = 0
+        /// Whether the thread sleeps, or is about to, and must be woken.
+        var isSleeping = false
+        var isStarted = false
+        var isStopping = false
+        var hasEnded = false
+    }
+
+    /// What the other threads have left for the connection's own.
+    struct News {
+        var requests: [Request] = []
+        var abandoned: [Request] = []
+        var addresses: [Result<[Address], StoreError>] = []
+        var isStopping = false
+    }
+
+    let configuration: RedisStore.Configuration
+    let wakeup: Int32
+    private let inbox = Locked(Inbox())
+
+    // MARK: The thread's own
+
+    var phase = Phase.idle
+    var attempt = Attempt()
+    var queued = FIFO<Request>()
+    var inFlight = FIFO<Request>()
+    /// Commands that take back others whose callers learnt nothing; they go out as soon as there is a connection.
+    var amends: [Request] = []
+    var outgoing = OutgoingBytes()
+    var reader: ReplyReader?
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    var tls: TLSContext?
+    /// No deadline of a request under way is earlier.
+    var alarm = Monotonic.never
+    /// Whether bytes may be left to be read that the socket does not report.
+    var mayHaveMore = false
+    /// Whether the connection leads to a server that is of no use.
+    var isRetired = false
+
+    init(_ configuration: RedisStore.Configuration) {
+        self.configuration = configuration
+        // Where the system has no descriptor left it is negative, and no command is taken.
+        wakeup = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    }
+
+    deinit {
+        if wakeup >= 0 { close(wakeup) }
+    }
+
+    // MARK: From any thread
+
+    /// How many commands wait or are under way.
+    var pending: Int { inbox.withLock { $0.pending } }
+
+    /// Sends a command and returns its reply.
+    ///
+    /// - Throws: `StoreError` for an error reply, for a connection that cannot be had or is lost, and after the
+    ///   command's timeout; `CancellationError` as soon as the task is cancelled. A command that was sent may have been
+    ///   carried out all the same; none is sent twice.
+    func perform(_ command: Command) async throws -> Reply {
+        let deadline = Monotonic.deadline(after: configuration.commandTimeout)
+        let request = Request(command, purpose: .caller, deadline: deadline)
+        try submit(request)
+        do {
+            return try await request.flight.value
+        } catch let error as CancellationError {
+            leave { $0.abandoned.append(request) }
+            throw error
+        }
+    }
+
+    /// Ends the thread and returns when it has; all commands fail.
+    func stop() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = inbox.withLock { inbox in
+                inbox.isStopping = true
+                if !inbox.isStarted || inbox.hasEnded { return true }
+                inbox.waitingForStop.append(continuation)
+                return false
+            }
+            if hasEnded { continuation.resume() } else { wake() }
+        }
+    }
+
+    /// Ends the thread without waiting.
+    func abandon() {
+        leave { $0.isStopping = true }
+    }
+
+    /// Hands over what a name's lookup has found.
+    func found(_ addresses: Result<[Address], StoreError>) {
+        leave { $0.addresses.append(addresses) }
+    }
+
+    private func submit(_ request: Request) throws(StoreError) {
+        let limit = configuration.maxPendingCommands
+        let (mustStart, mustWake) = try inbox.withLock { inbox throws(StoreError) in
+            guard !inbox.isStopping else { throw StoreError("the Redis store is shut down") }
+            guard wakeup >= 0 else { throw StoreError("the Redis store has no file descriptor left") }
+            guard inbox.pending < limit else {
+                throw StoreError("\(limit) commands wait for the Redis server already; it is too slow, or too far away")
+            }
+            inbox.pending += 1
+            inbox.requests.append(request)
+            let mustStart = !inbox.isStarted
+            inbox.isStarted = true
+            defer { inbox.isSleeping = false }
+            return (mustStart, inbox.isSleeping)
+        }
+        if mustWake { wake() }
+        guard mustStart, !Thread.start({ self.run() }) else { return }
+        let (refused, waiting) = inbox.withLock { inbox in
+            inbox.isStarted = false
+            inbox.pending -= inbox.requests.count
+            defer {
+                inbox.requests = []
+                inbox.waitingForStop = []
+            }
+            return (inbox.requests, inbox.waitingForStop)
+        }
+        for request in refused { request.fail(StoreError("the Redis store has no thread left")) }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    private func leave(_ body: (inout Inbox) -> Void) {
+        let mustWake = inbox.withLock { inbox in
+            guard !inbox.hasEnded else { return false }
+            body(&inbox)
+            defer { inbox.isSleeping = false }
+            return inbox.isSleeping
+        }
+        if mustWake { wake() }
+    }
+
+    private func wake() {
+        var one: UInt64 = 1
+        _ = unsafe Glibc.write(wakeup, &one, 8)
+    }
+
+    // MARK: From the connection's thread
+
+    /// Takes what the others have left.
+    func takeNews() -> News {
+        inbox.withLock { inbox in
+            inbox.isSleeping = false
+            let news = News(
+                requests: inbox.requests,
+                abandoned: inbox.abandoned,
+                addresses: inbox.addresses,
+                isStopping: inbox.isStopping
+            )
+            inbox.requests = []
+            inbox.abandoned = []
+            inbox.addresses = []
+            return news
+        }
+    }
+
+    /// Whether nothing was left meanwhile, so that the thread may sleep; from here on others wake it.
+    func fallsAsleep() -> Bool {
+        inbox.withLock { inbox in
+            inbox.isSleeping =
+                inbox.requests.isEmpty && inbox.abandoned.isEmpty && inbox.addresses.isEmpty && !inbox.isStopping
+            return inbox.isSleeping
+        }
+    }
+
+    /// Makes room for so many further requests.
+    func release(_ count: Int) {
+        inbox.withLock { $0.pending -= count }
+    }
+
+    /// Takes nothing from here on, and tells those who wait for the end.
+    func end() {
+        let (requests, waiting) = inbox.withLock { inbox in
+            inbox.hasEnded = true
+            defer {
+                inbox.requests = []
+                inbox.abandoned = []
+                inbox.waitingForStop = []
+            }
+            return (inbox.requests, inbox.waitingForStop)
+        }
+        for request in requests { request.fail(StoreError("the Redis store is shut down")) }
+        for continuation in waiting { continuation.resume() }
+    }
+}
+#endif

@@ -1,0 +1,41 @@
+#if Redis
+import Glibc
+
+/// Threads of the operating system.
+enum Thread {
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) {
+            self.body = body
+        }
+    }
+
+    /// Runs a function on a thread of its own, which ends with it; false where the system has no thread left.
+    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        // The thread takes over the retain.
+        let context = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
+        var thread = pthread_t()
+        let result = unsafe pthread_create(
+            &thread,
+            nil,
+            { context in
+                guard let context = unsafe context else { return nil }
+                // Signals are the business of the program's own threads; a SIGPIPE must not come at all.
+                var all = sigset_t()
+                unsafe sigfillset(&all)
+                unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+                unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+                return nil
+            },
+            context
+        )
+        guard result == 0 else {
+            unsafe Unmanaged<Work>.fromOpaque(context).release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+}
+#endif

@@ -1,0 +1,33 @@
+#if Redis
+public import HTTPRecovery
+
+extension RedisStore {
+    /// The most bytes of a record: 8 MiB.
+    public static var maxRecordBytes: Int { 8 << 20 }
+
+    /// The record under a key; nil where there is none.
+    public func record(_ key: String) async throws -> StoredRecord? {
+        let reply = try await connection.perform(Command("HMGET", keys.record(key), "v", "b"))
+        let elements = try reply.elements(2)
+        if elements[0] == .null { return nil }
+        return StoredRecord(bytes: try elements[1].string(), version: try elements[0].number())
+    }
+
+    /// Stores a record, if the server still holds the version.
+    ///
+    /// The version begins with the server's time in microseconds: it grows even when the server has lost its data, as
+    /// long as its clock does not go back. A record does not expire. Where the answer is lost the record may have been
+    /// stored; the next read tells.
+    ///
+    /// - Throws: `StoreError`, also when the record is larger than ``maxRecordBytes``.
+    public func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> StoredRecord? {
+        guard bytes.count <= Self.maxRecordBytes else {
+            throw StoreError("the record is larger than \(Self.maxRecordBytes) bytes; keep less in it")
+        }
+        let expected = version.map(Digits.text) ?? []
+        let reply = try await run(Scripts.replaceRecord, on: [keys.record(key)], expected, bytes)
+        if reply == .null { return nil }
+        return StoredRecord(bytes: bytes, version: try reply.number())
+    }
+}
+#endif

@@ -1,0 +1,62 @@
+#if SQLite
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The time since the machine was started, which nobody sets: it tells how much of a span has passed where the wall
+/// clock was changed.
+package struct BootClock: Sendable {
+    /// A point of this time.
+    package struct Reading: Sendable, Hashable {
+        /// What tells one run of the machine from another.
+        package var boot: String
+        /// Microseconds since its start.
+        package var microseconds: Int64
+
+        package init(boot: String, microseconds: Int64) {
+            self.boot = boot
+            self.microseconds = microseconds
+        }
+    }
+
+    package var read: @Sendable () -> Reading
+
+    package init(_ read: @escaping @Sendable () -> Reading) {
+        self.read = read
+    }
+
+    /// The machine's clock.
+    package static let system: BootClock = {
+        let boot = bootID()
+        return BootClock { Reading(boot: boot, microseconds: sinceBoot()) }
+    }()
+
+    private static func sinceBoot() -> Int64 {
+        var time = (seconds: 0, nanoseconds: 0)
+        unsafe withUnsafeMutablePointer(to: &time) { words in
+            unsafe words.withMemoryRebound(to: timespec.self, capacity: 1) { time in
+                #if canImport(Darwin)
+                _ = unsafe clock_gettime(CLOCK_MONOTONIC, time)
+                #else
+                _ = unsafe clock_gettime(CLOCK_BOOTTIME, time)
+                #endif
+            }
+        }
+        return Int64(time.seconds) * 1_000_000 + Int64(time.nanoseconds) / 1000
+    }
+
+    /// The kernel's id of this run; where there is none, runs are not told apart.
+    private static func bootID() -> String {
+        let descriptor = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).filter { $0.isHexDigit || $0 == "-" }
+    }
+}
+#endif

@@ -1,0 +1,89 @@
+#if Cryptography
+import AuthCryptography
+import AuthRecovery
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+/// The examples of the module's page, compiled and run.
+@Suite struct DocumentationExamples {
+    @Test func encryptionAtRest() async throws {
+        let directory = ScratchDirectory()
+        let path = directory.file("tokens.json")
+        let keyPath = directory.file("key")
+        directory.write(Array(SealingKey.generate().text.reveal().utf8), to: "key")
+
+        let sealing = AESGCMSealing(try SealingKey(file: keyPath))
+        let tokens = FileTokenStore(path: path, identity: "alice", sealing: sealing)
+
+        try await tokens.update { $0.accessToken = "A" }
+        let (newKey, oldKey) = (SealingKey.generate(), try SealingKey(file: keyPath))
+
+        let rotated = FileTokenStore(
+            path: path,
+            identity: "alice",
+            sealing: AESGCMSealing(newKey, older: [oldKey])
+        )
+        let present = try await rotated.read()
+        _ = try await rotated.replace(version: present.version, with: present.credentials)
+
+        let last = FileTokenStore(path: path, identity: "alice", sealing: AESGCMSealing(newKey))
+        #expect(try await last.read().credentials.accessToken == "A")
+        await #expect(throws: TokenStoreError.self) { try await tokens.read() }
+    }
+
+    @Test func aClientThatProvesItselfWithAKey() async throws {
+        let transport = ScriptedTransport([OAuthServerBench.tokens])
+        let client = RecoveringClient(transport: transport)
+        let server = try OAuthServer(endpoints: [.token: "https://id.example.com/token"])
+        let pem = KeyFixture.p256.pem
+
+        let oauth = OAuthClient(
+            server: server,
+            clientID: "billing",
+            authentication: PrivateKeyJWT(try SigningKey(pem: pem), keyID: "2030-01"),
+            client: client
+        )
+
+        _ = try await oauth.tokens(.clientCredentials())
+        #expect(transport.received.first?.text.contains("client_assertion=") == true)
+    }
+
+    @Test func tokensThatAreBoundToAKey() async throws {
+        let transport = ScriptedTransport([OAuthServerBench.wantsNonce("1"), OAuthServerBench.tokens, .status(200)])
+        let store = InMemoryTokenStore(Credentials(refreshToken: "R1"))
+        let server = try OAuthServer(endpoints: [.token: "https://id.example.com/token"])
+        let (issuer, api) = (OAuthServerBench.origin, OAuthServerBench.api)
+        let keptKey = DPoPProver().pem
+
+        let prover = try DPoPProver(pem: keptKey)
+        let nonces = DPoPNonces()
+        let oauth = OAuthClient(
+            server: server,
+            clientID: "app",
+            client: RecoveringClient(transport: transport) {
+                Recovery {
+                    NonceRetry()
+                    RateLimitBackoff()
+                    TransientRetry()
+                }
+            },
+            attemptLayers: [DPoPAuthorization(prover: prover, nonces: nonces, audience: [issuer])]
+        )
+        let tokens = TokenManager(store: store, renewer: RefreshTokenGrant(client: oauth))
+        let client = RecoveringClient(transport: transport) {
+            Recovery {
+                NonceRetry()
+                RateLimitBackoff()
+                SessionRenewal(tokens)
+                TransientRetry()
+            }
+            DPoPAuthorization(tokens, prover: prover, nonces: nonces, audience: [api])
+        }
+
+        _ = try await client.send(HTTPRequest(url: "https://api.example.com/orders"))
+        #expect(transport.received.last?.request.headerFields[.authorization] == "DPoP A")
+    }
+}
+#endif

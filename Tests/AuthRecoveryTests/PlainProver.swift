@@ -1,0 +1,13 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// A prover for tests: its proofs are their claims, not signed.
+struct PlainProver: ProofOfPossession {
+    var failure: (any Error & Sendable)?
+    var thumbprint: String { "plain" }
+
+    func proof(_ claims: ProofClaims) throws -> Secret {
+        if let failure { throw failure }
+        return Secret(claims.json.description)
+    }
+}

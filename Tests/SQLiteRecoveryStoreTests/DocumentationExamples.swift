@@ -1,0 +1,53 @@
+#if SQLite
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import ProcessSupport
+import SQLiteRecoveryStore
+import Testing
+
+/// The examples of the article, compiled and run.
+@Suite struct DocumentationExamples {
+    @Test func aClientThatRemembersALockout() async throws {
+        let directory = TemporaryDirectory()
+        let path = directory.file("recovery.db")
+        let origin = Origin(scheme: "https", authority: "api.example.com")
+        let key = Gate.Key(scope: .account, origin: origin, name: "ada@example.com")
+        var options = RequestOptions()
+        options.account = "ada@example.com"
+
+        let first = SQLiteStore(path: path, namespace: "billing")
+        let opensAt = Timestamp.system().advanced(by: .seconds(600))
+        try await first.close(Gate(key: key, reason: .accountLocked, opensAt: opensAt), at: .system())
+        await first.shutdown()
+
+        // Another run of the program.
+        let transport = ScriptedTransport()
+        let store = SQLiteStore(path: path, namespace: "billing")
+        let runtime = Runtime(store: store, storeTimeout: .seconds(10))
+        let client = RecoveringClient(transport: transport, runtime: runtime)
+        let error = await #expect(throws: RecoveryError.self) {
+            _ = try await client.send(HTTPRequest(url: "https://api.example.com/items"), options: options)
+        }
+        #expect(error?.outcome.kind == .accountLocked)
+        #expect(transport.received.isEmpty)
+        await store.shutdown()
+    }
+
+    @Test func aClientThatSaysThatItsStoreIsGone() async throws {
+        let store = SQLiteStore(path: "/dev/null/recovery.db")
+        let events = EventHub()
+        let said = Locked<[String]>([])
+        let runtime = Runtime(store: store, storeTimeout: .seconds(600), events: events)
+        events.observe { event in
+            if case .store(.degraded(let name, let reason)) = event.kind {
+                said.withLock { $0.append("\(name): \(reason)") }
+            }
+        }
+        let client = RecoveringClient(transport: ScriptedTransport(), runtime: runtime)
+        _ = try await client.send(HTTPRequest(url: "https://api.example.com/items"))
+        #expect(said.withLock { $0.count } == 1)
+        #expect(said.withLock { $0.first?.hasPrefix("sqlite: /dev/null") } == true)
+    }
+}
+#endif
