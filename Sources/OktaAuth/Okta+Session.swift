@@ -110,7 +110,8 @@ extension Okta {
         do {
             return try await api.send(call)
         } catch let error as RecoveryError where error.kind == .credentialRejected {
-            guard let credential = error.outcome.credential, credential == kind, error.outcome.tokenAction == .clear else {
+            guard let credential = error.outcome.credential, credential == kind, error.outcome.tokenAction == .clear
+            else {
                 throw error
             }
             // Where the client's own policies have renewed it already, a fresh one was refused.
@@ -140,7 +141,13 @@ extension Okta {
 
     private func currentOrgSession() async throws -> OktaSession {
         try await session(
-            in: send(OktaAPI.Call(request: api.org.request(.get, path: "/api/v1/sessions/me"), resend: .byMethod, purpose: .plain))
+            in: send(
+                OktaAPI.Call(
+                    request: api.org.request(.get, path: "/api/v1/sessions/me"),
+                    resend: .byMethod,
+                    purpose: .plain
+                )
+            )
         )
     }
 

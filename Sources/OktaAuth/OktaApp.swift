@@ -7,7 +7,7 @@ public struct OktaApp: Sendable {
     public var clientID: String
     /// Where the authorization endpoint sends its answer; it is read, never opened.
     public var redirectURI: String
-    /// What is asked for. Default: `openid offline_access`.
+    /// What is asked for; default: `openid offline_access`.
     public var scope: String
     /// The authorization server's id, such as `default`; nil for the org's own.
     public var authorizationServer: String?

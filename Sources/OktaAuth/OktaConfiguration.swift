@@ -6,7 +6,9 @@ public struct OktaConfiguration: Sendable {
     /// How long to wait between two questions whether a push was answered; at least 500 ms, default: 4 s.
     public var pollInterval: Duration
 
-    /// Whether the server is to say that a password expires soon; the person may then change it or go on. Default: no.
+    /// Whether the server is to say that a password expires soon; default: no.
+    ///
+    /// The person may then change it or go on.
     public var warnsOfExpiry: Bool
 
     /// Whether optional factors are offered for enrollment too; default: no, they are skipped.

@@ -41,13 +41,31 @@ struct OktaAnswerTests {
         live("PASSWORD_RESET", "", .continue, [.changePassword]),
         live("RECOVERY"),
         live("RECOVERY_CHALLENGE", #""factorType":"SMS",\#(verify)"#),
-        live("RECOVERY_CHALLENGE", #""factorType":"EMAIL","factorResult":"WAITING""#, .continue, [.visitProvider], token: nil),
-        live("LOCKED_OUT", #""_links":{"next":{"name":"unlock","href":"https://o/u"}}"#, .accountLocked, [.unlock, .contactAdmin], .clear, token: nil),
+        live(
+            "RECOVERY_CHALLENGE",
+            #""factorType":"EMAIL","factorResult":"WAITING""#,
+            .continue,
+            [.visitProvider],
+            token: nil
+        ),
+        live(
+            "LOCKED_OUT",
+            #""_links":{"next":{"name":"unlock","href":"https://o/u"}}"#,
+            .accountLocked,
+            [.unlock, .contactAdmin],
+            .clear,
+            token: nil
+        ),
         live("LOCKED_OUT", "", .accountLocked, [.contactAdmin], .keep, token: nil, presenting: nil),
         live("MFA_ENROLL"),
         live("MFA_ENROLL_ACTIVATE", #""_links":{"next":{"name":"activate","href":"https://o/a"}}"#),
         live("MFA_ENROLL_ACTIVATE", poll, .continue, [.poll]),
-        live("MFA_ENROLL_ACTIVATE", #""_embedded":{"factor":{"_embedded":{"activation":{"factorResult":"TIMEOUT"}}}}"#, .challengeExpired, [.newChallenge, .switchFactor]),
+        live(
+            "MFA_ENROLL_ACTIVATE",
+            #""_embedded":{"factor":{"_embedded":{"activation":{"factorResult":"TIMEOUT"}}}}"#,
+            .challengeExpired,
+            [.newChallenge, .switchFactor]
+        ),
         live("MFA_REQUIRED"),
         live("MFA_REQUIRED", factor("token:software:totp")),
         live("MFA_REQUIRED", factor("question")),
@@ -67,7 +85,13 @@ struct OktaAnswerTests {
         live("SUCCESS", #""sessionToken":"s""#, .ok, [], .keep, token: nil, presenting: nil),
         live("SUCCESS", #""_links":{"next":{"name":"original","href":"https://o/r"}}"#, .ok, []),
         live("SUCCESS", #""recoveryType":"UNLOCK""#, .ok, [], .clear, token: nil),
-        live("POLL", #""_embedded":{"transaction":{"profile":{"refresh":4000}}}"#, .continue, [.poll], delay: .seconds(4)),
+        live(
+            "POLL",
+            #""_embedded":{"transaction":{"profile":{"refresh":4000}}}"#,
+            .continue,
+            [.poll],
+            delay: .seconds(4)
+        ),
         live("PROFILE_REQUIRED"), live("CONSENT_REQUIRED"),
         live("ADMIN_CONSENT_REQUIRED", "", .continue, [.contactAdmin]),
         live("DEVICE_ACTIVATE"), live("FACTOR_REQUIRED"), live("FACTOR_ENROLL"), live("FACTOR_ENROLL_ACTIVATE"),
@@ -83,8 +107,26 @@ struct OktaAnswerTests {
         #expect(outcome.factorResult == stated)
     }
 
-    private static func quiet(_ path: String, _ body: String, _ kind: Outcome.Kind, _ remedies: [Remedy] = [], _ action: Outcome.TokenAction = .keep, status: Int = 200, presenting presented: Outcome.CredentialKind? = .state, _ method: HTTPRequest.Method = .post, lines: [(String, String)] = [], _ credential: Outcome.CredentialKind? = nil) -> Row {
-        let recorded = Recorded(status: status, body: body, lines: lines, presented: presented, method: method, path: path)
+    private static func quiet(
+        _ path: String,
+        _ body: String,
+        _ kind: Outcome.Kind,
+        _ remedies: [Remedy] = [],
+        _ action: Outcome.TokenAction = .keep,
+        status: Int = 200,
+        presenting presented: Outcome.CredentialKind? = .state,
+        _ method: HTTPRequest.Method = .post,
+        lines: [(String, String)] = [],
+        _ credential: Outcome.CredentialKind? = nil
+    ) -> Row {
+        let recorded = Recorded(
+            status: status,
+            body: body,
+            lines: lines,
+            presented: presented,
+            method: method,
+            path: path
+        )
         return Row("\(status) \(path) \(body)", recorded, kind, remedies, action, credential)
     }
 
@@ -110,11 +152,55 @@ struct OktaAnswerTests {
         quiet("/oauth2/v1/revoke", "", .ok, [], .clear, presenting: .refresh),
         quiet("/oauth2/v1/introspect", #"{"active":true}"#, .ok, presenting: .access),
         quiet("/oauth2/v1/introspect", #"{"active":false}"#, .ok, presenting: .client),
-        quiet("/oauth2/v1/introspect", #"{"active":false}"#, .credentialRejected, [.refreshCredential, .reauthenticate], .clear, presenting: .access, .post, .access),
-        quiet("/oauth2/v1/authorize", "", .ok, [], .clear, status: 302, presenting: .code, .get, lines: [("location", "app:/cb?code=c&state=s")]),
-        quiet("/oauth2/v1/authorize", "", .credentialRejected, [.restartFlow], .clear, status: 302, presenting: .code, .get, lines: [("location", "app:/cb?error=login_required&state=s")], .code),
-        quiet("/oauth2/v1/authorize", "<html>", .credentialRejected, [.restartFlow], .clear, presenting: .code, .get, .code),
-        quiet("/idp/idx/identify", #"{"remediation":{"value":[{"name":"challenge-authenticator"}]}}"#, .continue, [.askUser]),
+        quiet(
+            "/oauth2/v1/introspect",
+            #"{"active":false}"#,
+            .credentialRejected,
+            [.refreshCredential, .reauthenticate],
+            .clear,
+            presenting: .access,
+            .post,
+            .access
+        ),
+        quiet(
+            "/oauth2/v1/authorize",
+            "",
+            .ok,
+            [],
+            .clear,
+            status: 302,
+            presenting: .code,
+            .get,
+            lines: [("location", "app:/cb?code=c&state=s")]
+        ),
+        quiet(
+            "/oauth2/v1/authorize",
+            "",
+            .credentialRejected,
+            [.restartFlow],
+            .clear,
+            status: 302,
+            presenting: .code,
+            .get,
+            lines: [("location", "app:/cb?error=login_required&state=s")],
+            .code
+        ),
+        quiet(
+            "/oauth2/v1/authorize",
+            "<html>",
+            .credentialRejected,
+            [.restartFlow],
+            .clear,
+            presenting: .code,
+            .get,
+            .code
+        ),
+        quiet(
+            "/idp/idx/identify",
+            #"{"remediation":{"value":[{"name":"challenge-authenticator"}]}}"#,
+            .continue,
+            [.askUser]
+        ),
         quiet("/idp/idx/challenge", #"{"remediation":{"value":[{"name":"challenge-poll"}]}}"#, .continue, [.poll]),
         quiet("/idp/idx/challenge", #"{"successWithInteractionCode":{}}"#, .ok),
     ]
@@ -134,27 +220,181 @@ struct OktaAnswerTests {
         quiet("/api/v1/authn", "", .unavailable, [.retry], status: 503),
         quiet("/api/v1/authn", "{}", .unavailable, [.retry], status: 504),
         quiet("/api/v1/authn", "<html>", .unreadable, status: 403),
-        quiet("/api/v1/users/me", #"{"error":"Forbidden","message":"m"}"#, .permissionDenied, [.contactAdmin], status: 403, presenting: .access),
-        quiet("/api/v1/users/me", #"{"message":"m"}"#, .invalidRequest, [.fixRequest], status: 400, presenting: .access),
-        quiet("/api/v1/users/me", "{}", .credentialRejected, [.refreshCredential, .reauthenticate], .clear, status: 401, presenting: .access, .get, lines: [("www-authenticate", #"Bearer error="invalid_token""#)], .access),
-        quiet("/api/v1/users/me", "", .permissionDenied, [.contactAdmin], status: 403, presenting: .access, .get, lines: [("www-authenticate", #"Bearer error="insufficient_scope""#)]),
-        quiet("/api/v1/users/me", "", .stepUpRequired, [.stepUp], status: 403, presenting: .access, .get, lines: [("www-authenticate", #"Bearer error="insufficient_authentication_context", max_age=60, acr_values="a""#)]),
-        quiet("/oauth2/v1/token", #"{"error":"invalid_grant","error_description":"The refresh token is invalid or expired."}"#, .credentialRejected, [.reauthenticate], .clear, status: 400, presenting: .refresh, .post, .refresh),
-        quiet("/oauth2/v1/token", #"{"error":"invalid_grant","error_description":"The refresh token is invalid or expired."}"#, .unavailable, [.retry], status: 503, presenting: .refresh),
-        quiet("/oauth2/v1/token", #"{"error":"invalid_grant","error_description":"The credentials provided were invalid."}"#, .invalidCredentials, [.askUser], status: 400, presenting: nil),
-        quiet("/oauth2/v1/token", #"{"error":"invalid_client"}"#, .misconfigured, [.fixRequest], status: 401, presenting: .client),
-        quiet("/oauth2/v1/token", #"{"errorCode":"invalid_client","errorSummary":"s","errorId":"oae1","errorCauses":[]}"#, .misconfigured, [.fixRequest], status: 401, presenting: .client),
-        quiet("/oauth2/v1/token", #"{"error":"temporarily_unavailable"}"#, .unavailable, [.retry], status: 400, presenting: .refresh),
-        quiet("/oauth2/v1/token", #"{"error":"server_error"}"#, .unavailable, [.retry], status: 403, presenting: .refresh),
-        quiet("/oauth2/v1/token", #"{"error":"use_dpop_nonce"}"#, .nonceRequired, [.newNonce], status: 400, presenting: .refresh, .post, lines: [("dpop-nonce", "n1")]),
-        quiet("/oauth2/v1/token", #"{"error":"authorization_pending"}"#, .challengePending, [.poll], status: 400, presenting: .device),
-        quiet("/oauth2/v1/token", #"{"error":"slow_down"}"#, .challengePending, [.poll], status: 400, presenting: .device),
-        quiet("/oauth2/v1/token", #"{"error":"expired_token"}"#, .flowExpired, [.restartFlow], .clear, status: 400, presenting: .device),
+        quiet(
+            "/api/v1/users/me",
+            #"{"error":"Forbidden","message":"m"}"#,
+            .permissionDenied,
+            [.contactAdmin],
+            status: 403,
+            presenting: .access
+        ),
+        quiet(
+            "/api/v1/users/me",
+            #"{"message":"m"}"#,
+            .invalidRequest,
+            [.fixRequest],
+            status: 400,
+            presenting: .access
+        ),
+        quiet(
+            "/api/v1/users/me",
+            "{}",
+            .credentialRejected,
+            [.refreshCredential, .reauthenticate],
+            .clear,
+            status: 401,
+            presenting: .access,
+            .get,
+            lines: [("www-authenticate", #"Bearer error="invalid_token""#)],
+            .access
+        ),
+        quiet(
+            "/api/v1/users/me",
+            "",
+            .permissionDenied,
+            [.contactAdmin],
+            status: 403,
+            presenting: .access,
+            .get,
+            lines: [("www-authenticate", #"Bearer error="insufficient_scope""#)]
+        ),
+        quiet(
+            "/api/v1/users/me",
+            "",
+            .stepUpRequired,
+            [.stepUp],
+            status: 403,
+            presenting: .access,
+            .get,
+            lines: [
+                ("www-authenticate", #"Bearer error="insufficient_authentication_context", max_age=60, acr_values="a""#)
+            ]
+        ),
+        quiet(
+            "/oauth2/v1/token",
+            #"{"error":"invalid_grant","error_description":"The refresh token is invalid or expired."}"#,
+            .credentialRejected,
+            [.reauthenticate],
+            .clear,
+            status: 400,
+            presenting: .refresh,
+            .post,
+            .refresh
+        ),
+        quiet(
+            "/oauth2/v1/token",
+            #"{"error":"invalid_grant","error_description":"The refresh token is invalid or expired."}"#,
+            .unavailable,
+            [.retry],
+            status: 503,
+            presenting: .refresh
+        ),
+        quiet(
+            "/oauth2/v1/token",
+            #"{"error":"invalid_grant","error_description":"The credentials provided were invalid."}"#,
+            .invalidCredentials,
+            [.askUser],
+            status: 400,
+            presenting: nil
+        ),
+        quiet(
+            "/oauth2/v1/token",
+            #"{"error":"invalid_client"}"#,
+            .misconfigured,
+            [.fixRequest],
+            status: 401,
+            presenting: .client
+        ),
+        quiet(
+            "/oauth2/v1/token",
+            #"{"errorCode":"invalid_client","errorSummary":"s","errorId":"oae1","errorCauses":[]}"#,
+            .misconfigured,
+            [.fixRequest],
+            status: 401,
+            presenting: .client
+        ),
+        quiet(
+            "/oauth2/v1/token",
+            #"{"error":"temporarily_unavailable"}"#,
+            .unavailable,
+            [.retry],
+            status: 400,
+            presenting: .refresh
+        ),
+        quiet(
+            "/oauth2/v1/token",
+            #"{"error":"server_error"}"#,
+            .unavailable,
+            [.retry],
+            status: 403,
+            presenting: .refresh
+        ),
+        quiet(
+            "/oauth2/v1/token",
+            #"{"error":"use_dpop_nonce"}"#,
+            .nonceRequired,
+            [.newNonce],
+            status: 400,
+            presenting: .refresh,
+            .post,
+            lines: [("dpop-nonce", "n1")]
+        ),
+        quiet(
+            "/oauth2/v1/token",
+            #"{"error":"authorization_pending"}"#,
+            .challengePending,
+            [.poll],
+            status: 400,
+            presenting: .device
+        ),
+        quiet(
+            "/oauth2/v1/token",
+            #"{"error":"slow_down"}"#,
+            .challengePending,
+            [.poll],
+            status: 400,
+            presenting: .device
+        ),
+        quiet(
+            "/oauth2/v1/token",
+            #"{"error":"expired_token"}"#,
+            .flowExpired,
+            [.restartFlow],
+            .clear,
+            status: 400,
+            presenting: .device
+        ),
         quiet("/oauth2/v1/token", #"{"error":"access_denied"}"#, .declined, status: 400, presenting: .code),
-        quiet("/oauth2/v1/token", #"{"error":"mfa_required","mfa_token":"t"}"#, .stepUpRequired, [.stepUp], status: 403, presenting: nil),
-        quiet("/idp/idx/introspect", #"{"messages":{"value":[{"message":"You have been logged out due to inactivity.","i18n":{"key":"idx.session.expired"},"class":"ERROR"}]}}"#, .flowExpired, [.restartFlow], .clear, status: 401),
-        quiet("/idp/idx/identify", #"{"messages":{"value":[{"message":"Authentication failed","i18n":{"key":"errors.E0000004"},"class":"ERROR"}]}}"#, .invalidCredentials, [.askUser], status: 401),
-        quiet("/idp/idx/challenge/answer", #"{"remediation":{"value":[{"name":"c","value":[{"name":"credentials","form":{"value":[{"name":"passcode","messages":{"value":[{"message":"Invalid code. Try again.","i18n":{"key":"api.authn.error.PASSCODE_INVALID"},"class":"ERROR"}]}}]}}]}]}}"#, .challengeIncorrect, [.askUser], status: 200),
+        quiet(
+            "/oauth2/v1/token",
+            #"{"error":"mfa_required","mfa_token":"t"}"#,
+            .stepUpRequired,
+            [.stepUp],
+            status: 403,
+            presenting: nil
+        ),
+        quiet(
+            "/idp/idx/introspect",
+            #"{"messages":{"value":[{"message":"You have been logged out due to inactivity.","i18n":{"key":"idx.session.expired"},"class":"ERROR"}]}}"#,
+            .flowExpired,
+            [.restartFlow],
+            .clear,
+            status: 401
+        ),
+        quiet(
+            "/idp/idx/identify",
+            #"{"messages":{"value":[{"message":"Authentication failed","i18n":{"key":"errors.E0000004"},"class":"ERROR"}]}}"#,
+            .invalidCredentials,
+            [.askUser],
+            status: 401
+        ),
+        quiet(
+            "/idp/idx/challenge/answer",
+            #"{"remediation":{"value":[{"name":"c","value":[{"name":"credentials","form":{"value":[{"name":"passcode","messages":{"value":[{"message":"Invalid code. Try again.","i18n":{"key":"api.authn.error.PASSCODE_INVALID"},"class":"ERROR"}]}}]}}]}]}}"#,
+            .challengeIncorrect,
+            [.askUser],
+            status: 200
+        ),
     ]
 
     @Test(arguments: refusals)
@@ -163,7 +403,8 @@ struct OktaAnswerTests {
     }
 
     @Test func messagesOfTheIdentityEngineSpeakToThePerson() {
-        let body = #"{"messages":{"value":[{"message":"Wait a little.","i18n":{"key":"unknown.key"},"class":"ERROR"}]}}"#
+        let body =
+            #"{"messages":{"value":[{"message":"Wait a little.","i18n":{"key":"unknown.key"},"class":"ERROR"}]}}"#
         let outcome = Recorded(status: 400, body: body, path: "/idp/idx/identify").outcome
         #expect(outcome.userMessage == "Wait a little.")
         #expect(outcome.code == "unknown.key")
@@ -171,7 +412,12 @@ struct OktaAnswerTests {
     }
 
     @Test func noAnswerIsTheTransports() {
-        let exchange = Exchange(method: .post, path: "/api/v1/authn", result: .failure(TransportError(.connectionLost, .unknown)), now: Timestamp(secondsSinceEpoch: 0))
+        let exchange = Exchange(
+            method: .post,
+            path: "/api/v1/authn",
+            result: .failure(TransportError(.connectionLost, .unknown)),
+            now: Timestamp(secondsSinceEpoch: 0)
+        )
         #expect(OktaClassifier().classify(exchange).kind == .transport)
     }
 }

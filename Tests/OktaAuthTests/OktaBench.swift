@@ -162,7 +162,13 @@ enum OktaJSON {
     static let cancel = link("cancel", "/cancel")
     static let previous = link("prev", "/previous")
 
-    static func state(_ status: String, embedded: String = "", links: [String] = [], more: String = "", token: String? = "00st1") -> String {
+    static func state(
+        _ status: String,
+        embedded: String = "",
+        links: [String] = [],
+        more: String = "",
+        token: String? = "00st1"
+    ) -> String {
         let proof = token.map { #""stateToken":"\#($0)","# } ?? ""
         return """
             {\(proof)"expiresAt":"2030-01-01T00:05:00.000Z","status":"\(status)"\(more),\
@@ -173,7 +179,8 @@ enum OktaJSON {
 
     static func factor(_ type: String, id: String = "f1", profile: String = "{}", challenge: String? = nil) -> String {
         let inner = challenge.map { #","_embedded":{"challenge":\#($0)}"# } ?? ""
-        return #"{"id":"\#(id)","factorType":"\#(type)","provider":"OKTA","profile":\#(profile)\#(inner),"_links":{\#(link("verify", "/factors/\(id)/verify"))}}"#
+        return
+            #"{"id":"\#(id)","factorType":"\#(type)","provider":"OKTA","profile":\#(profile)\#(inner),"_links":{\#(link("verify", "/factors/\(id)/verify"))}}"#
     }
 
     static func open(_ type: String, _ enrollment: String = "REQUIRED", links: String = "") -> String {
@@ -190,20 +197,24 @@ extension ScriptedTransport.Step {
     }
 
     static var session: Self {
-        .answer(#"{"id":"sid1","userId":"00u1","login":"ada@example.com","status":"ACTIVE","expiresAt":"2030-01-01T02:00:00.000Z"}"#)
+        .answer(
+            #"{"id":"sid1","userId":"00u1","login":"ada@example.com","status":"ACTIVE","expiresAt":"2030-01-01T02:00:00.000Z"}"#
+        )
     }
 
     static func required(_ factors: String...) -> Self {
         .answer(OktaJSON.state("MFA_REQUIRED", embedded: #","factors":[\#(factors.joined(separator: ","))]"#))
     }
 
-    static func challenge(_ factor: String, result: String? = nil, next: String = "verify", resend: String = "") -> Self {
+    static func challenge(_ factor: String, result: String? = nil, next: String = "verify", resend: String = "") -> Self
+    {
         let outcome = result.map { #","factorResult":"\#($0)""# } ?? ""
         return .answer(
             OktaJSON.state(
                 "MFA_CHALLENGE",
                 embedded: #","factor":\#(factor)"#,
-                links: [OktaJSON.link("next", "/factors/f1/verify", name: next), OktaJSON.previous] + (resend.isEmpty ? [] : [resend]),
+                links: [OktaJSON.link("next", "/factors/f1/verify", name: next), OktaJSON.previous]
+                    + (resend.isEmpty ? [] : [resend]),
                 more: outcome
             )
         )
@@ -212,14 +223,20 @@ extension ScriptedTransport.Step {
     static func expired(_ status: String = "PASSWORD_EXPIRED", policy: String = "", links: [String] = []) -> Self {
         let name = status == "PASSWORD_RESET" ? "resetPassword" : "changePassword"
         let path = status == "PASSWORD_RESET" ? "/credentials/reset_password" : "/credentials/change_password"
-        return .answer(OktaJSON.state(status, embedded: policy, links: [OktaJSON.link("next", path, name: name)] + links))
+        return .answer(
+            OktaJSON.state(status, embedded: policy, links: [OktaJSON.link("next", path, name: name)] + links)
+        )
     }
 
     static var lockedOut: Self {
-        .answer(OktaJSON.state("LOCKED_OUT", links: [OktaJSON.link("next", "/recovery/unlock", name: "unlock")], token: nil))
+        .answer(
+            OktaJSON.state("LOCKED_OUT", links: [OktaJSON.link("next", "/recovery/unlock", name: "unlock")], token: nil)
+        )
     }
 
-    static func error(_ number: Int, _ status: Int = 403, causes: [String] = [], _ fields: [String: String] = [:]) -> Self {
+    static func error(_ number: Int, _ status: Int = 403, causes: [String] = [], _ fields: [String: String] = [:])
+        -> Self
+    {
         let digits = String(number)
         let code = "E" + String(repeating: "0", count: 7 - digits.count) + digits
         return .status(status, fields, body: Recorded.error(code, causes: causes))

@@ -174,7 +174,9 @@ struct OktaCodeTests {
         #expect(outcome.processed == expected)
     }
 
-    @Test(arguments: [(400, Outcome.Kind.invalidRequest), (403, .permissionDenied), (404, .notFound), (503, .unavailable)])
+    @Test(arguments: [
+        (400, Outcome.Kind.invalidRequest), (403, .permissionDenied), (404, .notFound), (503, .unavailable),
+    ])
     func aCodeThatIsNotKnownLeavesItToTheStatus(status: Int, kind: Outcome.Kind) {
         let outcome = Recorded(status: status, body: Recorded.error("E0000999")).outcome
         #expect(outcome.kind == kind)
@@ -184,7 +186,12 @@ struct OktaCodeTests {
 
     @Test func anUnknownCodeRefusesNoCredentialForGood() {
         for presented in [Outcome.CredentialKind.access, .state, .session, .refresh] {
-            let recorded = Recorded(status: 401, body: Recorded.error("E0000999"), presented: presented, path: "/api/v1/x")
+            let recorded = Recorded(
+                status: 401,
+                body: Recorded.error("E0000999"),
+                presented: presented,
+                path: "/api/v1/x"
+            )
             #expect(recorded.outcome.tokenAction == .keep)
             #expect(recorded.outcome.kind.isFailure)
         }
@@ -201,7 +208,10 @@ struct OktaCodeTests {
         (Recorded.error("E0000001", #"Api validation failed: \"password\""#), "password"),
         (Recorded.error("E0000001", "Api validation failed: x", causes: ["phoneNumber: is wrong"]), "phoneNumber"),
         (Recorded.error("E0000001", "Api validation failed: two words"), nil),
-        (#"{"errorCode":"E0000001","errorCauses":[{"errorSummary":"x","reason":"R","location":"userName","locationType":"body","domain":"end user"}]}"#, "userName"),
+        (
+            #"{"errorCode":"E0000001","errorCauses":[{"errorSummary":"x","reason":"R","location":"userName","locationType":"body","domain":"end user"}]}"#,
+            "userName"
+        ),
         (#"{"errorCode":"E0000001","errorCause":[{"errorSummary":"answer: too short"}]}"#, "answer"),
         (#"{"errorCode":"E0000001","errorCauses":["email: as text"]}"#, "email"),
         (#"{"errorCode":"E0000001"}"#, nil),

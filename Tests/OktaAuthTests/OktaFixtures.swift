@@ -34,13 +34,15 @@ struct Recorded: Sendable {
     /// The body of an error.
     static func error(_ code: String, _ summary: String = "s", causes: [String] = []) -> String {
         let list = causes.map { #"{"errorSummary":"\#($0)"}"# }.joined(separator: ",")
-        return #"{"errorCode":"\#(code)","errorSummary":"\#(summary)","errorLink":"\#(code)","errorId":"oae1","errorCauses":[\#(list)]}"#
+        return
+            #"{"errorCode":"\#(code)","errorSummary":"\#(summary)","errorLink":"\#(code)","errorId":"oae1","errorCauses":[\#(list)]}"#
     }
 
     /// The body of a transaction.
     static func state(_ status: String, _ more: String = "", token: String? = "00st1") -> String {
         let proof = token.map { #""stateToken":"\#($0)","# } ?? ""
-        return #"{\#(proof)"expiresAt":"2030-01-01T00:05:00.000Z","status":"\#(status)"\#(more.isEmpty ? "" : ",")\#(more)}"#
+        return
+            #"{\#(proof)"expiresAt":"2030-01-01T00:05:00.000Z","status":"\#(status)"\#(more.isEmpty ? "" : ",")\#(more)}"#
     }
 }
 

@@ -27,18 +27,30 @@ struct OktaLimitTests {
         ("without a date the local clock counts", bucket + [reset(20)], .seconds(21)),
         ("the server's date counts", bucket + [("Date", "Thu, 01 Jan 2026 01:00:00 GMT"), reset(3620)], .seconds(21)),
         ("none", [date], nil),
-        ("too many requests at once", [("x-rate-limit-limit", "0"), ("x-rate-limit-remaining", "0"), date, reset(40)], .seconds(1)),
+        (
+            "too many requests at once",
+            [("x-rate-limit-limit", "0"), ("x-rate-limit-remaining", "0"), date, reset(40)], .seconds(1)
+        ),
         ("Retry-After", bucket + [date, reset(48), ("Retry-After", "7")], .seconds(7)),
         ("Retry-After that is none", bucket + [date, reset(48), ("Retry-After", "nan")], .seconds(49)),
-        ("more than a number holds", bucket + [date, ("x-rate-limit-reset", String(repeating: "9", count: 40))], .longest),
+        (
+            "more than a number holds", bucket + [date, ("x-rate-limit-reset", String(repeating: "9", count: 40))],
+            .longest
+        ),
     ]
 
     @Test(arguments: stated.indices)
     func theDelayIsWhatTheFieldsState(index: Int) {
         let (name, lines, delay) = Self.stated[index]
         let outcome = Recorded(status: 429, body: Recorded.error("E0000047"), lines: lines).outcome
-        #expect(outcome.retryAfter.map { min($0, .seconds(1 << 40)) } == delay.map { min($0, .seconds(1 << 40)) }, "\(name)")
-        #expect(outcome.kind == (delay.map { $0 >= .seconds(3600) } ?? false ? .quotaExhausted : .rateLimited), "\(name)")
+        #expect(
+            outcome.retryAfter.map { min($0, .seconds(1 << 40)) } == delay.map { min($0, .seconds(1 << 40)) },
+            "\(name)"
+        )
+        #expect(
+            outcome.kind == (delay.map { $0 >= .seconds(3600) } ?? false ? .quotaExhausted : .rateLimited),
+            "\(name)"
+        )
         #expect(outcome.scope == .origin)
         #expect(outcome.processed == .no)
     }
@@ -73,7 +85,8 @@ struct OktaLimitTests {
     static let disguised: [Recorded] = [
         Recorded(
             status: 429,
-            body: #"{"error":"invalid_grant","error_description":"API call exceeded rate limit due to too many requests."}"#,
+            body:
+                #"{"error":"invalid_grant","error_description":"API call exceeded rate limit due to too many requests."}"#,
             presented: .refresh,
             path: "/oauth2/v1/token"
         ),
@@ -86,10 +99,12 @@ struct OktaLimitTests {
         Recorded(status: 429, body: #"{"error":"too_many_user_codes"}"#, presented: .client, path: "/oauth2/v1/device"),
         Recorded(
             status: 429,
-            body: #"{"version":"1.0.0","messages":{"type":"array","value":[{"message":"Too many","i18n":{"key":"tooManyRequests"},"class":"ERROR"}]}}"#,
+            body:
+                #"{"version":"1.0.0","messages":{"type":"array","value":[{"message":"Too many","i18n":{"key":"tooManyRequests"},"class":"ERROR"}]}}"#,
             path: "/idp/idx/challenge/answer"
         ),
-        Recorded(status: 429, body: "<html>", path: "/api/v1/users"), Recorded(status: 429, body: "", path: "/api/v1/users"),
+        Recorded(status: 429, body: "<html>", path: "/api/v1/users"),
+        Recorded(status: 429, body: "", path: "/api/v1/users"),
         Recorded(status: 429, body: "{}"), Recorded(status: 429, body: "Too Many Requests"),
     ]
 

@@ -49,7 +49,8 @@ import Testing
 
     @Test func aSessionTokenIsPresentedOnceWhateverComesBack() async throws {
         for failure in [
-            ScriptedTransport.Step.error(47, 429, ["retry-after": "1"]), .fail(.connectionLost, .unknown), .error(4, 401),
+            ScriptedTransport.Step.error(47, 429, ["retry-after": "1"]), .fail(.connectionLost, .unknown),
+            .error(4, 401),
             .status(502),
         ] {
             let fresh = ScriptedTransport.Step.success("20111new")
@@ -63,7 +64,9 @@ import Testing
         let bench = try OktaBench([
             .required(OktaJSON.factor("token:software:totp")), .success(), .error(47, 429, ["retry-after": "1"]),
         ])
-        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn("hunter2", Person([.totp: "1"])) }
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.signIn("hunter2", Person([.totp: "1"]))
+        }
         #expect(error?.kind == .rateLimited)
         #expect(bench.transport.received.count == 3)
     }
@@ -138,14 +141,17 @@ import Testing
     private static let held = Credentials(sessionID: "sid1")
 
     private static let passing: [ScriptedTransport.Step] = [
-        .status(500), .status(502, [:], body: "<html>"), .error(47, 429), .fail(.connectionLost, .unknown), .status(408),
+        .status(500), .status(502, [:], body: "<html>"), .error(47, 429), .fail(.connectionLost, .unknown),
+        .status(408),
         .status(401, [:], body: "<html>"), .error(15, 401), .error(6, 403), .error(999, 401),
     ]
 
     @Test(arguments: passing.indices)
     func whatIsNoRefusalClearsNothing(index: Int) async throws {
         let bench = try OktaBench((0..<9).map { _ in Self.passing[index] }, credentials: Self.held)
-        await #expect(throws: RecoveryError.self) { try await bench.skippingWaits { try await bench.okta.send(path: "/x") } }
+        await #expect(throws: RecoveryError.self) {
+            try await bench.skippingWaits { try await bench.okta.send(path: "/x") }
+        }
         #expect(try await bench.credentials.sessionID == "sid1")
     }
 
@@ -217,7 +223,8 @@ import Testing
             var seen = ""
             do {
                 let answers: [AnswerKey: [ChallengeAnswer]] = [
-                    .newPassword: [.text("better"), .text("better")], .totp: Array(repeating: .text("123456"), count: 3),
+                    .newPassword: [.text("better"), .text("better")],
+                    .totp: Array(repeating: .text("123456"), count: 3),
                 ]
                 let session = try await bench.signIn("hunter2", Person(answers))
                 seen += "\(session)"
@@ -227,7 +234,8 @@ import Testing
             for event in bench.events.events {
                 switch event.kind {
                 case .attempt(_, let method, let url, _): seen += method + url
-                case .givingUp(let outcome, let reason, _, _): seen += "\(outcome.kind)\(reason)\(outcome.loggableCode ?? "")"
+                case .givingUp(let outcome, let reason, _, _):
+                    seen += "\(outcome.kind)\(reason)\(outcome.loggableCode ?? "")"
                 default: seen += event.kind.words
                 }
             }
@@ -247,9 +255,12 @@ import Testing
     }
 
     @Test func aLinkToAnotherOriginIsRefused() async throws {
-        let body = OktaJSON.state("PASSWORD_EXPIRED", links: [
-            #""next":{"name":"changePassword","href":"https://evil.example/api/v1/authn/credentials/change_password"}"#,
-        ])
+        let body = OktaJSON.state(
+            "PASSWORD_EXPIRED",
+            links: [
+                #""next":{"name":"changePassword","href":"https://evil.example/api/v1/authn/credentials/change_password"}"#
+            ]
+        )
         let bench = try OktaBench([.answer(body)])
         let error = await #expect(throws: RecoveryError.self) {
             try await bench.signIn("hunter2", Person([.newPassword: "better"]))
@@ -261,8 +272,12 @@ import Testing
 
 @Suite struct P10HostileInputIsBounded {
     private static let bodies = [
-        Recorded.error("E0000068", causes: ["passCode: x"]), Recorded.state("MFA_REQUIRED", #""_embedded":{"factors":[{"factorType":"sms"}]}"#),
-        Recorded.state("MFA_CHALLENGE", #""factorResult":"WAITING","_links":{"next":{"name":"poll","href":"https://o/p"}}"#),
+        Recorded.error("E0000068", causes: ["passCode: x"]),
+        Recorded.state("MFA_REQUIRED", #""_embedded":{"factors":[{"factorType":"sms"}]}"#),
+        Recorded.state(
+            "MFA_CHALLENGE",
+            #""factorResult":"WAITING","_links":{"next":{"name":"poll","href":"https://o/p"}}"#
+        ),
         #"{"error":"invalid_grant","error_description":"d"}"#, #"{"active":false}"#, "<html>", "",
         #"{"messages":{"value":[{"message":"m","i18n":{"key":"k"},"class":"ERROR"}]},"remediation":{"value":[{"name":"n"}]}}"#,
     ]
@@ -275,7 +290,9 @@ import Testing
         let mutator = ByteMutator(seed: 1)
         for _ in 0..<6000 {
             var fields = HTTPFields()
-            for (name, value) in [("x-rate-limit-reset", "1893456048"), ("x-rate-limit-limit", "0"), ("retry-after", "5")] {
+            for (name, value) in [
+                ("x-rate-limit-reset", "1893456048"), ("x-rate-limit-limit", "0"), ("retry-after", "5"),
+            ] {
                 guard mutator.below(2) == 0, let name = HTTPField.Name(name) else { continue }
                 fields.append(HTTPField(name: name, value: String(decoding: mutator.mutate(value.utf8), as: UTF8.self)))
             }
@@ -303,14 +320,27 @@ import Testing
     func aServerThatSaysAnythingEndsASignInWithAValueOrATypedError() async throws {
         let mutator = ByteMutator(seed: 2)
         let answers = [
-            OktaJSON.state("MFA_REQUIRED", embedded: #","factors":[\#(OktaJSON.factor("push")),\#(OktaJSON.factor("sms"))]"#),
-            OktaJSON.state("PASSWORD_EXPIRED", links: [OktaJSON.link("next", "/credentials/change_password", name: "changePassword")]),
-            OktaJSON.state("MFA_CHALLENGE", embedded: #","factor":\#(OktaJSON.factor("push"))"#, links: [OktaJSON.link("next", "/p", name: "poll")], more: #","factorResult":"WAITING""#),
+            OktaJSON.state(
+                "MFA_REQUIRED",
+                embedded: #","factors":[\#(OktaJSON.factor("push")),\#(OktaJSON.factor("sms"))]"#
+            ),
+            OktaJSON.state(
+                "PASSWORD_EXPIRED",
+                links: [OktaJSON.link("next", "/credentials/change_password", name: "changePassword")]
+            ),
+            OktaJSON.state(
+                "MFA_CHALLENGE",
+                embedded: #","factor":\#(OktaJSON.factor("push"))"#,
+                links: [OktaJSON.link("next", "/p", name: "poll")],
+                more: #","factorResult":"WAITING""#
+            ),
             OktaJSON.state("SUCCESS", more: #","sessionToken":"t""#), #"{"id":"sid1","status":"ACTIVE"}"#,
         ]
         for _ in 0..<300 {
             let steps = (0..<8).map { _ in
-                let body = mutator.below(3) == 0 ? Array(mutator.pick(answers).utf8) : mutator.mutate(mutator.pick(answers).utf8)
+                let body =
+                    mutator.below(3) == 0
+                    ? Array(mutator.pick(answers).utf8) : mutator.mutate(mutator.pick(answers).utf8)
                 return ScriptedTransport.Step.answer(String(decoding: body, as: UTF8.self))
             }
             let bench = try OktaBench(steps)

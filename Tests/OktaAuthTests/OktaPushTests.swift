@@ -74,7 +74,8 @@ struct OktaPushTests {
     }
 
     static let passing: [(String, ScriptedTransport.Step)] = [
-        ("reset", .fail(.connectionLost, .unknown)), ("502", .status(502, [:], body: "<html>")), ("500", .error(9, 500)),
+        ("reset", .fail(.connectionLost, .unknown)), ("502", .status(502, [:], body: "<html>")),
+        ("500", .error(9, 500)),
         ("504", .status(504)), ("slow", .fail(.timedOut, .unknown)),
     ]
 
@@ -112,7 +113,11 @@ struct OktaPushTests {
         let bench = try OktaBench([
             .required(Self.push),
             .run { received in
-                var answer = try await TransportResponse.scripted(200, date, body: Self.body(of: Self.waiting, received))
+                var answer = try await TransportResponse.scripted(
+                    200,
+                    date,
+                    body: Self.body(of: Self.waiting, received)
+                )
                 answer.head.status = .ok
                 return answer
             },
@@ -122,7 +127,9 @@ struct OktaPushTests {
         #expect(bench.transport.received.count == 2)
     }
 
-    private static func body(of step: ScriptedTransport.Step, _ received: ScriptedTransport.Received) async throws -> String {
+    private static func body(of step: ScriptedTransport.Step, _ received: ScriptedTransport.Received) async throws
+        -> String
+    {
         let transport = ScriptedTransport([step])
         let answer = try await transport.send(received.request, body: nil, options: AttemptOptions())
         return String(decoding: try await answer.body.collect(upTo: 1 << 20), as: UTF8.self)

@@ -23,7 +23,9 @@ struct OktaRecoveryTests {
     }
 
     private static func mail(_ type: String) -> ScriptedTransport.Step {
-        .answer(#"{"status":"RECOVERY_CHALLENGE","factorResult":"WAITING","factorType":"EMAIL","recoveryType":"\#(type)"}"#)
+        .answer(
+            #"{"status":"RECOVERY_CHALLENGE","factorResult":"WAITING","factorType":"EMAIL","recoveryType":"\#(type)"}"#
+        )
     }
 
     private static func question(_ type: String) -> ScriptedTransport.Step {
@@ -82,7 +84,8 @@ struct OktaRecoveryTests {
 
     @Test func aForgottenPasswordIsRecoveredFromTheQuestionForIt() async throws {
         let bench = try OktaBench([
-            Self.challenge("PASSWORD"), Self.question("PASSWORD"), .error(87, 400), .expired("PASSWORD_RESET"), .success(),
+            Self.challenge("PASSWORD"), Self.question("PASSWORD"), .error(87, 400), .expired("PASSWORD_RESET"),
+            .success(),
             .session,
         ])
         let person = Person(
@@ -122,7 +125,8 @@ struct OktaRecoveryTests {
 
     @Test func anAuthenticatorAppIsEnrolledWithItsKey() async throws {
         let totp = OktaJSON.open("token:software:totp")
-        let activation = #","factor":{"id":"f9","factorType":"token:software:totp","provider":"OKTA","_embedded":{"activation":{"sharedSecret":"JBSWY3DP","_links":{"qrcode":{"href":"https://x/qr","type":"image/png"}}}}}"#
+        let activation =
+            #","factor":{"id":"f9","factorType":"token:software:totp","provider":"OKTA","_embedded":{"activation":{"sharedSecret":"JBSWY3DP","_links":{"qrcode":{"href":"https://x/qr","type":"image/png"}}}}}"#
         let bench = try OktaBench([
             .answer(OktaJSON.state("MFA_ENROLL", embedded: #","factors":[\#(totp)]"#)),
             .answer(
@@ -155,14 +159,16 @@ struct OktaRecoveryTests {
         let sms = OktaJSON.open("sms")
         let activate = OktaJSON.state(
             "MFA_ENROLL_ACTIVATE",
-            embedded: #","factor":{"id":"f9","factorType":"sms","provider":"OKTA","profile":{"phoneNumber":"+15551234567"}}"#,
+            embedded:
+                #","factor":{"id":"f9","factorType":"sms","provider":"OKTA","profile":{"phoneNumber":"+15551234567"}}"#,
             links: [
                 OktaJSON.link("next", "/factors/f9/lifecycle/activate", name: "activate"),
                 #""resend":[\#(OktaJSON.link("x", "/factors/f9/lifecycle/resend", name: "sms").dropFirst(4))]"#,
             ]
         )
         let bench = try OktaBench([
-            .answer(OktaJSON.state("MFA_ENROLL", embedded: #","factors":[\#(sms)]"#)), .error(98, 400), .answer(activate),
+            .answer(OktaJSON.state("MFA_ENROLL", embedded: #","factors":[\#(sms)]"#)), .error(98, 400),
+            .answer(activate),
             .answer(#"{"_embedded":{}}"#), .success(), .session,
         ])
         let person = Person([.phoneNumber: [.text("x"), .text("+15551234567")], .phoneCode: [.resend, .text("1")]])
@@ -176,13 +182,17 @@ struct OktaRecoveryTests {
         let question = OktaJSON.open("question", links: ",\(OktaJSON.link("questions", "/factors/questions"))")
         let bench = try OktaBench([
             .answer(OktaJSON.state("MFA_ENROLL", embedded: #","factors":[\#(question)]"#)),
-            .answer(#"[{"question":"pet","questionText":"First pet?"},{"question":"car","questionText":"First car?"}]"#),
+            .answer(
+                #"[{"question":"pet","questionText":"First pet?"},{"question":"car","questionText":"First car?"}]"#
+            ),
             .success(), .session,
         ])
         let person = Person([.securityAnswer: "Fiat"], choosing: "car")
         _ = try await bench.signIn("hunter2", person)
         #expect(person.questions.first?.prompt == "First car?")
-        #expect(bench.sent[2] == "/authn/factors {factorType:question,provider:OKTA,profile:{question:car,answer:Fiat}}")
+        #expect(
+            bench.sent[2] == "/authn/factors {factorType:question,provider:OKTA,profile:{question:car,answer:Fiat}}"
+        )
     }
 
     @Test func aPushIsEnrolledByScanningAndPolling() async throws {
@@ -190,7 +200,8 @@ struct OktaRecoveryTests {
             .answer(
                 OktaJSON.state(
                     "MFA_ENROLL_ACTIVATE",
-                    embedded: #","factor":{"id":"f9","factorType":"push","provider":"OKTA","_embedded":{"activation":{"factorResult":"\#(result)","expiresAt":"2030-01-01T00:05:00.000Z","_links":{"qrcode":{"href":"https://x/qr","type":"image/png"},"send":[{"name":"sms","href":"https://x/s"}]}}}}"#,
+                    embedded:
+                        #","factor":{"id":"f9","factorType":"push","provider":"OKTA","_embedded":{"activation":{"factorResult":"\#(result)","expiresAt":"2030-01-01T00:05:00.000Z","_links":{"qrcode":{"href":"https://x/qr","type":"image/png"},"send":[{"name":"sms","href":"https://x/s"}]}}}}"#,
                     links: [OktaJSON.link("next", "/factors/f9/lifecycle/activate/poll", name: "poll")]
                 )
             )

@@ -11,7 +11,9 @@ struct OktaSessionTests {
     private static let tokens = #"{"access_token":"A1","refresh_token":"R1","expires_in":3600,"token_type":"Bearer"}"#
 
     /// An authorization endpoint that sends the code, or something else, along with the request's state.
-    private static func redirect(_ rest: String = "code=c1", to uri: String = "com.example:/callback") -> ScriptedTransport.Step {
+    private static func redirect(_ rest: String = "code=c1", to uri: String = "com.example:/callback")
+        -> ScriptedTransport.Step
+    {
         .run { received in
             let query = FormFields(parsing: (received.request.path ?? "").utf8.drop { $0 != 0x3F }.dropFirst())
             let state = query["state"].first?.reveal() ?? ""
@@ -29,7 +31,9 @@ struct OktaSessionTests {
         #expect(held.refreshToken == "R1")
         let path = bench.transport.received[1].request.path ?? ""
         #expect(path.hasPrefix("/oauth2/v1/authorize?response_type=code&client_id=0oa1"))
-        for part in ["sessionToken=20111st", "prompt=none", "code_challenge_method=S256", "scope=openid+offline_access"] {
+        for part in [
+            "sessionToken=20111st", "prompt=none", "code_challenge_method=S256", "scope=openid+offline_access",
+        ] {
             #expect(path.contains(part))
         }
         #expect(bench.transport.received[2].text.contains("code_verifier="))
@@ -66,7 +70,9 @@ struct OktaSessionTests {
             configuration: Self.app
         )
         _ = try await bench.okta.send(path: "/api/v1/users/me")
-        #expect(bench.transport.received.map { $0.request.headerFields[.authorization] } == ["Bearer A1", nil, "Bearer A2"])
+        #expect(
+            bench.transport.received.map { $0.request.headerFields[.authorization] } == ["Bearer A1", nil, "Bearer A2"]
+        )
         #expect(try await bench.credentials.refreshToken == "R2")
     }
 
@@ -107,7 +113,10 @@ struct OktaSessionTests {
     @Test func theAccessTokenIsAskedAbout() async throws {
         let held = Credentials(accessToken: "A1", refreshToken: "R1")
         let bench = try OktaBench(
-            [.answer(#"{"active":true,"uid":"00u1","username":"ada@example.com","exp":1893459600}"#), .answer(#"{"active":false}"#)],
+            [
+                .answer(#"{"active":true,"uid":"00u1","username":"ada@example.com","exp":1893459600}"#),
+                .answer(#"{"active":false}"#),
+            ],
             credentials: held,
             configuration: Self.app
         )

@@ -65,7 +65,10 @@ struct OktaSignInTests {
             configuration: OktaConfiguration(warnsOfExpiry: true)
         )
         _ = try await asking.signIn("hunter2", Person([.newPassword: [.useAnotherFactor]]))
-        #expect(asking.sent[0] == "/authn {username:ada@example.com,password:hunter2,options:{warnBeforePasswordExpired:true}}")
+        #expect(
+            asking.sent[0]
+                == "/authn {username:ada@example.com,password:hunter2,options:{warnBeforePasswordExpired:true}}"
+        )
         #expect(asking.sent[1] == "/authn/skip")
         let changing = try OktaBench(
             [.expired("PASSWORD_WARN", links: [skip]), .success(), .session],
@@ -82,7 +85,8 @@ struct OktaSignInTests {
     }
 
     @Test func aCodeIsSentAskedForAndResentAsTheArrayOfLinksSays() async throws {
-        let resend = #""resend":[{"name":"call","href":"https://example.okta.com/wrong"},{"name":"sms","href":"\#(OktaJSON.org)/factors/f1/verify/resend","hints":{"allow":["POST"]}}]"#
+        let resend =
+            #""resend":[{"name":"call","href":"https://example.okta.com/wrong"},{"name":"sms","href":"\#(OktaJSON.org)/factors/f1/verify/resend","hints":{"allow":["POST"]}}]"#
         let bench = try OktaBench([
             .required(Self.sms), .challenge(Self.sms, resend: resend), .answer(#"{"factorResult":"CHALLENGE"}"#),
             .error(68, causes: ["Wrong."]), .success(), .session,

@@ -37,7 +37,9 @@ struct OktaEnvelope {
 
     /// Whether a text is a code: an E and digits.
     static func isCode(_ text: String) -> Bool {
-        guard let first = text.utf8.first, first == UInt8(ascii: "E") || first == UInt8(ascii: "e") else { return false }
+        guard let first = text.utf8.first, first == UInt8(ascii: "E") || first == UInt8(ascii: "e") else {
+            return false
+        }
         return text.utf8.count > 1 && text.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
     }
 

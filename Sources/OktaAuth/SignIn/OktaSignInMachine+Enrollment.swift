@@ -55,7 +55,8 @@ extension OktaSignInMachine {
 
     /// Enrolls a phone.
     mutating func enroll(phoneNumber: Secret) async throws -> SignInStep<OktaSession> {
-        guard case .enrolling(let enrolling) = state, let factor = enrollment, let step = enrolling.enroll(factor) else {
+        guard case .enrolling(let enrolling) = state, let factor = enrollment, let step = enrolling.enroll(factor)
+        else {
             throw missing("enroll")
         }
         let input = OktaFactorEnrollment(factor, phoneNumber: phoneNumber)

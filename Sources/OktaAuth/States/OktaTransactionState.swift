@@ -1,5 +1,6 @@
 import AuthRecovery
 import HTTPRecovery
+
 /// What all states of a transaction have in common.
 public protocol OktaTransactionState: Sendable {
     /// The transaction as the server told it.

@@ -1,0 +1,53 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import OktaAuth
+import Testing
+
+/// The examples of the articles, compiled and run.
+@Suite struct DocumentationExamples {
+    @Test func signingIn() async throws {
+        let transport = ScriptedTransport([.success(), .session, .session, .answer("{}"), .status(204)])
+        let client = RecoveringClient(transport: transport)
+        let store = InMemoryTokenStore()
+        let (email, password, prompts) = ("ada@example.com", Secret("hunter2"), Person())
+
+        let okta = try Okta(org: "https://example.okta.com", client: client, tokens: store)
+        let session = try await okta.signIn(identifier: email, password: password, answering: prompts)
+
+        if let session = try await okta.currentSession() {
+            print("signed in until", session.expiresAt?.rfc3339 ?? "further notice")
+        }
+        let me = try await okta.send(path: "/api/v1/users/me")
+        try await okta.signOut()
+
+        #expect(session.userID == "00u1")
+        #expect(me.status == .ok)
+        #expect(await store.read().credentials == Credentials())
+    }
+
+    @Test func stepByStep() async throws {
+        let skip = OktaJSON.link("skip", "/skip")
+        let bench = try OktaBench([
+            .expired("PASSWORD_WARN", links: [skip]), .required(OktaJSON.factor("token:software:totp")), .success(),
+            .session,
+        ])
+        let (okta, email, password, code) = (bench.okta, "ada@example.com", Secret("hunter2"), Secret("123456"))
+
+        var state = try await okta.authenticate(OktaCredentials(username: email, password: password))
+        if case .passwordWarning(let warning) = state, let skip = warning.skip {
+            state = try await skip()
+        }
+        if case .factorRequired(let required) = state, let factor = required.factors.first,
+            let verify = required.verify(factor)
+        {
+            state = try await verify(.passCode(code))
+        }
+        if case .success(let success) = state, let token = success.sessionToken {
+            let session = try await okta.exchange(token)
+            #expect(session.id == "sid1")
+        }
+        #expect(bench.transport.received.count == 4)
+    }
+}
