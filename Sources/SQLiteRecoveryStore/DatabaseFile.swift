@@ -85,7 +85,7 @@ struct DatabaseFile: Sendable {
             throw failure(parent(of: path), "cannot be read")
         }
         guard information.st_mode & S_IFMT == S_IFDIR else {
-            throw StoreError("\(parent(of: path)) is no directory; name another file")
+            throw StoreError("\(path) cannot be made: \(parent(of: path)) is no directory; name another file")
         }
         // Where everybody may rename everything, no file is one's own.
         if information.st_mode & S_IWOTH != 0, information.st_mode & S_ISVTX == 0 {

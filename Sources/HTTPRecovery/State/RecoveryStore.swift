@@ -3,7 +3,8 @@
 /// Each function is one atomic step at the back end. A store says plainly when it cannot be reached, by throwing;
 /// ``SharedState`` stands in front of every store and sees to it that no call fails or waits long because of that.
 /// What a store throws is a ``StoreError``, which never holds what is stored, and a call that gets no answer ends by
-/// itself some time. `RecoveryStoreConformance` in `HTTPRecoveryTesting` checks all of this.
+/// itself some time. Fences and versions stay below 2^63: the upper half is for those given while a store does not answer.
+/// `RecoveryStoreConformance` in `HTTPRecoveryTesting` checks all of this.
 ///
 /// Times are the caller's wall time. A store whose back end has a clock of its own keeps spans instead (what opens in
 /// 10 s for one host opens in 10 s for all), so that hosts whose clocks differ agree.
@@ -36,6 +37,7 @@ public protocol RecoveryStore: Sendable {
     /// - Parameters:
     ///   - name: What is leased.
     ///   - duration: How long it is granted; a holder that dies loses it then.
+    ///   - now: The time by the caller.
     /// - Returns: The lease, with a fence higher than all before it; nil while another holds it.
     func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> Lease?
 

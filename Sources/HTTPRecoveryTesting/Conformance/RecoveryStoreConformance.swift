@@ -1,4 +1,4 @@
-/// What every ``HTTPRecovery/RecoveryStore`` has to do, as a list of checks.
+/// What every `RecoveryStore` has to do, as a list of checks.
 ///
 /// A check throws ``ConformanceFailure``, so it fits any test framework:
 ///

@@ -16,7 +16,7 @@ public struct StoreUnderTest: Sendable {
         case skipsTime
         /// Hosts whose clocks differ agree, because the back end has a clock of its own.
         case keepsItsOwnTime
-        /// Calls after ``HTTPRecovery/RecoveryStore/shutdown()`` throw.
+        /// Calls after `shutdown()` throw.
         case closes
         /// What is stored can be replaced by garbage, behind the store's back.
         case isCorruptible
