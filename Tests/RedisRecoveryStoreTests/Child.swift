@@ -87,16 +87,5 @@ final class Child: Sendable {
         kill(identifier, SIGKILL)
         waitForExit()
     }
-
-    /// The next line of its output; nil at the end.
-    func readLine() -> String? {
-        var bytes: [UInt8] = []
-        var byte: UInt8 = 0
-        while unsafe read(output, &byte, 1) == 1 {
-            if byte == 10 { return String(decoding: bytes, as: UTF8.self) }
-            bytes.append(byte)
-        }
-        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
-    }
 }
 #endif
