@@ -47,8 +47,10 @@ let package = Package(
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "ForgeRockAuth", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "OktaAuth", package: "swift-http-recovery"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -60,8 +62,10 @@ let package = Package(
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "ForgeRockAuth", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "OktaAuth", package: "swift-http-recovery"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

@@ -2,13 +2,17 @@ import ArgumentParser
 import AuthRecovery
 import ClerkAuth
 import CurlTransport
+import ForgeRockAuth
 import HTTPRecovery
+import OktaAuth
 
 /// Whose classifier tells what an answer means.
 enum ProviderChoice: String, ExpressibleByArgument, CaseIterable {
     case http
     case oauth
     case clerk
+    case okta
+    case forgerock
 
     /// The classifier.
     var classifier: any OutcomeClassifier {
@@ -16,6 +20,8 @@ enum ProviderChoice: String, ExpressibleByArgument, CaseIterable {
         case .http: HTTPClassifier()
         case .oauth: OAuthClassifier()
         case .clerk: ClerkClassifier()
+        case .okta: OktaClassifier()
+        case .forgerock: ForgeRockClassifier()
         }
     }
 }

@@ -70,6 +70,8 @@ extension AnswerKey {
         case .securityAnswer: "Answer"
         case .webauthn: "Outcome of the security key"
         case .push: "Confirmation on the other device"
+        case .phoneNumber: "Phone number"
+        case .text: "Answer"
         }
     }
 

@@ -66,7 +66,9 @@ struct AuthClient: ParsableCommand {
         if command == .get, path == nil { throw ValidationError("get needs a path, such as /v1/me.") }
         if command != .get, let path { throw ValidationError("Unexpected argument '\(path)'.") }
         if command != .classify {
-            guard options.provider != .http else { throw ValidationError("--provider http serves classify alone.") }
+            guard !options.provider.servesClassifyAlone else {
+                throw ValidationError("--provider \(options.provider.rawValue) serves classify alone.")
+            }
             try options.oauth.check(for: options.provider)
             guard let baseURL = options.baseURL else {
                 throw ValidationError("--base-url is missing: the URL of what stands before the server's paths.")
@@ -102,7 +104,7 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
 
 /// The options of all commands.
 struct ClientOptions: ParsableArguments {
-    @Option(help: "Whose server it is; http serves classify alone.")
+    @Option(help: "Whose server it is; okta, forgerock and http serve classify alone.")
     var provider: ProviderName
 
     @Option(

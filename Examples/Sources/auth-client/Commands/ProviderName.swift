@@ -1,12 +1,16 @@
 import ArgumentParser
 import AuthRecovery
 import ClerkAuth
+import ForgeRockAuth
 import HTTPRecovery
+import OktaAuth
 
 /// Whose server it is: its words and its ways.
 enum ProviderName: String, ExpressibleByArgument, CaseIterable {
     case clerk
     case oauth
+    case okta
+    case forgerock
     case http
 
     /// Tells what its answers mean.
@@ -14,16 +18,21 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
         switch self {
         case .clerk: ClerkClassifier()
         case .oauth: OAuthClassifier()
+        case .okta: OktaClassifier()
+        case .forgerock: ForgeRockClassifier()
         case .http: HTTPClassifier()
         }
     }
+
+    /// Whether only what is logged can be asked about, and no server.
+    var servesClassifyAlone: Bool { self == .http || self == .okta || self == .forgerock }
 
     /// What the commands do there.
     func client(_ setup: ProviderSetup) async throws -> any AuthProvider {
         switch self {
         case .clerk: try ClerkProvider(setup)
         case .oauth: try await OAuthProvider(setup)
-        case .http: throw InputError("--provider http serves classify alone")
+        case .okta, .forgerock, .http: throw InputError("--provider \(rawValue) serves classify alone")
         }
     }
 }
