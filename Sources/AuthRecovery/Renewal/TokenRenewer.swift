@@ -13,7 +13,7 @@ public protocol TokenRenewer: Sendable {
     ///
     /// - Parameter credentials: The credentials as they are stored.
     /// - Returns: The credentials as they are to be stored: where the answer brought no new refresh token, with the old.
-    /// - Throws: `RecoveryError`; one of kind ``HTTPRecovery/Outcome/Kind/credentialRejected`` says that the server
+    /// - Throws: `RecoveryError`; one of kind `Outcome.Kind.credentialRejected` says that the server
     ///   has definitely refused the credential that the renewal presented.
     func renew(_ credentials: Credentials) async throws -> Credentials
 }

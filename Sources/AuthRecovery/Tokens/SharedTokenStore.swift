@@ -2,7 +2,7 @@ public import HTTPRecovery
 
 /// Credentials in a client's shared state: for all processes of a machine, or all machines of a fleet.
 ///
-/// Whatever ``HTTPRecovery/RecoveryStore`` the client has keeps them, beside gates and budgets. While it cannot be
+/// Whatever `RecoveryStore` the client has keeps them, beside gates and budgets. While it cannot be
 /// reached, the credentials that were read last serve; what is renewed meanwhile is stored when it answers again.
 ///
 /// ```swift

@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// Tells what an exchange with an authorization server, or with a resource that takes its tokens, came to.
 ///
-/// The error word of the body decides, then that of a token challenge, then the status as ``HTTPRecovery/HTTPClassifier``
+/// The error word of the body decides, then that of a token challenge, then the status as `HTTPClassifier`
 /// reads it. Two things stand above every word: a 429 is a throttle, and no 5xx refuses a credential. A refresh token, a
 /// code or a device code counts as refused only where a word in the body says so: a bare 401 does not end a sign-in.
 public struct OAuthClassifier: OutcomeClassifier {
