@@ -29,7 +29,7 @@ public struct PrivateKeyJWT: ClientAuthentication {
     ///   - keyID: The name under which the server knows it (`kid`); nil, the default, names none.
     ///   - audience: Whom the assertions are made for. Default: the token endpoint.
     ///   - lifetime: How long an assertion is good; 1 to 60 s, default: 60 s.
-    ///   - clocks: What is known of the server's clock; nil, the default, goes by the local one. ``ClockLearning`` among
+    ///   - clocks: What is known of the server's clock; nil, the default, goes by the local one. `ClockLearning` among
     ///     the attempt layers of the OAuth client keeps it.
     public init(
         _ key: SigningKey,

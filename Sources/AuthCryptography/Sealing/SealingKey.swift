@@ -20,7 +20,7 @@ public struct SealingKey: Sendable {
     /// - Parameters:
     ///   - bytes: 32 bytes from a good random source; not a password.
     ///   - id: The key's name; nil, the default, derives one from the key, without telling anything else about it.
-    /// - Throws: ``AuthRecovery/SealingError`` when the length is another or the name is too long.
+    /// - Throws: `SealingError` when the length is another or the name is too long.
     public init(bytes: [UInt8], id: String? = nil) throws(SealingError) {
         guard bytes.count == Self.length else {
             throw SealingError(.unusableKey, "a sealing key has \(Self.length) bytes, not \(bytes.count)")
@@ -45,7 +45,7 @@ public struct SealingKey: Sendable {
     /// - Parameters:
     ///   - text: The key; white space around it is ignored.
     ///   - id: The key's name; nil, the default, derives one from the key.
-    /// - Throws: ``AuthRecovery/SealingError`` when it is no such text.
+    /// - Throws: `SealingError` when it is no such text.
     public init(text: Secret, id: String? = nil) throws(SealingError) {
         guard let bytes = Self.bytes(ofText: Array(text.reveal().utf8)) else {
             throw SealingError(.unusableKey, "the sealing key is not 32 bytes in Base64 or hexadecimal")
@@ -58,7 +58,7 @@ public struct SealingKey: Sendable {
     /// - Parameters:
     ///   - variable: The variable's name.
     ///   - id: The key's name; nil, the default, derives one from the key.
-    /// - Throws: ``AuthRecovery/SealingError`` when the variable is not set or is no such text.
+    /// - Throws: `SealingError` when the variable is not set or is no such text.
     public init(environment variable: String, id: String? = nil) throws(SealingError) {
         guard let text = KeySource.environment(variable) else {
             throw SealingError(.unusableKey, "the environment variable \(variable) with the sealing key is not set")
@@ -75,7 +75,7 @@ public struct SealingKey: Sendable {
     /// - Parameters:
     ///   - path: The file's path; a link is followed.
     ///   - id: The key's name; nil, the default, derives one from the key.
-    /// - Throws: ``AuthRecovery/SealingError`` when the file cannot be read, is no regular file, belongs to another user
+    /// - Throws: `SealingError` when the file cannot be read, is no regular file, belongs to another user
     ///   than this one or root, gives group or others any permission, or holds no key.
     public init(file path: String, id: String? = nil) throws(SealingError) {
         let content: [UInt8]

@@ -14,7 +14,7 @@ public struct Outcome: Sendable, Hashable {
 
     /// The time the server asks to wait, by header, body or documented code; nil where it states none.
     ///
-    /// Never our own backoff, not capped, at most ``Swift/Duration/longest``. A lockout's time is in ``lockout``.
+    /// Never our own backoff, not capped, at most `Duration.longest`. A lockout's time is in ``lockout``.
     public var retryAfter: Duration?
 
     /// How long the account stays locked, for ``Kind/accountLocked``; nil where nothing is said about a lockout.
