@@ -11,7 +11,7 @@ public import HTTPRecovery
 /// let session = try await forgeRock.signIn(identifier: name, password: password, answering: prompts)
 /// ```
 ///
-/// The session's token is kept in the token store as ``AuthRecovery/Credentials/ssoToken``. It is removed when the
+/// The session's token is kept in the token store as `Credentials.ssoToken`. It is removed when the
 /// server definitely says that the session is dead, and by signing out; never by an outage, a throttle or an answer that
 /// cannot be read.
 public struct ForgeRock: Sendable {
