@@ -24,6 +24,7 @@ struct UsageTests {
         "--provider oauth --base-url URL status",
         "--provider clerk --base-url URL --client-id cli status",
         "--provider http --base-url URL status",
+        "--provider forgerock --base-url URL status",
         "--base-url URL status",
     ])
     func whatIsNotUnderstoodSendsNothing(line: String) async throws {
