@@ -100,7 +100,7 @@ import Testing
         } catch {
             #expect("\(error)".contains("no answer within 0.1 seconds"))
         }
-        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(ContinuousClock.now - start < .seconds(60))
         await store.shutdown()
     }
 
@@ -132,7 +132,7 @@ import Testing
         let store = try RedisStore(configuration: server.configuration(timeout: .milliseconds(100)))
         let start = ContinuousClock.now
         await #expect(throws: StoreError.self) { try await store.record("a") }
-        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(ContinuousClock.now - start < .seconds(60))
         await store.shutdown()
     }
 

@@ -11,6 +11,10 @@ public enum FailureText {
     public static func lines(_ error: RecoveryError, request: String, now: Timestamp) -> [String] {
         var lines = ["\(request): \(what(error))"]
         if let why = why(error) { lines.append(why) }
+        // Such as a token file that could not be written; another call's failure is told by its outcome.
+        if let cause = error.cause, !(cause is RecoveryError) {
+            lines.append("The cause: \(Masking.printable("\(cause)", limit: 300)).")
+        }
         if let when = when(error, now: now) { lines.append(when) }
         if let advice = advice(error) { lines.append(advice) }
         return lines

@@ -103,6 +103,8 @@ final class Runner: Sendable {
             results.finish(index, CallResult(status: Self.status(of: error), exit: .ofRequest(error), message: lines))
         } catch is CancellationError {
             results.finish(index, CallResult(exit: .interrupted))
+        } catch let error as TokenStoreError {
+            results.finish(index, CallResult(exit: .badInput, message: ["\(error)"]))
         } catch {
             results.finish(index, CallResult(exit: .transferFailed, message: ["\(name): \(error)"]))
         }
@@ -164,15 +166,14 @@ final class Runner: Sendable {
 
     /// Lets a renewal that is under way end, so that no token that the server has given out is lost.
     ///
-    /// After an interruption it has a moment alone.
+    /// It has 2 s for that, and a moment after an interruption.
     private func settle(_ tokens: TokenManager) async {
         let isInterrupted = Task.isCancelled
         await Task.detached { [time] in
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await tokens.finish() }
-                if isInterrupted {
-                    group.addTask { try? await time.sleep(for: .milliseconds(200)) }
-                }
+                // A deadline, too, is a bound of the whole program.
+                group.addTask { try? await time.sleep(for: .milliseconds(isInterrupted ? 400 : 2000)) }
                 await group.next()
                 group.cancelAll()
             }

@@ -49,8 +49,9 @@ public struct Authorization: Middleware {
             return try await next(request, body: body, context: context)
         }
         // A bound token sent without a proof is refused, and shown to whoever could use it where it is not checked.
-        if let type = credentials.tokenType, Credentials.isDPoP(type) {
-            throw RecoveryError.misconfigured(TokenBindingError.bound, context)
+        if let type = credentials.tokenType, type.lowercased() != "bearer", !type.isEmpty {
+            let error = Credentials.isDPoP(type) ? TokenBindingError.bound : .unknownType
+            throw RecoveryError.misconfigured(error, context)
         }
         var request = request
         request.headerFields.setAuthorization("Bearer \(token.reveal())")

@@ -25,7 +25,8 @@ public struct SessionRenewal: RecoveryPolicy {
     /// Repairs refused credentials, where the refusal is one that a cleared or newer credential can answer.
     public func decide(_ situation: Situation) -> Decision {
         let outcome = situation.outcome
-        guard situation.wasSent, outcome.kind == .credentialRejected,
+        // A 403 is about what the credential may do, whatever word comes with it.
+        guard situation.wasSent, outcome.kind == .credentialRejected, outcome.status != 403,
             outcome.tokenAction == .clear || outcome.remedies.contains(.refreshCredential)
         else { return .pass }
         return .repair(RefreshCredential(tokens: tokens))

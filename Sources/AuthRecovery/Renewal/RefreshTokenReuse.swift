@@ -3,7 +3,8 @@
 /// A server that rotates refresh tokens takes a second use of one for theft, and ends the whole session (RFC 9700
 /// section 4.14.2). Nobody can tell whether a request whose answer was lost has used the token.
 public enum RefreshTokenReuse: Sendable, Hashable {
-    /// Nothing is known of the server: the renewal whose answer was lost fails, and a later one tries again.
+    /// Nothing is known of the server: the call whose renewal was not answered fails; another one may present the token
+    /// again within 30 s, the usual grace, and none after it.
     case undeclared
     /// The server does not rotate refresh tokens: the same token is presented again.
     case reusable

@@ -17,7 +17,7 @@ struct Renewal: Sendable {
             guard let lease = try await lease(until: end, unlessChanged: { $0.version(of: kind) != version }) else {
                 return .overtaken
             }
-            let result = await keeping(lease) { await renew(kind, version: version, until: end) }
+            let result = await keeping(lease) { await renew(kind, version: version, lease: lease, until: end) }
             await lease.release()
             return result
         } catch {
@@ -66,12 +66,15 @@ struct Renewal: Sendable {
     private func renew(
         _ kind: Outcome.CredentialKind,
         version: UInt64?,
+        lease: any TokenLease,
         until end: TimeSource.Instant
     ) async -> RenewalEnd {
         var tries = 0
         while true {
             do {
                 guard let use = try await prepare(kind, version: version) else { return .overtaken }
+                // Who was stopped for longer than the lease lasts has lost it: somebody else may be renewing.
+                guard await lease.extend(for: options.lease) else { throw LeaseLost() }
                 tries += 1
                 let sent = use.credentials
                 let renewed: Credentials
@@ -83,7 +86,9 @@ struct Renewal: Sendable {
                 } catch {
                     let outcome = Self.outcome(of: error)
                     if outcome.kind == .credentialRejected { return try await rejected(outcome, sent: sent) }
-                    if use.isFirst, !RenewalRules.isInDoubt(after: outcome) { try await forgetDoubt(about: sent) }
+                    if use.isFirst, !RenewalRules.isInDoubt(after: outcome, reuse: renewer.reuse) {
+                        try await forgetDoubt(about: sent)
+                    }
                     guard
                         let delay = RenewalRules.delay(
                             after: outcome,
@@ -113,12 +118,12 @@ struct Renewal: Sendable {
 
     /// What to renew with; nil where the credentials have changed meanwhile.
     ///
-    /// Where the server rotates, it is written down first that the refresh token may be used from now on.
+    /// Unless the server is known not to rotate, it is written down first that the refresh token may be used from now on.
     private func prepare(_ kind: Outcome.CredentialKind, version: UInt64?) async throws -> Use? {
         while true {
             let present = try await store.read()
             guard present.credentials.version(of: kind) == version else { return nil }
-            guard case .rotating = renewer.reuse, present.credentials.refreshToken != nil else {
+            guard renewer.reuse != .reusable, present.credentials.refreshToken != nil else {
                 return Use(credentials: present.credentials)
             }
             let now = time.wallTime
@@ -203,6 +208,11 @@ struct RenewalInDoubt: Error, CustomStringConvertible {
     var description: String {
         "the answer to a renewal was lost, and the refresh token may have been used; sign in again"
     }
+}
+
+/// The lease has run out before the renewal was sent.
+struct LeaseLost: Error, CustomStringConvertible {
+    var description: String { "the lease of the credentials has run out before they were renewed; try again" }
 }
 
 /// Credentials that a renewal has brought and that could not be stored.

@@ -35,6 +35,10 @@ enum RenewalRules {
         return left <= most.scaled(by: 1 - random / 2) ? .soon : .none
     }
 
+    /// The grace that is assumed of a server that states none: the usual one, so that a process that was killed in the
+    /// middle leaves a session that the next one can go on with.
+    static let assumedGrace: Duration = .seconds(30)
+
     /// How long a refresh token may still be presented that an earlier renewal may have used; nil where it must not be.
     ///
     /// - Parameters:
@@ -42,7 +46,12 @@ enum RenewalRules {
     ///   - reuse: What the server does with refresh tokens.
     ///   - now: The time at which it would be presented.
     static func graceLeft(since began: Timestamp, reuse: RefreshTokenReuse, at now: Timestamp) -> Duration? {
-        guard case .rotating(let grace) = reuse else { return .longest }
+        let grace: Duration
+        switch reuse {
+        case .reusable: return .longest
+        case .undeclared: grace = assumedGrace
+        case .rotating(let stated): grace = stated
+        }
         // The request has to arrive within the grace, too.
         let margin = min(max(grace.scaled(by: 0.1), .milliseconds(100)), .seconds(5))
         let left = grace.saturatingSubtracting(margin).saturatingSubtracting(max(now.elapsed(since: began), .zero))
@@ -51,10 +60,14 @@ enum RenewalRules {
 
     /// Whether a renewal that failed leaves in doubt whether the refresh token was used.
     ///
-    /// It does where the answer was lost. An answer, even a 5xx, is the server's word that it did not renew.
-    static func isInDoubt(after outcome: Outcome) -> Bool {
+    /// It does where the answer was lost. Where the server is known to rotate, it also does after an answer that somebody
+    /// else may have given in its place, or that broke in the middle: a 500, 502 or 504, a page. A 503 and everything
+    /// that refuses say that nothing was done.
+    static func isInDoubt(after outcome: Outcome, reuse: RefreshTokenReuse) -> Bool {
         guard outcome.processed != .no else { return false }
-        return outcome.transportError != nil || outcome.kind == .transport || outcome.kind == .timedOut
+        if outcome.transportError != nil || outcome.kind == .transport || outcome.kind == .timedOut { return true }
+        guard case .rotating = reuse else { return false }
+        return outcome.status != 503
     }
 
     /// How long to wait before a failed renewal is repeated; nil where it is not.
@@ -66,8 +79,9 @@ enum RenewalRules {
     ///   - random: A number in `0 ..< 1`.
     static func delay(after outcome: Outcome, reuse: RefreshTokenReuse, tries: Int, random: Double) -> Duration? {
         guard tries < 3, outcome.remedies.contains(.retry) || outcome.remedies.contains(.wait) else { return nil }
-        // Without the server's word on reuse, a repetition could be the theft that it looks like.
-        if outcome.processed != .no, reuse == .undeclared { return nil }
+        // What was refused unprocessed has been repeated below, where that helps; and without the server's word on reuse,
+        // a repetition could be the theft that it looks like.
+        if outcome.processed == .no || reuse == .undeclared { return nil }
         let own = Backoff.exponential(base: .milliseconds(200), cap: .seconds(2), jitter: .equal)
             .delay(retry: tries - 1, random: random)
         return max(own, outcome.statedWait ?? .zero)

@@ -45,6 +45,8 @@ public final class TokenManager: Sendable {
         var end: RenewalEnd
         var count: Int
         var until: TimeSource.Instant
+        /// The call that has begun the renewal.
+        var call: CallRecord
     }
 
     /// Creates a manager.
@@ -169,6 +171,9 @@ public final class TokenManager: Sendable {
         version: UInt64?,
         context: CallContext
     ) async throws -> RepairResult {
+        if let failure = ownDoubt(of: context.record) {
+            return .failed(failure.outcome, reason: failure.reason, cause: failure.cause)
+        }
         if let (failure, left) = pause(context.runtime.time) {
             let outcome = failure.outcome ?? Outcome(.unavailable, processed: .unknown, remedies: [.retry])
             if let remaining = context.remaining, left >= remaining {
@@ -208,7 +213,7 @@ public final class TokenManager: Sendable {
         Task {
             let end = await perform(kind, version: version, context: context)
             // Before anyone is told, so that whoever comes next begins a new one.
-            land(end, of: new, time: context.runtime.time)
+            land(end, of: new, context: context)
             context.emit(.refresh(end.result(isJoined: false)))
             new.land(.success(end))
         }
@@ -243,7 +248,8 @@ public final class TokenManager: Sendable {
         return end
     }
 
-    private func land(_ end: RenewalEnd, of flight: Flight<RenewalEnd>, time: TimeSource) {
+    private func land(_ end: RenewalEnd, of flight: Flight<RenewalEnd>, context: CallContext) {
+        let time = context.runtime.time
         state.withLock { state in
             if state.flight === flight { state.flight = nil }
             switch end {
@@ -251,14 +257,25 @@ public final class TokenManager: Sendable {
             case .failed:
                 let count = (state.failure?.count ?? 0) + 1
                 let pause = RenewalRules.cooldown(options.cooldown, failures: count)
-                state.failure = Failure(end: end, count: count, until: time.now.advanced(by: pause))
+                state.failure = Failure(
+                    end: end,
+                    count: count,
+                    until: time.now.advanced(by: pause),
+                    call: context.record
+                )
             }
         }
     }
 
     private func need(of credentials: Credentials, time: TimeSource) -> RenewalRules.Need {
         let version = credentials.version(of: .access)
-        let lifetime = state.withLock { $0.lifetime }
+        // A token that another process has renewed lives at least as long as it has left when it is seen first. Without
+        // that, one with a short life would always seem about to expire.
+        let left = credentials.expiresAt.map { $0.elapsed(since: clock.now(time)) }
+        let lifetime = state.withLock { state in
+            if let left, state.lifetime?.version != version { state.lifetime = (version, left) }
+            return state.lifetime
+        }
         return RenewalRules.need(
             of: credentials,
             at: clock.now(time),
@@ -267,6 +284,18 @@ public final class TokenManager: Sendable {
             // Drawn per token and process: the hash is seeded anew in each.
             random: Double((version ?? 0) >> 11) * 0x1p-53
         )
+    }
+
+    /// How the call's own renewal has failed, where it may have used the refresh token: the same call uses it no second
+    /// time.
+    private func ownDoubt(
+        of call: CallRecord
+    ) -> (outcome: Outcome, reason: StopReason, cause: (any Error)?)? {
+        guard let failure = state.withLock({ $0.failure }), failure.call === call,
+            case .failed(let outcome, let reason, let cause) = failure.end,
+            RenewalRules.isInDoubt(after: outcome, reuse: renewer?.reuse ?? .undeclared)
+        else { return nil }
+        return (outcome, reason, cause)
     }
 
     private func isCoolingDown(_ time: TimeSource) -> Bool {

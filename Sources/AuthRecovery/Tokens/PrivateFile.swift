@@ -17,10 +17,16 @@ struct PrivateFile: Sendable {
 
     /// The bytes of the file; nil where there is none.
     func read(upTo limit: Int) throws -> [UInt8]? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        // Not blocking: what is no file, such as a pipe, must not hold anybody up.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0, errno == ENOENT { return nil }
         guard descriptor >= 0 else { throw failure("cannot be opened") }
         defer { close(descriptor) }
+        var status = stat()
+        // The call fills the local value.
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw TokenStoreError("the token file \(path) is no regular file")
+        }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16_384)
         while true {

@@ -78,6 +78,9 @@ public struct RecoveringClient: Sendable {
             report(.cancelled, since: start, context: context)
             throw CancellationError()
         } catch {
+            // Such as a store of credentials that cannot be read.
+            let outcome = Outcome(.misconfigured, processed: .no, remedies: [.fixRequest])
+            context.emit(.givingUp(outcome, reason: .notRecoverable, retryAfter: nil, until: nil))
             report(.failed, since: start, context: context)
             throw error
         }

@@ -47,7 +47,9 @@ import Testing
         func left(_ elapsed: Int64, _ reuse: RefreshTokenReuse) -> Duration? {
             RenewalRules.graceLeft(since: now, reuse: reuse, at: now.advanced(by: .seconds(elapsed)))
         }
-        for reuse in [RefreshTokenReuse.undeclared, .reusable] { #expect(left(1_000_000, reuse) == .longest) }
+        #expect(left(1_000_000, .reusable) == .longest)
+        #expect(left(0, .undeclared) == .seconds(27), "the usual grace is assumed")
+        #expect(left(60, .undeclared) == nil)
         #expect(left(0, .rotating(grace: .seconds(30))) == .seconds(27), "it has to arrive within the grace")
         #expect(left(26, .rotating(grace: .seconds(30))) == .seconds(1))
         #expect(left(-1000, .rotating(grace: .seconds(30))) == .seconds(27), "a clock that is behind adds nothing")
@@ -57,18 +59,29 @@ import Testing
         #expect(left(0, .rotating(grace: .longest)) != nil)
     }
 
-    @Test func onlyALostAnswerLeavesADoubt() {
-        func doubt(_ certainty: TransportError.Certainty) -> Bool {
-            RenewalRules.isInDoubt(after: .transport(TransportError(.connectionLost, certainty, message: "")))
+    @Test func aLostAnswerLeavesADoubt() {
+        let rotating = RefreshTokenReuse.rotating(grace: .seconds(30))
+        for reuse in [RefreshTokenReuse.undeclared, .reusable, rotating] {
+            func doubt(_ certainty: TransportError.Certainty) -> Bool {
+                let error = TransportError(.connectionLost, certainty, message: "")
+                return RenewalRules.isInDoubt(after: .transport(error), reuse: reuse)
+            }
+            #expect(!doubt(.neverSent))
+            #expect(!doubt(.notProcessed))
+            #expect(doubt(.unknown))
+            #expect(doubt(.answered), "the head of an answer came, and its token did not")
+            #expect(RenewalRules.isInDoubt(after: Outcome(.timedOut, processed: .unknown), reuse: reuse))
+            let refused = Outcome(.rateLimited, processed: .no, status: 429)
+            #expect(!RenewalRules.isInDoubt(after: refused, reuse: reuse))
         }
-        #expect(!doubt(.neverSent))
-        #expect(!doubt(.notProcessed))
-        #expect(doubt(.unknown))
-        #expect(doubt(.answered), "the head of an answer came, and its token did not")
-        for status in [429, 500, 502, 503, 504] {
-            #expect(!RenewalRules.isInDoubt(after: Outcome(.unavailable, processed: .unknown, status: status)))
-        }
-        #expect(RenewalRules.isInDoubt(after: Outcome(.timedOut, processed: .unknown)))
+    }
+
+    @Test(arguments: [(500, true), (502, true), (503, false), (504, true), (200, true)])
+    func anAnswerLeavesADoubtWhereTheServerRotatesAndItMayBeAnothers(status: Int, isInDoubt: Bool) {
+        let outcome = Outcome(.unavailable, processed: .unknown, status: status)
+        #expect(RenewalRules.isInDoubt(after: outcome, reuse: .rotating(grace: .seconds(30))) == isInDoubt)
+        #expect(!RenewalRules.isInDoubt(after: outcome, reuse: .undeclared))
+        #expect(!RenewalRules.isInDoubt(after: outcome, reuse: .reusable))
     }
 
     @Test func aRenewalIsRepeatedWhereThatIsSafe() {
@@ -81,7 +94,9 @@ import Testing
         #expect(delay(unknown, .undeclared) == nil)
         #expect(delay(unknown, .reusable) != nil)
         #expect(delay(unknown, .rotating(grace: .seconds(30))) != nil)
-        #expect(delay(busy, .undeclared) == .seconds(7), "never earlier than the server says")
+        #expect(delay(busy, .reusable) == nil, "what was refused is repeated by the client of the renewals")
+        busy.processed = .unknown
+        #expect(delay(busy, .reusable) == .seconds(7), "never earlier than the server says")
         #expect(delay(unknown, .reusable, tries: 3) == nil)
         #expect(delay(RotatingServer.invalidGrant, .reusable) == nil)
         #expect(delay(Outcome(.misconfigured, processed: .no, remedies: [.fixRequest]), .reusable) == nil)

@@ -40,15 +40,32 @@ import Testing
         let latch = Latch()
         let clock = ManualClock()
         var credentials = RotatingServer.first
-        credentials.expiresAt = clock.timeSource().wallTime.advanced(by: .seconds(5))
+        credentials.expiresAt = clock.timeSource().wallTime.advanced(by: .seconds(600))
         let bench = RenewalBench([.held(latch)], credentials: credentials, clock: clock)
         #expect(try await bench.send() == .ok)
-        #expect(bench.transport.received.count == 1, "the old token was used meanwhile")
+        #expect(bench.server.presented.isEmpty)
+        clock.advance(by: .seconds(599))
+        #expect(try await bench.send() == .ok)
+        #expect(bench.transport.received.count == 2, "the old token was used meanwhile")
         await latch.open()
         await bench.tokens.finish()
         #expect(try await bench.credentials.accessToken == "access-2")
         #expect(try await bench.send() == .ok)
         #expect(bench.server.presented.count == 1)
+    }
+
+    @Test func aFreshTokenOfAnotherProcessIsNotRenewedForItsShortLife() async throws {
+        let clock = ManualClock()
+        var credentials = RotatingServer.first
+        // Half of the usual leeway is all that it lives.
+        credentials.expiresAt = clock.timeSource().wallTime.advanced(by: .seconds(30))
+        let bench = RenewalBench(credentials: credentials, clock: clock)
+        for _ in 0..<25 {
+            #expect(try await bench.send() == .ok)
+            clock.advance(by: .seconds(1))
+        }
+        await bench.tokens.finish()
+        #expect(bench.server.presented.isEmpty)
     }
 
     @Test func theNewTokenIsStoredBeforeAnyoneUsesIt() async throws {
@@ -126,7 +143,6 @@ import Testing
         ("429", Outcome(.rateLimited, processed: .no, retryAfter: .seconds(3600), remedies: [.wait], status: 429)),
         ("408", Outcome(.unavailable, processed: .no, remedies: [.retry], status: 408)),
         ("network", .transport(TransportError(.cannotConnect, .neverSent, message: ""))),
-        ("lost", .transport(TransportError(.connectionLost, .unknown, message: ""))),
         ("temporarily_unavailable", Outcome(.unavailable, processed: .no, remedies: [.retry], status: 400)),
         ("403", Outcome(.permissionDenied, processed: .no, status: 403)),
     ]

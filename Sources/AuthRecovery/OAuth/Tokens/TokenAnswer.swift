@@ -32,7 +32,10 @@ public struct TokenAnswer: Sendable, Hashable {
     ///   - date: The server's time when it answered.
     /// - Returns: Nil where the object has no access token.
     public init?(_ members: JSONValue, date: Timestamp) {
-        guard let accessToken = members["access_token"]?.string?.nonEmpty else { return nil }
+        // RFC 6749 appendix A.12: visible ASCII; anything else could not be sent as it is.
+        guard let accessToken = members["access_token"]?.string?.nonEmpty,
+            accessToken.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F })
+        else { return nil }
         self.accessToken = Secret(accessToken)
         self.tokenType = members["token_type"]?.string?.nonEmpty?.bounded(to: 64)
         self.refreshToken = members["refresh_token"]?.string?.nonEmpty.map { Secret($0) }
