@@ -73,10 +73,10 @@ public final class FileTokenStore: TokenStore {
 
     /// Grants the right to renew the credentials, unless somebody holds it.
     ///
-    /// The lease is a lock on a file beside the token file. The system takes it back when its holder dies, so the
-    /// duration does not bound it.
+    /// The lease is written into a file beside the token file, with its fence, its end and its holder. It is over when it
+    /// is given back, when it runs out, or when its holder is dead.
     public func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any TokenLease)? {
-        try file.acquireLease()
+        try file.acquireLease(for: duration, time: time)
     }
 
     private enum Written {

@@ -84,10 +84,8 @@ struct PrivateFile: Sendable {
         return try body()
     }
 
-    /// The lease of the file; nil where somebody else, in this process or another, holds it.
-    func acquireLease() throws -> FileLease? {
-        try lock(suffix: "lease").map { FileLease(descriptor: $0) }
-    }
+    /// The file in which the lease of this one is written.
+    var leaseFile: PrivateFile { PrivateFile(path: "\(resolvedPath).lease") }
 
     /// Locks a file beside this one.
     ///
