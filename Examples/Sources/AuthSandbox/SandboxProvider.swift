@@ -7,7 +7,9 @@ public struct SandboxProvider: Sendable, Hashable {
     public static let clerk = SandboxProvider(name: "clerk")
     /// OAuth 2 and OpenID Connect.
     public static let oauth = SandboxProvider(name: "oauth")
+    /// PingAM (ForgeRock AM, OpenAM), with a gateway before an application.
+    public static let forgerock = SandboxProvider(name: "forgerock")
 
     /// Every provider there is.
-    public static let all: [SandboxProvider] = [clerk, oauth]
+    public static let all: [SandboxProvider] = [clerk, oauth, forgerock]
 }

@@ -1,6 +1,6 @@
 /// How the providers behave; every property has the provider's documented value as its default.
 ///
-/// Except for `oauth`, all of it is Clerk's.
+/// Except for `oauth` and `forgerock`, all of it is Clerk's; the password policy is everybody's.
 ///
 /// In a scenario file these are the keys of `settings`, and `POST /_sandbox/settings` takes the same object to change
 /// some of them while the sandbox runs. Durations are seconds in JSON and milliseconds here.
@@ -79,6 +79,11 @@ public struct SandboxSettings: Sendable, Equatable {
     ///
     /// Default: refresh tokens rotate, with a grace of 30 s.
     public var oauth = SandboxOAuthSettings()
+
+    /// `forgerock`: how PingAM behaves.
+    ///
+    /// Default: locks with the fifth failure, steps that can be answered for 5 minutes.
+    public var forgerock = SandboxForgeRockSettings()
 
     /// Creates the published behaviour.
     public init() {}
@@ -201,6 +206,7 @@ extension SandboxSettings {
             try passwordPolicy.update(from: value, path: "\(path).password_policy")
         }
         if let value = reader.value("oauth") { try oauth.update(from: value, path: "\(path).oauth") }
+        if let value = reader.value("forgerock") { try forgerock.update(from: value, path: "\(path).forgerock") }
         try reader.finish()
     }
 
@@ -234,6 +240,7 @@ extension SandboxSettings {
                 "breached": .array(passwordPolicy.breached.map(JSONValue.string)),
             ],
             "oauth": oauth.json,
+            "forgerock": forgerock.json,
         ]
     }
 }

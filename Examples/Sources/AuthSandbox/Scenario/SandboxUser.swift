@@ -49,6 +49,10 @@ public struct SandboxUser: Sendable, Equatable {
     /// `status_after_first_factor`: a sign-in stops in this status after the first factor, such as
     /// `needs_protect_check` or one that nobody has heard of.
     public var statusAfterFirstFactor: String?
+    /// `forgerock`: what is peculiar to the account at PingAM.
+    ///
+    /// Default: an account in every realm.
+    public var forgerock = SandboxForgeRockUser()
 
     /// A lock that is there from the start.
     public enum InitialLock: Sendable, Equatable {
@@ -110,6 +114,9 @@ extension SandboxUser {
         state = try reader.word("state", of: ["active", "banned", "deactivated", "deprovisioned"]) ?? state
         tasks = try reader.strings("tasks") ?? []
         statusAfterFirstFactor = try reader.string("status_after_first_factor")
+        if let value = reader.value("forgerock") {
+            forgerock = try SandboxForgeRockUser(json: value, path: "\(path).forgerock")
+        }
         try reader.finish()
         try check(path: path)
     }

@@ -5,6 +5,8 @@ extension SandboxFault {
         case clerk(client: JSONValue)
         /// RFC 6749's words, or a bearer challenge.
         case oauth(isResource: Bool)
+        /// PingAM's envelope.
+        case forgerock
     }
 
     /// The reply that the client gets instead of the true one.
@@ -60,6 +62,11 @@ extension SandboxFault {
         case .clerk(let own): client = own
         case .oauth(let isResource):
             if envelope == nil { return oauthAnswer(status: status ?? 400, isResource: isResource) }
+        case .forgerock:
+            if envelope == nil { return forgeRockAnswer(status: status ?? 401, form: "am") }
+        }
+        if let envelope, Self.forgeRockEnvelopes.contains(envelope) {
+            return forgeRockAnswer(status: status ?? 401, form: envelope)
         }
         let status = status ?? 422
         let code = errorCode ?? Self.usualCode(status)

@@ -6,6 +6,7 @@ struct SandboxWorld: Sendable {
     var settings: SandboxSettings
     var clerk: ClerkWorld
     var oauth: OAuthWorld
+    var forgerock: ForgeRockWorld
     var faults = FaultTable()
     var log = RequestLog()
     var outbox = Outbox()
@@ -35,6 +36,12 @@ struct SandboxWorld: Sendable {
         codes = SeededGenerator(seed: ~seed)
         clerk = ClerkWorld(users: scenario.users, now: wallNow, random: &random)
         oauth = OAuthWorld(users: scenario.users, clients: scenario.oauthClients, seed: seed)
+        forgerock = ForgeRockWorld(
+            users: scenario.users,
+            clients: scenario.oauthClients,
+            seed: seed,
+            now: wallNow
+        )
         for fault in scenario.faults { faults.add(fault) }
     }
 
@@ -46,6 +53,7 @@ struct SandboxWorld: Sendable {
     /// Adds a person for every provider and tells the id at Clerk's.
     mutating func add(_ user: SandboxUser, now: Int64) -> String {
         oauth.add(user)
+        forgerock.add(user, now: now)
         return clerk.add(user, now: now, random: &random)
     }
 
@@ -81,7 +89,8 @@ struct SandboxWorld: Sendable {
             processed: fault?.processes ?? true,
             fault: fault?.kind.name,
             status: isAnswered ? reply.response.status : 0,
-            errorCode: code
+            errorCode: code,
+            hiddenHeaders: [settings.forgerock.cookieName.lowercased()]
         )
         lines.append(Self.line(record))
         return (reply, lines)
@@ -96,11 +105,13 @@ struct SandboxWorld: Sendable {
     private enum Target {
         case clerk
         case oauth(OAuthRoute)
+        case forgerock(ForgeRockRoute)
         case nobody
     }
 
     private func target(of request: SandboxRequest) -> Target {
         let servesClerk = providers.contains(.clerk)
+        if providers.contains(.forgerock), let route = ForgeRockRoute.find(request.path) { return .forgerock(route) }
         if providers.contains(.oauth), let route = OAuthRoute.find(request.path) {
             // Clerk's API may have any path before its /v1.
             let isClerks =
@@ -118,6 +129,7 @@ struct SandboxWorld: Sendable {
         switch target {
         case .clerk: .clerk(client: clerk.clientJSON(for: request, settings: settings, now: now))
         case .oauth(let route): .oauth(isResource: route.endpoint.isResource)
+        case .forgerock(let route): route.faultStyle
         case .nobody: .oauth(isResource: false)
         }
     }
@@ -126,6 +138,7 @@ struct SandboxWorld: Sendable {
     private static func errorCode(_ response: SandboxResponse) -> String? {
         let body = response.jsonBody
         if let code = body?["errors"]?[0]?["code"]?.string ?? body?["error"]?.string { return code }
+        if let code = ForgeRockFailure.code(of: body) { return code }
         let challenge = response.header("WWW-Authenticate") ?? ""
         guard let start = challenge.firstRange(of: "error=\"")?.upperBound else { return nil }
         return String(challenge[start...].prefix { $0 != "\"" })
@@ -143,6 +156,7 @@ struct SandboxWorld: Sendable {
         switch target {
         case .clerk: response = clerk.handle(request, context: &context, rotatesToken: rotatesToken)
         case .oauth(let route): response = oauth.handle(request, route: route, context: &context)
+        case .forgerock(let route): response = forgerock.handle(request, route: route, context: &context)
         case .nobody: response = OAuthFailure("not_found", "There is no such endpoint.", status: 404).response
         }
         random = context.random
