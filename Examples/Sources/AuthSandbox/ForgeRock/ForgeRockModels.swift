@@ -132,12 +132,13 @@ struct ForgeRockExchange: Sendable {
         self.route = route
         self.now = now
         self.settings = settings
-        origin = OAuthExchange(
-            request,
-            route: OAuthRoute(endpoint: .resource, base: ""),
-            now: now,
-            settings: SandboxOAuthSettings()
-        ).origin
+        origin =
+            OAuthExchange(
+                request,
+                route: OAuthRoute(endpoint: .resource, base: ""),
+                now: now,
+                settings: SandboxOAuthSettings()
+            ).origin
     }
 
     /// The realm of the path, or that of the query where the path names none.
@@ -148,7 +149,8 @@ struct ForgeRockExchange: Sendable {
 
     /// The token of a session: that of the cookie, or that of the header of the same name.
     var sessionToken: String? {
-        cookie(settings.cookieName) ?? request.header(settings.cookieName.lowercased()).flatMap { $0.isEmpty ? nil : $0 }
+        cookie(settings.cookieName)
+            ?? request.header(settings.cookieName.lowercased()).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     func cookie(_ name: String) -> String? {

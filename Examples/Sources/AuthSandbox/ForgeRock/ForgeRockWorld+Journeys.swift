@@ -131,7 +131,8 @@ extension ForgeRockWorld {
     }
 
     /// The journey whose next step the proof belongs to.
-    private mutating func proven(_ text: String, _ exchange: ForgeRockExchange) throws(ForgeRockFailure) -> ForgeRockRun {
+    private mutating func proven(_ text: String, _ exchange: ForgeRockExchange) throws(ForgeRockFailure) -> ForgeRockRun
+    {
         guard let jwt = OAuthJWT(text) else { throw .unreadableProof }
         guard jwt.signature == HMAC.sha256(Array(jwt.content.utf8), key: signingKey),
             jwt.header["alg"]?.string == "HS256", let id = jwt.claims["sessionId"]?.string
@@ -300,7 +301,10 @@ extension ForgeRockWorld {
             )
         }
         let message = "An email has been sent to you. Click on the link in that email to proceed."
-        let callback = ForgeRockCallback("SuspendedTextOutputCallback", ["message": .string(message), "messageType": "0"])
+        let callback = ForgeRockCallback(
+            "SuspendedTextOutputCallback",
+            ["message": .string(message), "messageType": "0"]
+        )
         return .json(["callbacks": [callback.json(0)], "header": "", "description": ""])
     }
 }

@@ -100,7 +100,8 @@ extension ForgeRockWorld {
         guard let jwt = field("id_token_hint").flatMap({ OAuthJWT($0) }) else {
             return OAuthFailure("server_error", "The id_token_hint cannot be read.", status: 500).response
         }
-        let key = jwt.claims["aud"]?.string.flatMap { oauth.clients[$0]?.secret }.map { Array($0.utf8) } ?? oauth.signingKey
+        let key =
+            jwt.claims["aud"]?.string.flatMap { oauth.clients[$0]?.secret }.map { Array($0.utf8) } ?? oauth.signingKey
         guard jwt.signature == HMAC.sha256(Array(jwt.content.utf8), key: key), let name = jwt.claims["sub"]?.string
         else { return OAuthFailure.invalidRequest("The id_token_hint is not one of this provider.").response }
         _ = endSessions(of: name, realm: exchange.realm)

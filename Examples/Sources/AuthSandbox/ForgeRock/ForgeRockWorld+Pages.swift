@@ -114,7 +114,10 @@ extension ForgeRockWorld {
 
     private func passwordPage(_ run: ForgeRockRun, _ policy: SandboxSettings.PasswordPolicy) -> ForgeRockPage {
         var rules: [JSONValue] = [
-            ["policyRequirements": ["MIN_LENGTH"], "policyId": "minimum-length", "params": ["minLength": .int(policy.minimumLength)]],
+            [
+                "policyRequirements": ["MIN_LENGTH"], "policyId": "minimum-length",
+                "params": ["minLength": .int(policy.minimumLength)],
+            ],
             ["policyRequirements": ["DICTIONARY"], "policyId": "not-published", "params": .null],
             ["policyRequirements": ["IS_NEW"], "policyId": "is-new", "params": .null],
         ]
@@ -124,7 +127,9 @@ extension ForgeRockWorld {
         if policy.requiresUppercase {
             rules.append(["policyRequirements": ["AT_LEAST_X_CAPITAL_LETTERS"], "params": ["numCaps": 1]])
         }
-        if policy.requiresSpecial { rules.append(["policyRequirements": ["AT_LEAST_X_SPECIAL_CHARS"], "params": .null]) }
+        if policy.requiresSpecial {
+            rules.append(["policyRequirements": ["AT_LEAST_X_SPECIAL_CHARS"], "params": .null])
+        }
         let callback = ForgeRockCallback(
             "ValidatedCreatePasswordCallback",
             [

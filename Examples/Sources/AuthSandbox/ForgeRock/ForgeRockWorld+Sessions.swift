@@ -60,7 +60,8 @@ extension ForgeRockWorld {
             sessions[token]?.usedAt = exchange.now
             return .json([
                 "uid": .string(account.universalID(realm: session.realm)), "realm": .string(session.realm),
-                "idletime": 0, "maxtime": .int((session.startedAt + exchange.settings.sessionLife - exchange.now) / 1000),
+                "idletime": 0,
+                "maxtime": .int((session.startedAt + exchange.settings.sessionLife - exchange.now) / 1000),
             ])
         case "logout":
             sessions[token]?.isOver = true

@@ -34,7 +34,9 @@ extension ForgeRockWorld {
                     "pubKeyCredParams": #"[ { "type": "public-key", "alg": -7 } ]"#,
                     "timeout": .string(String(settings.webAuthnTimeout)),
                     "excludeCredentials": .string(Self.scripted(excluded)), "displayName": .string(name),
-                    "relyingPartyId": .string("rp: { id: \"\(settings.relyingPartyID)\", rpId: \"\(settings.relyingPartyID)\" },"),
+                    "relyingPartyId": .string(
+                        "rp: { id: \"\(settings.relyingPartyID)\", rpId: \"\(settings.relyingPartyID)\" },"
+                    ),
                 ],
                 stage: "WebAuthnRegistration"
             )

@@ -135,12 +135,15 @@ struct ForgeRockWorld: Sendable {
         .json([
             "domains": [], "protectedUserAttributes": ["telephoneNumber", "mail"],
             "cookieName": .string(exchange.settings.cookieName), "secureCookie": false, "forgotPassword": "false",
-            "selfRegistration": "false", "lang": "en-US", "realm": .string(exchange.realm), "xuiUserSessionValidationEnabled": true,
+            "selfRegistration": "false", "lang": "en-US", "realm": .string(exchange.realm),
+            "xuiUserSessionValidationEnabled": true,
         ])
     }
 
     /// The profile of somebody, for that person.
-    private mutating func users(_ exchange: ForgeRockExchange, _ name: String?) throws(ForgeRockFailure) -> SandboxResponse {
+    private mutating func users(_ exchange: ForgeRockExchange, _ name: String?) throws(ForgeRockFailure)
+        -> SandboxResponse
+    {
         guard let session = use(exchange.sessionToken, exchange), let own = accounts[session.account] else {
             throw .accessDenied
         }

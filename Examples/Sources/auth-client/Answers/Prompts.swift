@@ -26,7 +26,9 @@ struct Prompts: Sendable {
         tell("You can go on with:")
         for (index, factor) in factors.enumerated() {
             let destination = factor.destination.map { " to \($0)" } ?? ""
-            tell("  \(index + 1)  \(factor.key.title)\(destination)")
+            // A choice that is no way to prove oneself has nothing but its own words.
+            let title = factor.key == .choice ? Masking.printable(factor.providerName, limit: 100) : factor.key.title
+            tell("  \(index + 1)  \(title)\(destination)")
         }
         while true {
             let text = try await terminal.ask("Which one? [1-\(factors.count)] ", isHidden: false)
@@ -44,7 +46,9 @@ struct Prompts: Sendable {
     private static func question(_ challenge: Challenge) -> String {
         let destination = challenge.factor.destination.map { " sent to \($0)" } ?? ""
         let more = challenge.key.isSent ? " (? for help)" : ""
-        return "\(challenge.key.title)\(destination)\(more): "
+        let own = challenge.prompt.map { Masking.printable($0, limit: 200) } ?? ""
+        let title = challenge.key.isInOwnWords && !own.isEmpty ? own : challenge.key.title
+        return "\(title)\(destination)\(more): "
     }
 
     private static func help(_ challenge: Challenge) -> [String] {
@@ -73,6 +77,11 @@ extension AnswerKey {
         case .phoneNumber: "Phone number"
         case .text: "Answer"
         }
+    }
+
+    /// Whether the provider's own words say better what is asked for.
+    var isInOwnWords: Bool {
+        self == .text || self == .choice || self == .securityAnswer
     }
 
     /// Whether the answer is hidden while it is typed.

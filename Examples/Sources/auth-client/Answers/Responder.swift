@@ -15,7 +15,9 @@ struct Responder: ChallengeResponder {
     func choose(among factors: [Factor]) async throws -> Factor? {
         if let choice = answers.take(.choice) {
             let name = choice.reveal()
-            guard let factor = factors.first(where: { $0.providerName == name || $0.key.rawValue == name }) else {
+            let exact = factors.first { $0.providerName == name || $0.key.rawValue == name }
+            guard let factor = exact ?? factors.first(where: { $0.providerName.lowercased() == name.lowercased() })
+            else {
                 let offered = factors.map(\.providerName).joined(separator: ", ")
                 throw InputError("the choice \"\(name)\" is not offered; the server offers \(offered)")
             }

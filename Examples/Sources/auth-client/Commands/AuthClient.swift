@@ -22,9 +22,11 @@ struct AuthClient: ParsableCommand {
 
             ANSWERS
               A JSON object with the keys password, email_code, phone_code, totp, backup_code,
-              new_password, choice (an answer key or the provider's own factor name). An array
-              is taken in order, a text is an array of one; nothing is sent twice. Without
-              choice, a factor whose answer is at hand is taken.
+              new_password, choice (an answer key, the provider's own factor name, or yes or no),
+              security_answer, text, webauthn (unsupported, or a raw outcome). An array is taken
+              in order, a text is an array of one; nothing is sent twice. Without choice, a
+              factor whose answer is at hand is taken. For forgerock, get takes --answers too:
+              a gateway may ask for a stronger proof before it lets the request pass.
 
             EXIT STATUS
               0 done; 64 wrong usage; 65 invalid or missing input; 69 the service cannot be
@@ -42,6 +44,8 @@ struct AuthClient: ParsableCommand {
                 --token-file session.json get /v1/me
               auth-client --provider oauth --base-url https://id.example.com --client-id cli \\
                 --scope 'openid offline_access' --token-file tokens.json sign-in
+              auth-client --provider forgerock --base-url https://id.example.com/am --realm alpha \\
+                --journey Login --token-file session.json sign-in --identifier ada
               auth-client --provider clerk classify < exchanges.jsonl
             """
     )
@@ -69,7 +73,8 @@ struct AuthClient: ParsableCommand {
             guard !options.provider.servesClassifyAlone else {
                 throw ValidationError("--provider \(options.provider.rawValue) serves classify alone.")
             }
-            try options.oauth.check(for: options.provider)
+            try options.oauth.check(for: options.provider, redirectURI: options.forgeRock.redirectURI)
+            try options.forgeRock.check(for: options.provider, command: command)
             guard let baseURL = options.baseURL else {
                 throw ValidationError("--base-url is missing: the URL of what stands before the server's paths.")
             }
@@ -79,7 +84,11 @@ struct AuthClient: ParsableCommand {
                 throw ValidationError("--base-url: \(error)")
             }
         }
-        if command != .signIn, options.identifier != nil || options.passwordFromInput || options.answers != nil {
+        // A gateway may ask for a stronger proof before it lets a request pass.
+        let mayAsk = command == .signIn || (command == .get && options.provider == .forgerock)
+        if command != .signIn,
+            options.identifier != nil || options.passwordFromInput || (options.answers != nil && !mayAsk)
+        {
             throw ValidationError("--identifier, --password-stdin and --answers belong to sign-in.")
         }
     }
@@ -104,12 +113,13 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
 
 /// The options of all commands.
 struct ClientOptions: ParsableArguments {
-    @Option(help: "Whose server it is; okta, forgerock and http serve classify alone.")
+    @Option(help: "Whose server it is; okta and http serve classify alone.")
     var provider: ProviderName
 
     @Option(
         name: .customLong("base-url"),
-        help: "The URL of what stands before the server's paths: before /v1 for clerk, the issuer for oauth."
+        help:
+            "The URL of what stands before the server's paths: before /v1 for clerk, before /json for forgerock, the issuer for oauth."
     )
     var baseURL: String?
 
@@ -132,6 +142,8 @@ struct ClientOptions: ParsableArguments {
     var tokenFile: String?
 
     @OptionGroup(title: "OAuth 2") var oauth: OAuthOptions
+
+    @OptionGroup(title: "ForgeRock") var forgeRock: ForgeRockOptions
 
     @Option(
         help: ArgumentHelp(

@@ -119,7 +119,8 @@ struct CommandRun: Sendable {
         case .status:
             return .ok(name, session: try await provider.status())
         case .get:
-            let response = try await provider.get(path ?? "/")
+            let input = options.provider == .forgerock ? try SignInInput(options: options, terminal: terminal) : nil
+            let response = try await provider.get(path ?? "/", answering: input)
             let output = StandardOutput(terminal: terminal)
             for try await chunk in response.body { try output.write(chunk) }
             if options.json { try output.write(Array("\n".utf8)[...]) }
@@ -170,6 +171,7 @@ struct ClientOptionsValue: Sendable {
     let scope: String?
     let tokenURL: String?
     let deviceURL: String?
+    let forgeRock: ForgeRockValue
     let events: String?
     let maxWait: Duration
     let deadline: Duration?
@@ -188,11 +190,27 @@ struct ClientOptionsValue: Sendable {
         scope = options.oauth.scope
         tokenURL = options.oauth.tokenURL
         deviceURL = options.oauth.deviceURL
+        forgeRock = ForgeRockValue(
+            realm: options.forgeRock.realm,
+            journey: options.forgeRock.journey,
+            cookieName: options.forgeRock.cookieName,
+            redirectURI: options.forgeRock.redirectURI,
+            resume: options.forgeRock.resume
+        )
         events = options.events
         maxWait = options.maxWait.duration
         deadline = options.deadline?.duration
         json = options.json
     }
+}
+
+/// The options for PingAM as plain values.
+struct ForgeRockValue: Sendable {
+    let realm: String?
+    let journey: String?
+    let cookieName: String?
+    let redirectURI: String?
+    let resume: String?
 }
 
 /// Bounds all calls of a command by one end.

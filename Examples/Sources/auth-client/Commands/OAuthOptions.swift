@@ -27,9 +27,22 @@ struct OAuthOptions: ParsableArguments {
     var deviceURL: String?
 
     /// Checks that the options fit the provider.
-    func check(for provider: ProviderName) throws {
+    func check(for provider: ProviderName, redirectURI: String? = nil) throws {
         if provider == .oauth {
             guard clientID?.isEmpty == false else { throw ValidationError("--provider oauth needs --client-id.") }
+            return
+        }
+        if provider == .forgerock {
+            guard [tokenURL, deviceURL].allSatisfy({ $0 == nil }) else {
+                throw ValidationError("--token-url and --device-url belong to --provider oauth.")
+            }
+            let isNamed = clientID?.isEmpty == false
+            guard isNamed == (redirectURI?.isEmpty == false) else {
+                throw ValidationError("--client-id and --redirect-uri go together.")
+            }
+            guard isNamed || (clientSecretEnv == nil && scope == nil) else {
+                throw ValidationError("--client-secret-env and --scope need --client-id.")
+            }
             return
         }
         let given = [clientID, clientSecretEnv, scope, tokenURL, deviceURL].contains { $0 != nil }
