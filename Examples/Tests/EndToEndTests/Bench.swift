@@ -11,6 +11,8 @@ struct Bench: Sendable {
     var provider = "clerk"
     /// What every command is given beside.
     var options: [String] = []
+    /// What the sandbox has logged, where it is kept.
+    var log: LogLines?
 
     /// Runs the function with a sandbox and an empty directory.
     static func run(
@@ -76,13 +78,15 @@ struct Bench: Sendable {
     /// Waits for the end of a command, and checks what holds for every one.
     func finish(_ program: BuiltProgram, secrets: [String] = []) async throws -> Run {
         let run = try Run(end: await program.end(), events: contents(of: eventFile))
-        let held = ["client_token", "access_token", "refresh_token"].compactMap { try? tokens[$0]?.string }
+        let held = ["client_token", "access_token", "refresh_token", "sso_token"].compactMap { try? tokens[$0]?.string }
         let codes = sandbox.outbox().map(\.code)
         let passwords = ["open-sesame-42", "correct-horse-7", "backup-0001"]
         let planted = passwords + codes + secrets + held
         for secret in planted {
             #expect(!run.output.contains(secret) && !run.errors.contains(secret) && !run.eventText.contains(secret))
         }
+        // The log tells what was sent to people, and nothing else that is secret.
+        for secret in passwords + secrets + held { #expect(log?.withoutCodes.contains(secret) != true) }
         #expect(run.named("done").count == 1)
         #expect(run.events.last?["event"]?.string == "done")
         #expect(run.events.last?["outcome"]?.string == run.report["outcome"]?.string)

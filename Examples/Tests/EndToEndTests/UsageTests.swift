@@ -68,7 +68,9 @@ struct UsageTests {
         let end = try await BuiltProgram.run("auth-client", ["--help"])
         #expect(end.status == 0)
         #expect(end.errors.isEmpty)
-        for word in ["sign-in", "sign-out", "classify", "--max-wait", "--deadline", "EXIT STATUS", "backup_code", "--journey"] {
+        for word in [
+            "sign-in", "sign-out", "classify", "--max-wait", "--deadline", "EXIT STATUS", "backup_code", "--journey",
+        ] {
             #expect(end.output.contains(word))
         }
     }

@@ -143,7 +143,9 @@ enum Masking {
 
     /// A hidden header keeps eight letters of its hash: enough to see whether two requests carried the same one.
     static func header(_ name: String, _ value: String, hidden: Set<String> = []) -> String {
-        guard hiddenHeaders.contains(name) || hidden.contains(name), !value.isEmpty else { return String(value.prefix(200)) }
+        guard hiddenHeaders.contains(name) || hidden.contains(name), !value.isEmpty else {
+            return String(value.prefix(200))
+        }
         return "***" + fingerprint(value)
     }
 

@@ -8,7 +8,11 @@ struct Responder: ChallengeResponder {
 
     func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
         if let answer = answers.take(challenge.key) { return .text(answer) }
-        guard let terminal else { throw refusal(of: challenge) }
+        guard let terminal else {
+            // Perhaps the server takes another proof instead, whose answer is at hand.
+            if answers.mayStandIn(for: challenge.key) { return .useAnotherFactor }
+            throw refusal(of: challenge)
+        }
         return try await terminal.ask(challenge)
     }
 
