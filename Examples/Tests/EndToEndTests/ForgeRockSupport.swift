@@ -84,7 +84,17 @@ extension Bench {
                 TransientRetry()
             }
         }
-        return try ForgeRock(
+        return try library(client: client, journey: journey, oauth: oauth, authenticator: authenticator)
+    }
+
+    /// The same with a client of the test's own.
+    func library(
+        client: RecoveringClient,
+        journey: String? = "Login",
+        oauth: Bool = false,
+        authenticator: (any WebAuthnAuthenticator)? = nil
+    ) throws -> ForgeRock {
+        try ForgeRock(
             baseURL: sandbox.url,
             realm: "alpha",
             journey: journey,

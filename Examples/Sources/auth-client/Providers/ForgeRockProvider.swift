@@ -42,6 +42,11 @@ struct ForgeRockProvider: AuthProvider {
         return settings
     }
 
+    /// The bounds of the command hold for the waits between two calls too.
+    private var bounds: SignInOptions {
+        SignInOptions(deadline: options.deadline, maxWait: options.maxWait)
+    }
+
     // MARK: Commands
 
     func signIn(_ input: SignInInput) async throws -> Report.Session {
@@ -52,7 +57,8 @@ struct ForgeRockProvider: AuthProvider {
                 link,
                 identifier: options.identifier,
                 answering: input.responder,
-                callbacks: callbacks
+                callbacks: callbacks,
+                options: bounds
             )
         } else {
             // What else is asked is asked by the journey: not every one wants a name or a password.
@@ -60,10 +66,18 @@ struct ForgeRockProvider: AuthProvider {
                 identifier: options.identifier,
                 password: input.passwordFromInput(),
                 answering: input.responder,
-                callbacks: callbacks
+                callbacks: callbacks,
+                options: bounds
             )
         }
-        if session.exists, options.clientID != nil { _ = try await forgeRock.accessToken() }
+        guard session.exists else {
+            // A journey that only confirms something is of no use to the commands.
+            throw RecoveryError(
+                outcome: Outcome(.misconfigured, processed: .yes, remedies: [.fixRequest]),
+                reason: .notRecoverable
+            )
+        }
+        if options.clientID != nil { _ = try await forgeRock.accessToken() }
         return try await described(fallback: session.username ?? options.identifier)
     }
 
@@ -98,7 +112,8 @@ struct ForgeRockProvider: AuthProvider {
             path: path,
             headerFields: fields,
             answering: input?.responder,
-            callbacks: input.map { PreparedOutcomes(input: $0) } ?? PreparedOutcomes(input: nil)
+            callbacks: PreparedOutcomes(input: input),
+            options: bounds
         )
     }
 
