@@ -44,7 +44,10 @@ import WebAuthnTesting
     @Test func aKeyIsEnrolledAndThenSigns() async throws {
         let authenticator = SoftwareAuthenticator()
         let configuration = OktaConfiguration(authenticator: authenticator)
-        let first = try OktaBench([Self.enrolling, Self.activating, .success(), .session], configuration: configuration)
+        let first = try OktaBench(
+            [Self.enrolling, Self.activating, .success(), .session],
+            configuration: configuration
+        )
         _ = try await first.signIn()
         let made = try fields(first.transport.received[2])
         let client = try JSONValue(parsing: made["clientData"] ?? [])
