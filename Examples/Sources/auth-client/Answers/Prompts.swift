@@ -48,14 +48,17 @@ struct Prompts: Sendable {
     /// What is to be known of something that is answered elsewhere; whoever reads it has asked for it.
     static func shown(_ challenge: Challenge) -> [String] {
         var lines: [String] = []
-        if challenge.key == .push {
+        if let number = challenge.number {
+            lines.append("Choose the number \(number) on your phone.")
+        } else if challenge.key == .push {
             lines.append(
                 challenge.setup == nil
                     ? "A confirmation was sent to your phone. Please answer it there."
                     : "Please set the confirmation up on your phone."
             )
         }
-        if let number = challenge.number { lines.append("Choose the number \(number) there.") }
+        // The address of a picture, which the person opens; nobody else reads it.
+        if let setup = challenge.setup { lines.append("To set it up: \(setup.reveal())") }
         return lines
     }
 

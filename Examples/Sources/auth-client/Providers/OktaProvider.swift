@@ -57,7 +57,12 @@ struct OktaProvider: AuthProvider {
     }
 
     func refresh() async throws -> Report.Session {
-        Report.Session(try await okta.refresh())
+        let renewed = try await okta.refresh()
+        guard renewed.userID == nil else { return Report.Session(renewed) }
+        // Tokens that tell nothing by themselves: the server knows whose they are.
+        let known = try? await okta.currentSession()
+        try Task.checkCancellation()
+        return Report.Session(known ?? renewed)
     }
 
     func signOut() async throws {
