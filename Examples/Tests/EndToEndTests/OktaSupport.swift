@@ -34,23 +34,13 @@ extension Bench {
     }
 
     /// A bench with one person.
-    static func okta(
-        _ user: SandboxUser,
-        settings: (inout SandboxSettings) -> Void = { _ in },
-        _ body: (Bench) async throws -> Void
-    ) async throws {
-        var scenario = SandboxScenario(users: [user], settings: SandboxScenario.unlimited.settings)
-        settings(&scenario.settings)
-        try await okta(scenario, body)
+    static func okta(_ user: SandboxUser, _ body: (Bench) async throws -> Void) async throws {
+        try await okta(SandboxScenario(users: [user], settings: SandboxScenario.unlimited.settings), body)
     }
 
     /// Somebody with these factors.
-    static func okta(
-        _ factors: SandboxOktaUser.Factor...,
-        settings: (inout SandboxSettings) -> Void = { _ in },
-        body: (Bench) async throws -> Void
-    ) async throws {
-        try await okta(person(factors), settings: settings, body)
+    static func okta(_ factors: SandboxOktaUser.Factor..., body: (Bench) async throws -> Void) async throws {
+        try await okta(person(factors), body)
     }
 
     static func person(_ factors: [SandboxOktaUser.Factor] = []) -> SandboxUser {

@@ -210,7 +210,9 @@ struct OktaTests {
     }
 
     @Test func tooManyWrongCodesLock() async throws {
-        try await Bench.okta(.init("token:software:totp"), settings: { $0.okta.factorAttempts = 2 }) { bench in
+        var scenario = SandboxScenario(users: [Bench.person([.init("token:software:totp")])])
+        scenario.settings.okta.factorAttempts = 2
+        try await Bench.okta(scenario) { bench in
             let code = try #require(bench.sandbox.oktaTOTP(for: Bench.eva))
             let wrong = bench.wrongCode(code)
             let answers = Bench.answers(#""totp": ["\#(wrong)", "\#(wrong)", "\#(code)"]"#)
