@@ -106,7 +106,9 @@ let package = Package(
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "OktaAuth", package: "swift-http-recovery"),
             ]
         ),
     ]
