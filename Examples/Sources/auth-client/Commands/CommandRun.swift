@@ -119,7 +119,8 @@ struct CommandRun: Sendable {
         case .status:
             return .ok(name, session: try await provider.status())
         case .get:
-            let response = try await provider.get(path ?? "/")
+            let input = options.provider == .forgerock ? try SignInInput(options: options, terminal: terminal) : nil
+            let response = try await provider.get(path ?? "/", answering: input)
             let output = StandardOutput(terminal: terminal)
             for try await chunk in response.body { try output.write(chunk) }
             if options.json { try output.write(Array("\n".utf8)[...]) }
@@ -172,6 +173,7 @@ struct ClientOptionsValue: Sendable {
     let deviceURL: String?
     let redirectURI: String?
     let authServer: String?
+    let forgeRock: ForgeRockValue
     let events: String?
     let maxWait: Duration
     let deadline: Duration?
@@ -192,11 +194,25 @@ struct ClientOptionsValue: Sendable {
         deviceURL = options.oauth.deviceURL
         redirectURI = options.oauth.redirectURI
         authServer = options.oauth.authServer
+        forgeRock = ForgeRockValue(
+            realm: options.forgeRock.realm,
+            journey: options.forgeRock.journey,
+            cookieName: options.forgeRock.cookieName,
+            resume: options.forgeRock.resume
+        )
         events = options.events
         maxWait = options.maxWait.duration
         deadline = options.deadline?.duration
         json = options.json
     }
+}
+
+/// The options for PingAM as plain values.
+struct ForgeRockValue: Sendable {
+    let realm: String?
+    let journey: String?
+    let cookieName: String?
+    let resume: String?
 }
 
 /// Bounds all calls of a command by one end.

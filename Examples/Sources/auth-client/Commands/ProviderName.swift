@@ -25,7 +25,7 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
     }
 
     /// Whether only what is logged can be asked about, and no server.
-    var servesClassifyAlone: Bool { self == .http || self == .forgerock }
+    var servesClassifyAlone: Bool { self == .http }
 
     /// What the commands do there.
     func client(_ setup: ProviderSetup) async throws -> any AuthProvider {
@@ -33,7 +33,8 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
         case .clerk: try ClerkProvider(setup)
         case .oauth: try await OAuthProvider(setup)
         case .okta: try OktaProvider(setup)
-        case .forgerock, .http: throw InputError("--provider \(rawValue) serves classify alone")
+        case .forgerock: try ForgeRockProvider(setup)
+        case .http: throw InputError("--provider \(rawValue) serves classify alone")
         }
     }
 }
