@@ -25,6 +25,7 @@ struct UsageTests {
         "--provider clerk --base-url URL --client-id cli status",
         "--provider http --base-url URL status",
         "--provider forgerock --base-url URL status",
+        "--provider facebook --base-url URL status",
         "--base-url URL status",
     ])
     func whatIsNotUnderstoodSendsNothing(line: String) async throws {

@@ -104,7 +104,7 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
 
 /// The options of all commands.
 struct ClientOptions: ParsableArguments {
-    @Option(help: "Whose server it is; okta, forgerock and http serve classify alone.")
+    @Option(help: "Whose server it is; okta, forgerock, facebook and http serve classify alone.")
     var provider: ProviderName
 
     @Option(
