@@ -28,12 +28,12 @@ extension Facebook {
             // The refusal says that nothing was done, so the call goes out once more under a token that is there now.
             let present = try await api.store.read().credentials
             if present.accessToken == nil {
-                guard let responder, api.configuration.recoversFromErrors else {
-                    throw Self.conclusion(of: error)
-                }
+                guard let responder, api.configuration.recoversFromErrors else { throw Self.conclusion(of: error) }
                 let session = try await signIn(answering: responder)
                 let isOther = presented.userID.map { id in session.user.map { $0.id != id } ?? false } ?? false
                 if isOther { throw Self.mismatch(after: error) }
+            } else if !api.configuration.recoversFromErrors {
+                throw error
             } else if let id = presented.userID {
                 let known: String
                 if let id = present.facebookUserID { known = id } else { known = try await api.profile().id }

@@ -14,7 +14,8 @@ public struct Facebook: Sendable {
 
     /// Keeps the person's token, and exchanges it for a new one in time where the app has its secret.
     ///
-    /// It belongs into the layers of a client that sends requests with this token by itself.
+    /// It belongs into the layers of a client that sends requests with this token by itself. The calls of this type need
+    /// no `SessionRenewal` in their client: that would clear a refused token without asking Facebook first.
     public let tokens: TokenManager
 
     /// Creates a client of Graph.

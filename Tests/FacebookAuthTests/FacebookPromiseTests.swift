@@ -172,34 +172,37 @@ import Testing
 
 @Suite struct P5OneRefreshAtATime {
     @Test func aTokenThatEndsSoonIsExchangedOnceForAll() async throws {
-        let soon = Timestamp(secondsSinceEpoch: 1_893_456_000 + 60)
+        let answers = ScriptedTransport.Step.run { received in
+            let isExchange = received.request.path?.contains("oauth/access_token") == true
+            return .scripted(200, body: isExchange ? #"{"access_token":"tok2","expires_in":5183999}"# : "{}")
+        }
         let bench = try FacebookBench(
-            [],
+            Array(repeating: answers, count: 60),
             app: FacebookBench.service,
-            credentials: Credentials(accessToken: "tok1", expiresAt: soon)
-        )
-        let counts = Locked(0)
-        bench.transport.append(
-            Array(
-                repeating: .run { received in
-                    guard received.request.path?.contains("oauth/access_token") == true else {
-                        return .scripted(200, body: "{}")
-                    }
-                    counts.withLock { $0 += 1 }
-                    return .scripted(200, body: #"{"access_token":"tok2","expires_in":5183999}"#)
-                },
-                count: 60
+            credentials: Credentials(
+                accessToken: "tok1",
+                expiresAt: Timestamp(secondsSinceEpoch: 1_893_456_000 + 1000)
             )
         )
-        async let first = bench.facebook.refresh()
-        async let second = bench.facebook.refresh()
-        _ = try await (first, second)
-        #expect(counts.withLock { $0 } <= 2)
-        #expect(try await bench.credentials.accessToken == "tok2")
+        _ = try await bench.facebook.send(path: "me")
+        bench.clock.advance(by: .seconds(960))
+        let facebook = bench.facebook
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 { group.addTask { _ = try? await facebook.send(path: "me") } }
+        }
+        await facebook.tokens.finish()
+        let exchanges = bench.sent.filter { $0.contains("oauth/access_token") }
         #expect(
-            bench.sent.first { $0.contains("access_token") }
-                == "GET /v25.0/oauth/access_token?grant_type=fb_exchange_token&client_id=77&client_secret=s3cret&fb_exchange_token=tok1"
+            exchanges == [
+                "GET /v25.0/oauth/access_token?grant_type=fb_exchange_token&client_id=77&client_secret=s3cret&fb_exchange_token=tok1"
+            ]
         )
+        #expect(try await bench.credentials.accessToken == "tok2")
+        _ = try await facebook.send(path: "me")
+        #expect(bench.presented.last == "Bearer tok2")
+        // Whoever asks for it has it exchanged at any time.
+        let session = try await facebook.refresh()
+        #expect(session.expiresAt == Timestamp(secondsSinceEpoch: 1_893_456_000 + 960 + 5_183_999))
     }
 
     @Test func aTokenThatHasEndedIsNotPresentedForExchange() async throws {
@@ -256,6 +259,24 @@ import Testing
         await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "me") }
         #expect(try await bench.credentials.accessToken == nil)
         #expect(try await bench.facebook.cachedUser()?.id == "1")
+    }
+
+    @Test func recoveryThatIsOffClearsAllTheSameAndRepeatsNothing() async throws {
+        let bench = try FacebookBench(
+            [.error(190, 463)],
+            configuration: FacebookConfiguration(recoversFromErrors: false)
+        )
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.facebook.send(path: "me", signingInWith: Person())
+        }
+        #expect(error?.kind == .reauthenticationRequired)
+        #expect(try await bench.credentials.accessToken == nil)
+        for failure in [ScriptedTransport.Step.error(2), .fail(.connectionLost, .unknown)] {
+            let bench = try FacebookBench([failure], configuration: FacebookConfiguration(recoversFromErrors: false))
+            let error = await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "me") }
+            #expect(error?.reason == .recoveryOff)
+            #expect(bench.transport.received.count == 1)
+        }
     }
 
     @Test func aLateRefusalTouchesNoNewerToken() async throws {

@@ -69,7 +69,12 @@ struct FacebookReading {
         if code == 190 || code == 102 { return outcome(of: FacebookMeaning.token(subcode), envelope) }
         if FacebookMeaning.settles(subcode) { return outcome(of: .settledAtFacebook, envelope) }
         if refusesToken(envelope) { return outcome(of: .refused, envelope) }
-        if let meaning = FacebookMeaning.permission(code) { return outcome(of: meaning, envelope) }
+        if let meaning = FacebookMeaning.permission(code) {
+            var outcome = outcome(of: meaning, envelope)
+            // Nobody signs in for the app.
+            if presented == .client { outcome.remedies.removeAll { $0 == .reauthenticate } }
+            return outcome
+        }
         if let meaning = FacebookMeaning.upload(code, subcode) { return outcome(of: meaning, envelope) }
         if envelope.isTransient == true { return outcome(of: .serverError, envelope) }
         if code == 1 || code == 2 { return general(envelope) }
