@@ -139,7 +139,7 @@ let package = Package(
         .testTarget(
             name: "AuthRecoveryTests",
             dependencies: [
-                "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "ProcessSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -169,7 +169,7 @@ let package = Package(
         .testTarget(
             name: "AuthCryptographyTests",
             dependencies: [
-                "AuthCryptography", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                "AuthCryptography", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "ProcessSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
                 .product(name: "_CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
@@ -200,8 +200,9 @@ let package = Package(
         .testTarget(
             name: "OktaAuthTests",
             dependencies: [
-                "OktaAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                "OktaAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "WebAuthnTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
             ]
         ),
     ]

@@ -33,6 +33,7 @@ let package = Package(
             name: "CommandLineSupport",
             dependencies: [
                 "Locking",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "RedisRecoveryStore", package: "swift-http-recovery"),

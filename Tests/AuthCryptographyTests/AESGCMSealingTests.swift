@@ -4,6 +4,7 @@ import AuthRecovery
 import Crypto
 import HTTPRecovery
 import HTTPRecoveryTesting
+import ProcessSupport
 import Testing
 
 @Suite struct AESGCMSealingTests {
@@ -111,11 +112,11 @@ import Testing
     }
 
     @Test func aFileIsSealedAndItsKeyRotated() async throws {
-        let directory = ScratchDirectory()
+        let directory = TemporaryDirectory()
         let path = directory.file("tokens.json")
         let credentials = Credentials(accessToken: "s3cret", refreshToken: "r3fresh")
         try await FileTokenStore(path: path, identity: "alice", sealing: AESGCMSealing(one)).update { $0 = credentials }
-        let text = String(decoding: directory.read("tokens.json"), as: UTF8.self)
+        let text = TemporaryDirectory.read(path) ?? ""
         for word in ["s3cret", "r3fresh", "access_token"] { #expect(!text.contains(word)) }
 
         let rotated = FileTokenStore(path: path, identity: "alice", sealing: AESGCMSealing(other, older: [one]))

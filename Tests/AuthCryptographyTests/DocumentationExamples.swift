@@ -4,15 +4,16 @@ import AuthRecovery
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import ProcessSupport
 import Testing
 
 /// The examples of the module's page, compiled and run.
 @Suite struct DocumentationExamples {
     @Test func encryptionAtRest() async throws {
-        let directory = ScratchDirectory()
+        let directory = TemporaryDirectory()
         let path = directory.file("tokens.json")
         let keyPath = directory.file("key")
-        directory.write(Array(SealingKey.generate().text.reveal().utf8), to: "key")
+        TemporaryDirectory.write(SealingKey.generate().text.reveal(), to: directory.file("key"))
 
         let sealing = AESGCMSealing(try SealingKey(file: keyPath))
         let tokens = FileTokenStore(path: path, identity: "alice", sealing: sealing)

@@ -2,6 +2,7 @@
 import AuthCryptography
 import AuthRecovery
 import HTTPRecovery
+import ProcessSupport
 import Testing
 
 #if canImport(Glibc)
@@ -13,7 +14,7 @@ import Darwin
 #endif
 
 @Suite struct SealingKeyTests {
-    private let directory = ScratchDirectory()
+    private let directory = TemporaryDirectory()
     private let bytes = [UInt8](0..<32)
     private let hexadecimal = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
     private let base64 = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
@@ -67,18 +68,18 @@ import Darwin
 
     @Test func itIsReadFromAFile() throws {
         for content in [bytes, Array(base64.utf8), Array("\(hexadecimal)\n".utf8)] {
-            directory.write(content, to: "key", mode: 0o400)
+            TemporaryDirectory.write(content, to: directory.file("key"), mode: 0o400)
             #expect(try SealingKey(file: directory.file("key")).text.reveal() == base64)
             unsafe unlink(directory.file("key"))
         }
-        directory.write(bytes, to: "key")
+        TemporaryDirectory.write(bytes, to: directory.file("key"))
         unsafe symlink("key", directory.file("link"))
         #expect(try SealingKey(file: directory.file("link")).text.reveal() == base64)
     }
 
     @Test(arguments: [0o640, 0o604, 0o610, 0o666, 0o644] as [mode_t])
     func aFileThatOthersCanReachIsRefused(mode: mode_t) {
-        directory.write(bytes, to: "key", mode: mode)
+        TemporaryDirectory.write(bytes, to: directory.file("key"), mode: mode)
         let error = #expect(throws: SealingError.self) { try SealingKey(file: directory.file("key")) }
         #expect(error?.code == .unusableKey)
         #expect(error?.description.contains("0600") == true)
@@ -91,7 +92,7 @@ import Darwin
         unsafe mkfifo(directory.file("pipe"), 0o600)
         #expect(throws: SealingError.self, "and does not hang") { try SealingKey(file: directory.file("pipe")) }
         for content in [[], Array("s3cret".utf8), [UInt8](repeating: 1, count: 70_000)] {
-            directory.write(content, to: "key")
+            TemporaryDirectory.write(content, to: directory.file("key"))
             let error = #expect(throws: SealingError.self) { try SealingKey(file: directory.file("key")) }
             #expect(error?.description.contains("s3cret") == false)
         }

@@ -2,6 +2,7 @@
 import AuthCryptography
 import AuthRecovery
 import HTTPRecovery
+import ProcessSupport
 import Testing
 
 #if canImport(Glibc)
@@ -150,11 +151,11 @@ import Darwin
     }
 
     @Test func itIsReadFromAFileOfItsOwnerAlone() throws {
-        let directory = ScratchDirectory()
-        directory.write(Array(KeyFixture.p256.pem.reveal().utf8), to: "key", mode: 0o400)
+        let directory = TemporaryDirectory()
+        TemporaryDirectory.write(KeyFixture.p256.pem.reveal(), to: directory.file("key"), mode: 0o400)
         let thumbprint = try SigningKey(pem: KeyFixture.p256.pem).thumbprint
         #expect(try SigningKey(file: directory.file("key")).thumbprint == thumbprint)
-        directory.write(Array(KeyFixture.p256.pem.reveal().utf8), to: "key", mode: 0o644)
+        TemporaryDirectory.write(KeyFixture.p256.pem.reveal(), to: directory.file("key"), mode: 0o644)
         let error = #expect(throws: SigningKeyError.self) { try SigningKey(file: directory.file("key")) }
         #expect(error?.description.contains("0600") == true)
     }

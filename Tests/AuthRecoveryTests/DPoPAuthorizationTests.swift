@@ -50,11 +50,7 @@ import Testing
             body: HTTPBody? = nil,
             options: RequestOptions = RequestOptions()
         ) async throws -> Response {
-            let skipper = Task { [clock] in
-                while !Task.isCancelled { await clock.advanceToNextDeadline() }
-            }
-            defer { skipper.cancel() }
-            return try await client.send(request, body: body, options: options)
+            try await clock.skippingWaits { try await client.send(request, body: body, options: options) }
         }
 
         var proofs: [JSONValue?] {

@@ -2,6 +2,7 @@ import AuthRecovery
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import ProcessSupport
 import Testing
 
 /// The examples of the articles, compiled and run.

@@ -1,5 +1,6 @@
 import AuthRecovery
 import HTTPRecovery
+import ProcessSupport
 import Testing
 
 #if canImport(Glibc)

@@ -1,5 +1,6 @@
 import AuthRecovery
 import HTTPRecovery
+import ProcessSupport
 import Testing
 
 #if canImport(Glibc)
@@ -81,7 +82,7 @@ import Darwin
         let store = FileTokenStore(path: path)
         let error = await #expect(throws: TokenStoreError.self) { try await store.update { $0.accessToken = "a" } }
         #expect(error?.description.contains(path) == true)
-        #expect(error?.description.contains("move it away") == true)
+        #expect(error?.description.contains("Moving it away starts afresh") == true)
         #expect(error?.description.contains("s3cret") == false)
         await #expect(throws: TokenStoreError.self) {
             try await store.replace(version: 0, with: Credentials(accessToken: "a"))

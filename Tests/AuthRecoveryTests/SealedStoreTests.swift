@@ -1,6 +1,7 @@
 import AuthRecovery
 import HTTPRecovery
 import HTTPRecoveryTesting
+import ProcessSupport
 import Testing
 
 /// What both stores promise about sealed credentials, whatever the cipher.

@@ -56,25 +56,12 @@ struct ForgeRockBench {
 
     /// Does something while the clock jumps to whatever is slept for, but not to the timeouts that guard the work.
     func skippingPauses<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
-        let skipper = Task { [clock] in
-            while !Task.isCancelled {
-                if let next = clock.nextDeadline, clock.now.duration(to: next) <= .seconds(600) {
-                    clock.advance(to: next)
-                }
-                await Task.yield()
-            }
-        }
-        defer { skipper.cancel() }
-        return try await body()
+        try await clock.skippingWaits(upTo: .seconds(600), body)
     }
 
     /// Does something while the clock jumps to whatever is slept for.
     func skippingWaits<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
-        let skipper = Task { [clock] in
-            while !Task.isCancelled { await clock.advanceToNextDeadline() }
-        }
-        defer { skipper.cancel() }
-        return try await body()
+        try await clock.skippingWaits(body)
     }
 
     func signIn(

@@ -61,4 +61,31 @@ package final class TemporaryDirectory: Sendable {
 
     /// The permission bits of a file.
     package static func permissions(of path: String) -> mode_t { mode(of: path) & 0o777 }
+
+    /// Writes a file with a mode, whatever the umask says.
+    package static func write(_ text: String, to path: String, mode: mode_t = 0o600) {
+        write(Array(text.utf8), to: path, mode: mode)
+    }
+
+    /// Writes a file with a mode, whatever the umask says.
+    package static func write(_ bytes: [UInt8], to path: String, mode: mode_t = 0o600) {
+        guard let file = unsafe fopen(path, "w") else { return }
+        unsafe fwrite(bytes, 1, bytes.count, file)
+        unsafe fchmod(fileno(file), mode)
+        unsafe fclose(file)
+    }
+
+    /// What a file holds; nil without one.
+    package static func bytes(of path: String) -> [UInt8]? {
+        guard let file = unsafe fopen(path, "r") else { return nil }
+        defer { unsafe fclose(file) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        let count = unsafe fread(&buffer, 1, buffer.count, file)
+        return Array(buffer.prefix(count))
+    }
+
+    /// What a file holds, as text; nil without one.
+    package static func read(_ path: String) -> String? {
+        bytes(of: path).map { String(decoding: $0, as: UTF8.self) }
+    }
 }

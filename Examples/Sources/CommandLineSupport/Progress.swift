@@ -23,6 +23,7 @@ public final class Progress: Sendable {
     private let terminal: Terminal
     private let time: TimeSource
     private let total: Int
+    private let tellsWaits: Bool
 
     /// Creates the display.
     ///
@@ -30,15 +31,17 @@ public final class Progress: Sendable {
     ///   - terminal: Where to show it.
     ///   - time: The client's time.
     ///   - total: The number of calls.
-    public init(terminal: Terminal, time: TimeSource, total: Int) {
+    ///   - tellsWaits: Whether each wait gets its line, beside the status line; not where a ``Timeline`` tells them.
+    public init(terminal: Terminal, time: TimeSource, total: Int, tellsWaits: Bool = true) {
         self.terminal = terminal
         self.time = time
         self.total = total
+        self.tellsWaits = tellsWaits
     }
 
     /// Takes note of an event.
     public func note(_ event: RecoveryEvent) {
-        guard terminal.isInteractive else { return }
+        guard terminal.tellsProgress else { return }
         let line: String? = state.withLock { state in
             switch event.kind {
             case .attempt(let number, _, _, _):
@@ -59,7 +62,7 @@ public final class Progress: Sendable {
             }
             return nil
         }
-        if let line, total == 1 { terminal.write(terminal.styled(line, .notice)) }
+        if let line, total == 1, tellsWaits { terminal.write(terminal.styled(line, .notice)) }
         if case .wait = event.kind { update() }
         if case .done = event.kind, total == 1 { terminal.showStatus(nil) }
     }

@@ -72,9 +72,9 @@ struct Renewal: Sendable {
         var tries = 0
         while true {
             do {
-                guard let use = try await prepare(kind, version: version) else { return .overtaken }
                 // Who was stopped for longer than the lease lasts has lost it: somebody else may be renewing.
                 guard await lease.extend(for: options.lease) else { throw LeaseLost() }
+                guard let use = try await prepare(kind, version: version) else { return .overtaken }
                 tries += 1
                 let sent = use.credentials
                 let renewed: Credentials
@@ -196,6 +196,7 @@ struct Renewal: Sendable {
         case let error as RecoveryError: error.outcome
         case is RenewalInDoubt:
             Outcome(.reauthenticationRequired, scope: .credential, processed: .unknown, remedies: [.reauthenticate])
+        case is LeaseLost: Outcome(.unavailable, processed: .no, remedies: [.retry])
         case let error as TransportError: .transport(error)
         case is TimeoutExceeded: Outcome(.timedOut, processed: .unknown, remedies: [.retry])
         default: Outcome(.unavailable, processed: .unknown, remedies: [.retry])

@@ -11,7 +11,7 @@ public import HTTPTypes
 ///         SessionRenewal(tokens)
 ///         TransientRetry()
 ///     }
-///     Authorization(tokens, audience: ["https://api.example.com"])
+///     Authorization(tokens, audience: [Origin(scheme: "https", authority: "api.example.com")])
 /// }
 /// ```
 ///
@@ -35,7 +35,7 @@ public final class TokenManager: Sendable {
         var failure: Failure?
         /// When renewals were begun because a token was refused that had not expired.
         var refusals: [TimeSource.Instant] = []
-        /// The life of the present access token, where this process has seen it begin.
+        /// How long the present access token had left when this process saw it first: its life, where it was renewed here.
         var lifetime: (version: UInt64?, duration: Duration)?
         /// What was renewed and could not be stored.
         var unsaved: UnsavedRenewal?
@@ -241,10 +241,6 @@ public final class TokenManager: Sendable {
         if case .failed(_, _, let cause) = end, let unsaved = cause as? UnsavedRenewal {
             state.withLock { $0.unsaved = unsaved }
         }
-        if case .renewed = end, let present = try? await store.read().credentials, let expiresAt = present.expiresAt {
-            let lifetime = expiresAt.elapsed(since: clock.now(runtime.time))
-            state.withLock { $0.lifetime = (present.version(of: .access), lifetime) }
-        }
         return end
     }
 
@@ -269,8 +265,7 @@ public final class TokenManager: Sendable {
 
     private func need(of credentials: Credentials, time: TimeSource) -> RenewalRules.Need {
         let version = credentials.version(of: .access)
-        // A token that another process has renewed lives at least as long as it has left when it is seen first. Without
-        // that, one with a short life would always seem about to expire.
+        // Without a life to measure by, a token with a short one would always seem about to expire.
         let left = credentials.expiresAt.map { $0.elapsed(since: clock.now(time)) }
         let lifetime = state.withLock { state in
             if let left, state.lifetime?.version != version { state.lifetime = (version, left) }

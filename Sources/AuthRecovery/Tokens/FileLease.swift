@@ -37,11 +37,15 @@ struct FileLease: TokenLease {
             self.init(fence: fence, endsAt: endsAt, holder: holder)
         }
 
+        /// A day, in milliseconds.
+        private static let longest: Int64 = 86_400_000
+
         var text: String { "\(fence) \(endsAt) \(holder)\n" }
 
         /// Whether somebody holds it: it has not run out, and its holder lives.
         func isHeld(at now: Int64) -> Bool {
-            guard endsAt > now else { return false }
+            // What is written there may be anything: a holder is one process, and no lease is granted for days.
+            guard endsAt > now, endsAt - now < Self.longest, holder > 0 else { return false }
             return kill(holder, 0) == 0 || errno == EPERM
         }
     }

@@ -97,7 +97,7 @@ public final class FileTokenStore: TokenStore {
         do {
             return StoredCredentials(try coding.decode(bytes), version: Self.version(of: bytes))
         } catch {
-            throw TokenStoreError("\(error), in the file \(file.path); or move it away to start afresh")
+            throw TokenStoreError("the token file \(file.path): \(error). Moving it away starts afresh.")
         }
     }
 

@@ -37,7 +37,7 @@ public final class SharedTokenStore: TokenStore {
         do {
             return StoredCredentials(try coding.decode(record.bytes), version: record.version)
         } catch {
-            throw TokenStoreError("\(error), under \(key); or remove it to start afresh")
+            throw TokenStoreError("under \(key): \(error). Removing it starts afresh.")
         }
     }
 

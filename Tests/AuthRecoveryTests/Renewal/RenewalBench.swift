@@ -77,16 +77,7 @@ struct RenewalBench {
 
     /// Sends while the clock is moved on over pauses, but not up to the timeouts that guard the work.
     func sendSkipping() async throws -> HTTPResponse.Status {
-        let skipper = Task { [clock] in
-            while !Task.isCancelled {
-                if let next = clock.nextDeadline, clock.now.duration(to: next) <= .seconds(15) {
-                    clock.advance(to: next)
-                }
-                await Task.yield()
-            }
-        }
-        defer { skipper.cancel() }
-        return try await send()
+        try await clock.skippingWaits(upTo: .seconds(15)) { try await send() }
     }
 
     var credentials: Credentials {

@@ -55,7 +55,8 @@ import Testing
         credentials.renewalBeganAt = clock.timeSource().wallTime.advanced(by: .seconds(-20))
         // The renewal waits for a limit before it sends anything, longer than the grace lasts.
         let renewer = WaitingRenewer(time: clock.timeSource(), delay: .seconds(60))
-        let tokens = TokenManager(store: InMemoryTokenStore(credentials), renewer: renewer)
+        let store = InMemoryTokenStore(credentials)
+        let tokens = TokenManager(store: store, renewer: renewer, options: RenewalBench.patient)
         let runtime = Runtime(time: clock.timeSource())
         let renewal = Task { try await tokens.renew(CallContext(record: CallRecord(), runtime: runtime)) }
         // The renewal's own wait, its timeout, and the heartbeat of the lease.

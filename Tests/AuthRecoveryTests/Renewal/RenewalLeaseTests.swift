@@ -2,7 +2,16 @@ import AuthRecovery
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import ProcessSupport
 import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// Several managers on one store, as several processes are.
 @Suite struct RenewalLeaseTests {
@@ -75,17 +84,30 @@ import Testing
         #expect(await held.extend(for: .seconds(5)) == false, "a newer fence has taken it over")
     }
 
+    @Test func aLostLeaseSendsNothingAndLeavesNoDoubt() async throws {
+        let bench = RenewalBench(store: LosingTokenStore(RotatingServer.first))
+        bench.server.expireAccess()
+        let error = await #expect(throws: RecoveryError.self) { try await bench.sendSkipping() }
+        #expect(error?.outcome.processed == .no)
+        #expect(bench.server.presented.isEmpty)
+        #expect(try await bench.store.read().credentials == RotatingServer.first)
+    }
+
     @Test func aDeadHoldersLeaseOfAFileIsTakenAtOnce() async throws {
         let directory = TemporaryDirectory()
         let path = directory.file("tokens.json")
         let store = FileTokenStore(path: path)
         try await store.update { $0 = RotatingServer.first }
+        let soon = Timestamp.system().secondsSinceEpoch * 1000 + 60_000
         // No process has the number that comes after the last that there can be.
-        TemporaryDirectory.write("7 4102444800000 2147483647\n", to: path + ".lease")
+        TemporaryDirectory.write("7 \(soon) 2147483647\n", to: path + ".lease")
         let lease = try #require(try await store.acquireLease(for: .seconds(5), time: .system))
         #expect(lease.fence == 8)
-        TemporaryDirectory.write("nonsense", to: path + ".lease")
-        #expect(try await store.acquireLease(for: .seconds(5), time: .system) != nil)
+        // Nor does anything else that somebody may have written there hold anybody up.
+        for text in ["nonsense", "", "1 \(soon) 0", "1 \(soon) -1", "1 9223372036854775807 \(getpid())", "1 2 3 4"] {
+            TemporaryDirectory.write(text, to: path + ".lease")
+            #expect(try await store.acquireLease(for: .seconds(5), time: .system) != nil, "\(text)")
+        }
     }
 
     @Test func aLeaseIsKeptForAsLongAsTheRenewalLasts() async throws {

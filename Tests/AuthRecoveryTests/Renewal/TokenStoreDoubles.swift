@@ -48,3 +48,29 @@ final class FlakyTokenStore: TokenStore {
         await store.acquireLease(for: duration, time: time)
     }
 }
+
+/// A store whose leases somebody else takes over at once.
+final class LosingTokenStore: TokenStore {
+    private struct Lost: TokenLease {
+        let lease: any TokenLease
+        var fence: UInt64 { lease.fence }
+        func extend(for duration: Duration) async -> Bool { false }
+        func release() async { await lease.release() }
+    }
+
+    private let store: InMemoryTokenStore
+
+    init(_ credentials: Credentials) {
+        store = InMemoryTokenStore(credentials)
+    }
+
+    func read() async -> StoredCredentials { await store.read() }
+
+    func replace(version: UInt64, with credentials: Credentials) async -> StoredCredentials? {
+        await store.replace(version: version, with: credentials)
+    }
+
+    func acquireLease(for duration: Duration, time: TimeSource) async -> (any TokenLease)? {
+        await store.acquireLease(for: duration, time: time).map { Lost(lease: $0) }
+    }
+}
