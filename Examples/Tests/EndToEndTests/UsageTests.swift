@@ -38,8 +38,9 @@ struct UsageTests {
         "--provider forgerock --base-url URL status --answers file",
         "--provider forgerock --base-url URL get /json --identifier ada",
         "--provider clerk --base-url URL --realm alpha status",
-        "--provider oauth --base-url URL --client-id cli --redirect-uri app:/back status",
         "--provider clerk --base-url URL get /v1/me --answers file",
+        "--provider facebook --base-url URL status",
+        "--provider clerk --base-url URL --quiet --verbose status",
         "--base-url URL status",
     ])
     func whatIsNotUnderstoodSendsNothing(line: String) async throws {

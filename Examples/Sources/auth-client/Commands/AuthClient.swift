@@ -119,7 +119,7 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
 
 /// The options of all commands.
 struct ClientOptions: ParsableArguments {
-    @Option(help: "Whose server it is; http serves classify alone.")
+    @Option(help: "Whose server it is; facebook and http serve classify alone.")
     var provider: ProviderName
 
     @Option(
@@ -180,4 +180,6 @@ struct ClientOptions: ParsableArguments {
 
     @Flag(help: "Write the result as one JSON object on the last line of standard output; never a token.")
     var json = false
+
+    @OptionGroup(title: "What is told") var telling: TellingOptions
 }

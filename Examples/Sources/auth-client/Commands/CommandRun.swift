@@ -19,7 +19,7 @@ struct CommandRun: Sendable {
 
     /// Runs the command and ends the program.
     func run() throws {
-        let terminal = Terminal(isQuiet: options.events == "-")
+        let terminal = options.telling.terminal(isQuiet: options.events == "-")
         let events: EventLog
         do {
             events = try EventLog(options.events)
@@ -37,8 +37,13 @@ struct CommandRun: Sendable {
             throw ExitCode(report.exit.rawValue)
         }
         let runtime = Runtime(store: store)
-        let progress = Progress(terminal: terminal, time: runtime.time, total: 1)
-        let commandEvents = CommandEvents(time: runtime.time) { events.write($0) }
+        let isVerbose = options.telling.verbosity == .verbose
+        let progress = Progress(terminal: terminal, time: runtime.time, total: 1, tellsWaits: !isVerbose)
+        let timeline = isVerbose ? Timeline(terminal: terminal, time: runtime.time, total: 1) : nil
+        let commandEvents = CommandEvents(time: runtime.time) { event in
+            events.write(event)
+            timeline?.note(event)
+        }
         // The screen follows each call by itself: between two of them it belongs to the person who is asked.
         runtime.events.observe { event in
             if let notice = StoreNotice.line(event) { return terminal.write(terminal.styled(notice, .notice)) }
@@ -178,6 +183,7 @@ struct ClientOptionsValue: Sendable {
     let maxWait: Duration
     let deadline: Duration?
     let json: Bool
+    let telling: TellingOptions
 
     init(_ options: ClientOptions) {
         provider = options.provider
@@ -204,6 +210,7 @@ struct ClientOptionsValue: Sendable {
         maxWait = options.maxWait.duration
         deadline = options.deadline?.duration
         json = options.json
+        telling = options.telling
     }
 }
 
