@@ -7,9 +7,11 @@ public struct SandboxProvider: Sendable, Hashable {
     public static let clerk = SandboxProvider(name: "clerk")
     /// OAuth 2 and OpenID Connect.
     public static let oauth = SandboxProvider(name: "oauth")
+    /// Okta: its Authentication API, its sessions, and OAuth 2 below `/oauth2`.
+    public static let okta = SandboxProvider(name: "okta")
     /// PingAM (ForgeRock AM, OpenAM), with a gateway before an application.
     public static let forgerock = SandboxProvider(name: "forgerock")
 
     /// Every provider there is.
-    public static let all: [SandboxProvider] = [clerk, oauth, forgerock]
+    public static let all: [SandboxProvider] = [clerk, oauth, okta, forgerock]
 }

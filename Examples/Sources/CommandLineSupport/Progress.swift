@@ -43,6 +43,8 @@ public final class Progress: Sendable {
     public func note(_ event: RecoveryEvent) {
         guard terminal.tellsProgress else { return }
         let line: String? = state.withLock { state in
+            // Of a single journey only what happens last is under way, whichever of its calls it belongs to.
+            if total == 1 { state.activities = [:] }
             switch event.kind {
             case .attempt(let number, _, _, _):
                 state.activities[event.call] = .sending(attempt: number, since: event.time)
@@ -51,6 +53,8 @@ public final class Progress: Sendable {
                 state.lastFailure[event.call] = "attempt \(number): \(Self.short(outcome))"
             case .wait(let reason, let duration, let until):
                 state.activities[event.call] = .waiting(reason: reason, until: event.time.advanced(by: duration))
+                // A question that is asked every few seconds needs no line each time.
+                if reason == .challengePending, state.lastFailure[event.call] == nil { return nil }
                 let why = state.lastFailure[event.call] ?? Self.words(reason)
                 let clock = HumanTime.clock(until, now: time.wallTime)
                 return "\(why); waiting \(HumanTime.text(duration)), until \(clock)"
@@ -63,6 +67,7 @@ public final class Progress: Sendable {
             return nil
         }
         if let line, total == 1, tellsWaits { terminal.write(terminal.styled(line, .notice)) }
+        if case .challenge = event.kind { terminal.showStatus(nil) }
         if case .wait = event.kind { update() }
         if case .done = event.kind, total == 1 { terminal.showStatus(nil) }
     }

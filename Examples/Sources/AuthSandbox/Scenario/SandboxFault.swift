@@ -105,7 +105,8 @@ public struct SandboxFault: Sendable, Equatable {
     /// the first version, `errorMessage`).
     ///
     /// Default: `A` for Clerk; for OAuth the words of RFC 6749, and a bearer challenge for 401 and 403 at a resource; for
-    /// PingAM `am`, where `code` is the `errorCode`. With a status below 400 the envelope says 401.
+    /// Okta its own form, with `meta` as `errorCauses`; for PingAM `am`, where `code` is the `errorCode`. With a status
+    /// below 400 PingAM's envelope says 401.
     public var envelope: String?
     /// `delay_ms`: how long the answer is held back, for every kind.
     public var delay: Int64 = 0

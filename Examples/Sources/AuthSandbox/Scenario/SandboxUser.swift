@@ -49,6 +49,9 @@ public struct SandboxUser: Sendable, Equatable {
     /// `status_after_first_factor`: a sign-in stops in this status after the first factor, such as
     /// `needs_protect_check` or one that nobody has heard of.
     public var statusAfterFirstFactor: String?
+    /// `okta`: what this person has at Okta.
+    public var okta = SandboxOktaUser()
+
     /// `forgerock`: what is peculiar to the account at PingAM.
     ///
     /// Default: an account in every realm.
@@ -114,6 +117,7 @@ extension SandboxUser {
         state = try reader.word("state", of: ["active", "banned", "deactivated", "deprovisioned"]) ?? state
         tasks = try reader.strings("tasks") ?? []
         statusAfterFirstFactor = try reader.string("status_after_first_factor")
+        if let value = reader.value("okta") { okta = try SandboxOktaUser(json: value, path: "\(path).okta") }
         if let value = reader.value("forgerock") {
             forgerock = try SandboxForgeRockUser(json: value, path: "\(path).forgerock")
         }
@@ -134,6 +138,7 @@ extension SandboxUser {
             let known = Self.knownSecondFactors.joined(separator: ", ")
             throw SandboxError(.invalidInput, "\(path).second_factors: \"\(factor)\" is none of \(known)")
         }
+        try okta.check(path: "\(path).okta")
         if let totpSecret, Base32.decode(totpSecret) == nil {
             throw SandboxError(.invalidInput, "\(path).totp_secret must be base32")
         }

@@ -22,10 +22,12 @@ struct AuthClient: ParsableCommand {
 
             ANSWERS
               A JSON object with the keys password, email_code, phone_code, totp, backup_code,
-              new_password, choice (an answer key, the provider's own factor name, or yes or no),
-              security_answer, text, webauthn (unsupported, or a raw outcome). An array is taken
-              in order, a text is an array of one; nothing is sent twice. Without choice, a
-              factor whose answer is at hand is taken. For forgerock, get takes --answers too:
+              new_password, security_answer, text, phone_number (to set one up), webauthn (the
+              word unsupported, or a raw outcome), push (the word resend has another one sent
+              after one that nobody answered) and choice (an answer key, the provider's own
+              factor name, or yes or no; of a locked Okta account EMAIL or SMS). An array is
+              taken in order, a text is an array of one; nothing is sent twice. Without choice,
+              a factor whose answer is at hand is taken. For forgerock, get takes --answers too:
               a gateway may ask for a stronger proof before it lets the request pass.
 
             EXIT STATUS
@@ -44,6 +46,10 @@ struct AuthClient: ParsableCommand {
                 --token-file session.json get /v1/me
               auth-client --provider oauth --base-url https://id.example.com --client-id cli \\
                 --scope 'openid offline_access' --token-file tokens.json sign-in
+              auth-client --provider okta --org https://example.okta.com \\
+                --token-file session.json sign-in --identifier ada@example.com
+              auth-client --provider okta --org https://example.okta.com --client-id 0oa1 \\
+                --redirect-uri com.example.cli:/callback --token-file tokens.json sign-in
               auth-client --provider forgerock --base-url https://id.example.com/am --realm alpha \\
                 --journey Login --token-file session.json sign-in --identifier ada
               auth-client --provider clerk classify < exchanges.jsonl
@@ -73,7 +79,7 @@ struct AuthClient: ParsableCommand {
             guard !options.provider.servesClassifyAlone else {
                 throw ValidationError("--provider \(options.provider.rawValue) serves classify alone.")
             }
-            try options.oauth.check(for: options.provider, redirectURI: options.forgeRock.redirectURI)
+            try options.oauth.check(for: options.provider)
             try options.forgeRock.check(for: options.provider, command: command)
             guard let baseURL = options.baseURL else {
                 throw ValidationError("--base-url is missing: the URL of what stands before the server's paths.")
@@ -113,13 +119,15 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
 
 /// The options of all commands.
 struct ClientOptions: ParsableArguments {
-    @Option(help: "Whose server it is; okta and http serve classify alone.")
+    @Option(help: "Whose server it is; facebook and http serve classify alone.")
     var provider: ProviderName
 
     @Option(
-        name: .customLong("base-url"),
-        help:
-            "The URL of what stands before the server's paths: before /v1 for clerk, before /json for forgerock, the issuer for oauth."
+        name: [.customLong("base-url"), .customLong("org")],
+        help: """
+            The URL of what stands before the server's paths: before /v1 for clerk, before /api/v1 for okta, before /json \
+            for forgerock, the issuer for oauth.
+            """
     )
     var baseURL: String?
 
@@ -172,4 +180,6 @@ struct ClientOptions: ParsableArguments {
 
     @Flag(help: "Write the result as one JSON object on the last line of standard output; never a token.")
     var json = false
+
+    @OptionGroup(title: "What is told") var telling: TellingOptions
 }

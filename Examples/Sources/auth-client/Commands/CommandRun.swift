@@ -19,7 +19,7 @@ struct CommandRun: Sendable {
 
     /// Runs the command and ends the program.
     func run() throws {
-        let terminal = Terminal(isQuiet: options.events == "-")
+        let terminal = options.telling.terminal(isQuiet: options.events == "-")
         let events: EventLog
         do {
             events = try EventLog(options.events)
@@ -37,8 +37,13 @@ struct CommandRun: Sendable {
             throw ExitCode(report.exit.rawValue)
         }
         let runtime = Runtime(store: store)
-        let progress = Progress(terminal: terminal, time: runtime.time, total: 1)
-        let commandEvents = CommandEvents(time: runtime.time) { events.write($0) }
+        let isVerbose = options.telling.verbosity == .verbose
+        let progress = Progress(terminal: terminal, time: runtime.time, total: 1, tellsWaits: !isVerbose)
+        let timeline = isVerbose ? Timeline(terminal: terminal, time: runtime.time, total: 1) : nil
+        let commandEvents = CommandEvents(time: runtime.time) { event in
+            events.write(event)
+            timeline?.note(event)
+        }
         // The screen follows each call by itself: between two of them it belongs to the person who is asked.
         runtime.events.observe { event in
             if let notice = StoreNotice.line(event) { return terminal.write(terminal.styled(notice, .notice)) }
@@ -171,11 +176,14 @@ struct ClientOptionsValue: Sendable {
     let scope: String?
     let tokenURL: String?
     let deviceURL: String?
+    let redirectURI: String?
+    let authServer: String?
     let forgeRock: ForgeRockValue
     let events: String?
     let maxWait: Duration
     let deadline: Duration?
     let json: Bool
+    let telling: TellingOptions
 
     init(_ options: ClientOptions) {
         provider = options.provider
@@ -190,17 +198,19 @@ struct ClientOptionsValue: Sendable {
         scope = options.oauth.scope
         tokenURL = options.oauth.tokenURL
         deviceURL = options.oauth.deviceURL
+        redirectURI = options.oauth.redirectURI
+        authServer = options.oauth.authServer
         forgeRock = ForgeRockValue(
             realm: options.forgeRock.realm,
             journey: options.forgeRock.journey,
             cookieName: options.forgeRock.cookieName,
-            redirectURI: options.forgeRock.redirectURI,
             resume: options.forgeRock.resume
         )
         events = options.events
         maxWait = options.maxWait.duration
         deadline = options.deadline?.duration
         json = options.json
+        telling = options.telling
     }
 }
 
@@ -209,7 +219,6 @@ struct ForgeRockValue: Sendable {
     let realm: String?
     let journey: String?
     let cookieName: String?
-    let redirectURI: String?
     let resume: String?
 }
 

@@ -14,22 +14,14 @@ struct ForgeRockOptions: ParsableArguments {
     )
     var cookieName: String?
 
-    @Option(
-        name: .customLong("redirect-uri"),
-        help: ArgumentHelp("A redirect URI of the client; nothing is sent there.", valueName: "uri")
-    )
-    var redirectURI: String?
-
     @Option(help: ArgumentHelp("Go on with a suspended journey: the link that was mailed.", valueName: "link"))
     var resume: String?
 
     /// Checks that the options fit the provider and the command.
     func check(for provider: ProviderName, command: CommandName) throws {
         guard provider == .forgerock else {
-            if [realm, journey, cookieName, redirectURI, resume].contains(where: { $0 != nil }) {
-                throw ValidationError(
-                    "--realm, --journey, --cookie-name, --redirect-uri and --resume belong to --provider forgerock."
-                )
+            if [realm, journey, cookieName, resume].contains(where: { $0 != nil }) {
+                throw ValidationError("--realm, --journey, --cookie-name and --resume belong to --provider forgerock.")
             }
             return
         }

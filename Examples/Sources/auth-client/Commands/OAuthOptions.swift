@@ -1,5 +1,8 @@
 import ArgumentParser
+import AuthRecovery
 import CommandLineSupport
+import Glibc
+import HTTPRecovery
 
 /// The client registration, and where the server's endpoints are if it does not list them.
 struct OAuthOptions: ParsableArguments {
@@ -26,30 +29,60 @@ struct OAuthOptions: ParsableArguments {
     )
     var deviceURL: String?
 
+    @Option(
+        name: .customLong("redirect-uri"),
+        help: ArgumentHelp(
+            "okta, forgerock: where the app's answers go, as it is registered; nothing is sent there.",
+            valueName: "uri"
+        )
+    )
+    var redirectURI: String?
+
+    @Option(
+        name: .customLong("auth-server"),
+        help: ArgumentHelp("okta: the authorization server, such as default. Default: the org's own.", valueName: "id")
+    )
+    var authServer: String?
+
     /// Checks that the options fit the provider.
-    func check(for provider: ProviderName, redirectURI: String? = nil) throws {
-        if provider == .oauth {
+    func check(for provider: ProviderName) throws {
+        let app = [clientSecretEnv, scope]
+        let endpoints = [tokenURL, deviceURL]
+        func isGiven(_ options: [String?]) -> Bool { options.contains { $0 != nil } }
+        if authServer != nil, provider != .okta { throw ValidationError("--auth-server belongs to --provider okta.") }
+        switch provider {
+        case .oauth:
             guard clientID?.isEmpty == false else { throw ValidationError("--provider oauth needs --client-id.") }
-            return
-        }
-        if provider == .forgerock {
-            guard [tokenURL, deviceURL].allSatisfy({ $0 == nil }) else {
+            if redirectURI != nil { throw ValidationError("--redirect-uri belongs to --provider okta or forgerock.") }
+        case .okta, .forgerock:
+            if isGiven(endpoints) {
                 throw ValidationError("--token-url and --device-url belong to --provider oauth.")
             }
-            let isNamed = clientID?.isEmpty == false
-            guard isNamed == (redirectURI?.isEmpty == false) else {
-                throw ValidationError("--client-id and --redirect-uri go together.")
+            if clientID?.isEmpty != false, clientID != nil || isGiven(app + [redirectURI, authServer]) {
+                throw ValidationError("These options need --client-id, which obtains an app's tokens.")
             }
-            guard isNamed || (clientSecretEnv == nil && scope == nil) else {
-                throw ValidationError("--client-secret-env and --scope need --client-id.")
+            if clientID != nil, redirectURI?.isEmpty != false {
+                throw ValidationError("--provider \(provider.rawValue) with --client-id needs --redirect-uri.")
             }
-            return
+        default:
+            if isGiven([clientID] + app + endpoints + [redirectURI]) {
+                throw ValidationError(
+                    "--client-id, --client-secret-env, --scope, --redirect-uri, --token-url and --device-url belong to "
+                        + "--provider oauth, okta or forgerock."
+                )
+            }
         }
-        let given = [clientID, clientSecretEnv, scope, tokenURL, deviceURL].contains { $0 != nil }
-        if given {
-            throw ValidationError(
-                "--client-id, --client-secret-env, --scope, --token-url and --device-url belong to --provider oauth."
-            )
+    }
+}
+
+extension ClientOptionsValue {
+    /// The client's secret, where it has one.
+    func clientSecret() throws -> Secret? {
+        guard let name = clientSecretEnv else { return nil }
+        // The text belongs to the environment and is copied at once; nothing here changes the environment.
+        guard let value = unsafe getenv(name) else {
+            throw InputError("--client-secret-env: there is no environment variable of that name")
         }
+        return Secret(unsafe String(cString: value))
     }
 }

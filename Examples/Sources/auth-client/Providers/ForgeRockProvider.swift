@@ -1,6 +1,5 @@
 import AuthRecovery
 import ForgeRockAuth
-import Glibc
 import HTTPRecovery
 import HTTPTypes
 
@@ -29,16 +28,10 @@ struct ForgeRockProvider: AuthProvider {
     }
 
     private static func oauth(_ options: ClientOptionsValue) throws -> OAuthSettings? {
-        guard let clientID = options.clientID, let redirectURI = options.forgeRock.redirectURI else { return nil }
+        guard let clientID = options.clientID, let redirectURI = options.redirectURI else { return nil }
         var settings = OAuthSettings(clientID: clientID, redirectURI: redirectURI)
         if let scope = options.scope { settings.scope = scope }
-        if let name = options.clientSecretEnv {
-            guard let value = unsafe getenv(name) else {
-                throw InputError("--client-secret-env: there is no environment variable of that name")
-            }
-            // The text belongs to the environment and is copied at once.
-            settings.authentication = .clientSecretBasic(Secret(unsafe String(cString: value)))
-        }
+        if let secret = try options.clientSecret() { settings.authentication = .clientSecretBasic(secret) }
         return settings
     }
 
