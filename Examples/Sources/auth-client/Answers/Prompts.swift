@@ -82,9 +82,7 @@ struct Prompts: Sendable {
         let isSent = challenge.key.isSent
         let destination = (isSent ? challenge.factor.destination : nil).map { " sent to \($0)" } ?? ""
         let more = isSent ? " (? for help)" : challenge.key == .push ? " (resend, other or ?)" : ""
-        let own = challenge.prompt.map { Masking.printable($0, limit: 200) } ?? ""
-        let title = challenge.key.isInOwnWords && !own.isEmpty ? own : challenge.key.title
-        return "\(title)\(destination)\(more): "
+        return "\(challenge.key.title)\(destination)\(more): "
     }
 
     private static func help(_ challenge: Challenge) -> [String] {
@@ -123,11 +121,6 @@ extension AnswerKey {
         case .phoneNumber: "Phone number"
         case .text: "Answer"
         }
-    }
-
-    /// Whether the provider's own words say better what is asked for.
-    var isInOwnWords: Bool {
-        self == .text || self == .choice || self == .securityAnswer
     }
 
     /// Whether the answer is hidden while it is typed.
