@@ -39,7 +39,7 @@ struct ForgeRockP1NothingIsSpentTwice {
             bench.sandbox.add(fault)
             let run = try await bench.journey("Polling", answers: AM.password)
             #expect(run.status == 69, "\(run.kind ?? "")")
-            #expect(bench.steps == Int(loss.step) + 1)
+            #expect(bench.stepCount == Int(loss.step) + 1)
             #expect(bench.sandbox.forgeRockCounters.passwordAttempts <= 1)
             #expect(run.texts("retry", "reason").isEmpty)
             #expect(names(in: bench.directory).contains("tokens.json") == false)
@@ -56,7 +56,7 @@ struct ForgeRockP1NothingIsSpentTwice {
             }
             let run = try await bench.journey("Login", answers: AM.password)
             #expect(run.status == 0)
-            #expect(bench.steps == 4)
+            #expect(bench.stepCount == 4)
             #expect(bench.sandbox.forgeRockCounters.passwordAttempts == 1)
             #expect(bench.sandbox.forgeRockCounters.journeys == 1)
         }
@@ -111,11 +111,11 @@ struct ForgeRockP1NothingIsSpentTwice {
     @Test func aStepUpWhoseAnswerIsLostIsNotRepeated() async throws {
         try await AM.run { bench in
             try await bench.signInAtAM()
-            let steps = bench.steps
+            let before = bench.stepCount
             bench.sandbox.add(AM.fault(.resetAfter, AM.authenticate, times: 0, skip: 1))
             let run = try await bench.run("get", "/ig/txn/header", answers: AM.password)
             #expect(run.status == 69)
-            #expect(bench.steps == steps + 2)
+            #expect(bench.stepCount == before + 2)
             #expect(bench.sandbox.requests(path: "/ig/txn").count == 1)
             #expect(try bench.tokens["sso_token"] != nil)
         }
@@ -244,7 +244,7 @@ struct ForgeRockP4TheDeadlineIsKept {
             #expect(run.status == 69)
             #expect(run.kind == "timed_out")
             #expect(clock.now - start < .seconds(30))
-            #expect(bench.steps == 2)
+            #expect(bench.stepCount == 2)
         }
     }
 
@@ -255,7 +255,7 @@ struct ForgeRockP4TheDeadlineIsKept {
             let arguments = ["--journey", "Polling", "--deadline", "3", "sign-in", "--identifier", "ada"]
             let run = try await bench.finish(bench.start(arguments, answers: AM.password))
             #expect(run.status == 69, "\(run.kind ?? "")")
-            #expect(bench.steps < 10)
+            #expect(bench.stepCount < 10)
         }
     }
 }
@@ -399,7 +399,7 @@ struct ForgeRockP8CancellationIsPrompt {
             try await Bench.withTransport { transport in
                 let forgeRock = try bench.library(deadline: .seconds(300), transport: transport)
                 let task = Task { try await forgeRock.signIn(identifier: "ada", answering: Person()) }
-                while bench.steps < 2 { try await Task.sleep(for: .milliseconds(5)) }
+                while bench.stepCount < 2 { try await Task.sleep(for: .milliseconds(5)) }
                 task.cancel()
                 let result = await task.result
                 #expect(throws: CancellationError.self) { try result.get() }

@@ -17,7 +17,7 @@ struct ForgeRockSignInTests {
                 #expect(permissions(of: bench.tokenFile) == 0o600)
                 #expect(run.errors.isEmpty)
             }
-            #expect(bench.steps == 4)
+            #expect(bench.stepCount == 4)
         }
     }
 
@@ -42,7 +42,7 @@ struct ForgeRockSignInTests {
             #expect(wrong.kind == "invalid_credentials")
             #expect(wrong.code == "401")
             #expect(wrong.errors.contains("Login failure"))
-            #expect(bench.steps == 2)
+            #expect(bench.stepCount == 2)
             let right = try await bench.journey(
                 "Login",
                 answers: #"{"password": ["correct-horse-7", "open-sesame-42"]}"#
@@ -84,7 +84,7 @@ struct ForgeRockSignInTests {
             let run = try await bench.journey("LoginLoop", answers: answers)
             #expect(run.status == 0)
             #expect(bench.sandbox.forgeRockCounters.journeys == 1)
-            #expect(bench.steps == 3)
+            #expect(bench.stepCount == 3)
         }
     }
 
@@ -94,7 +94,7 @@ struct ForgeRockSignInTests {
             #expect(run.status == 0)
             #expect(run.texts("wait", "reason") == ["challenge_pending", "challenge_pending", "challenge_pending"])
             #expect(bench.sandbox.forgeRockCounters.earlyPolls == 0)
-            #expect(bench.steps == 5)
+            #expect(bench.stepCount == 5)
         }
     }
 
@@ -124,7 +124,7 @@ struct ForgeRockSignInTests {
             #expect(run.status == 77)
             #expect(run.kind == "invalid_credentials")
             #expect(run.named("fallback").isEmpty)
-            #expect(bench.steps == 3)
+            #expect(bench.stepCount == 3)
         }
     }
 
@@ -143,7 +143,7 @@ struct ForgeRockSignInTests {
             let run = try await bench.journey("Login", answers: AM.password)
             #expect(run.status == 0)
             #expect(run.texts("failure", "kind") == ["flow_expired"])
-            #expect(bench.steps == 4)
+            #expect(bench.stepCount == 4)
             // The answer was given once, and asked for once.
             #expect(run.texts("challenge", "kind") == ["password"])
         }

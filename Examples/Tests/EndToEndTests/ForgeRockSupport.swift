@@ -66,7 +66,7 @@ extension Bench {
     }
 
     /// How often a step was posted.
-    var steps: Int { sandbox.requests(method: "POST", path: AM.authenticate).count }
+    var stepCount: Int { sandbox.requests(method: "POST", path: AM.authenticate).count }
 
     /// The library as a service uses it, over real sockets, with the token file.
     func library(

@@ -55,7 +55,7 @@ struct ForgeRockWebAuthnTests {
                     transport: transport
                 )
                 _ = try await registering.signIn(identifier: "ada", answering: Person())
-                let steps = bench.steps
+                let before = bench.stepCount
                 let other = try bench.library(
                     journey: "WebAuthn",
                     authenticator: SoftwareAuthenticator(),
@@ -65,7 +65,7 @@ struct ForgeRockWebAuthnTests {
                     try await other.signIn(identifier: "ada", answering: Person())
                 }
                 #expect(error?.kind == .invalidCredentials)
-                #expect(bench.steps == steps + 3)
+                #expect(bench.stepCount == before + 3)
                 #expect(bench.sandbox.forgeRockCounters.ceremonies == 1)
             }
         }

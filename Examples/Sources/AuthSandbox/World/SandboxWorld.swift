@@ -38,13 +38,13 @@ struct SandboxWorld: Sendable {
         clerk = ClerkWorld(users: scenario.users, now: wallNow, random: &random)
         oauth = OAuthWorld(users: scenario.users, clients: scenario.oauthClients, seed: seed)
         okta = OktaWorld(seed: seed)
-        for user in scenario.users { addToOkta(user, now: wallNow) }
         forgerock = ForgeRockWorld(
             users: scenario.users,
             clients: scenario.oauthClients,
             seed: seed,
             now: wallNow
         )
+        for user in scenario.users { addToOkta(user, now: wallNow) }
         for fault in scenario.faults { faults.add(fault) }
     }
 
