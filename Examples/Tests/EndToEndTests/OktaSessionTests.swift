@@ -155,10 +155,16 @@ struct OktaSessionTests {
             fault.envelope = "C"
             fault.errorCode = "invalid_grant"
             bench.sandbox.add(fault)
-            let run = try await bench.finish(bench.start(["refresh", "--max-wait", "1"]))
-            #expect(run.status == 75)
-            #expect(run.kind == "rate_limited")
-            #expect(contents(of: bench.tokenFile) == before)
+            // The limit of a minute is longer than a renewal may take: the token stays as good as it was.
+            for command in [["refresh"], ["refresh", "--max-wait", "1"]] {
+                let run = try await bench.finish(bench.start(command))
+                #expect(run.status == 75)
+                #expect(run.kind == "rate_limited")
+                #expect(run.retryAt != nil)
+                #expect(contents(of: bench.tokenFile) == before)
+            }
+            bench.sandbox.clearFaults()
+            #expect(try await bench.run("refresh").status == 0)
         }
     }
 

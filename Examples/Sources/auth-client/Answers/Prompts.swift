@@ -70,7 +70,7 @@ struct Prompts: Sendable {
     /// What stands above a question.
     private static func preparation(_ challenge: Challenge) -> [String] {
         var lines: [String] = []
-        if let prompt = challenge.prompt { lines.append(prompt) }
+        if let prompt = challenge.prompt, !challenge.key.isInOwnWords { lines.append(prompt) }
         if let hint = challenge.hint { lines.append(hint) }
         // The person is the one who needs it, and this is their screen.
         if let setup = challenge.setup { lines.append("To set it up: \(setup.reveal())") }
@@ -82,7 +82,10 @@ struct Prompts: Sendable {
         let isSent = challenge.key.isSent
         let destination = (isSent ? challenge.factor.destination : nil).map { " sent to \($0)" } ?? ""
         let more = isSent ? " (? for help)" : challenge.key == .push ? " (resend, other or ?)" : ""
-        return "\(challenge.key.title)\(destination)\(more): "
+        let own = challenge.prompt.map { Masking.printable($0, limit: 200) } ?? ""
+        let title = challenge.key.isInOwnWords && !own.isEmpty ? own : challenge.key.title
+        let line = "\(title)\(destination)\(more)"
+        return line.last.map { "?:".contains($0) } == true ? "\(line) " : "\(line): "
     }
 
     private static func help(_ challenge: Challenge) -> [String] {
@@ -121,6 +124,11 @@ extension AnswerKey {
         case .phoneNumber: "Phone number"
         case .text: "Answer"
         }
+    }
+
+    /// Whether the provider's own words say better what is asked for.
+    var isInOwnWords: Bool {
+        self == .text || self == .choice || self == .securityAnswer
     }
 
     /// Whether the answer is hidden while it is typed.
