@@ -108,6 +108,7 @@ let package = Package(
                 "Locking",
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "FacebookAuth", package: "swift-http-recovery"),
                 .product(name: "ForgeRockAuth", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
