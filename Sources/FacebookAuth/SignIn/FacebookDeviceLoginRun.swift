@@ -45,19 +45,27 @@ struct FacebookDeviceLoginRun: Sendable {
         var interval = device.interval
         var reason = Outcome.Kind.challengePending
         var stated: Duration?
+        var failure: RecoveryError?
         while true {
             let delay = max(interval, stated ?? .zero)
             guard time.now.advanced(by: delay) < device.expiresAt else { throw Self.expired }
-            try await wait(delay, reason)
+            do {
+                try await wait(delay, reason)
+            } catch let bound as RecoveryError {
+                // A limit or an outage that is not waited out is told as what it is.
+                guard var failure else { throw bound }
+                failure.reason = bound.reason
+                throw failure
+            }
             do {
                 let response = try await poll(device)
                 let outcome = response.outcome
                 guard outcome.kind == .continue else { return try await keep(response) }
                 if outcome.subcode == "1349172" { interval = interval.saturatingAdding(Self.slowing) }
-                (reason, stated) = (.challengePending, outcome.retryAfter)
+                (reason, stated, failure) = (.challengePending, outcome.retryAfter, nil)
             } catch let error as RecoveryError where error.isPassing {
                 interval = max(interval, min(interval.scaled(by: 2), Self.longestBackoff))
-                (reason, stated) = (error.kind, error.retryAfter)
+                (reason, stated, failure) = (error.kind, error.retryAfter, error)
                 guard time.now.advanced(by: max(interval, stated ?? .zero)) < device.expiresAt else { throw error }
             }
         }
