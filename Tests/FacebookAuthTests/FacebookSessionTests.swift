@@ -45,6 +45,24 @@ struct FacebookSessionTests {
         #expect(try await bench.credentials.accessToken == "tok2")
     }
 
+    /// The answer that was lost held the token: the code is used up, and the login begins again.
+    @Test func aTokenThatIsLostOnTheWayIsObtainedAgain() async throws {
+        let bench = try FacebookBench(
+            [.device, .fail(.connectionLost, .unknown), .error(100), .device, .token(), .me],
+            credentials: Credentials()
+        )
+        let person = Person()
+        let session = try await bench.skippingWaits { try await bench.facebook.signIn(answering: person) }
+        #expect(session.user?.name == "Ada")
+        #expect(person.shown.count == 2)
+
+        let wrong = try FacebookBench([.device, .error(100)], credentials: Credentials())
+        let error = await #expect(throws: RecoveryError.self) {
+            try await wrong.skippingWaits { try await wrong.facebook.signIn(answering: Person()) }
+        }
+        #expect(error?.kind == .invalidRequest)
+    }
+
     /// What stops the login is told as what it is, whatever bound stops it.
     @Test(arguments: [
         (SignInOptions(maxWait: .seconds(10)), StopReason.waitExceedsLimit),
