@@ -156,7 +156,8 @@ public struct SandboxFault: Sendable, Equatable {
 }
 
 extension SandboxFault {
-    static let envelopes = ["A", "B", "C", "D", "E", "two", "A+client", "okta"] + forgeRockEnvelopes + facebookEnvelopes
+    static let envelopes =
+        ["A", "B", "C", "D", "E", "two", "A+client", "okta"] + forgeRockEnvelopes + facebookEnvelopes
 
     init(value: JSONValue, path: String) throws(SandboxError) {
         var reader = try ObjectReader(value, path: path)
