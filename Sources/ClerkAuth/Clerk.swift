@@ -66,7 +66,7 @@ public struct Clerk: Sendable {
         options: SignInOptions = SignInOptions()
     ) async throws -> ClerkSession {
         let runtime = api.client.runtime
-        let watch = SignInWatch(responder)
+        let watch = SignInWatch(responder, options: options, now: runtime.time.now)
         let flow = SignInFlow(answering: responder, options: options) { kind in
             watch.emit(kind, in: runtime)
         }

@@ -74,7 +74,7 @@ public struct Facebook: Sendable {
         options: SignInOptions = SignInOptions()
     ) async throws -> FacebookSession {
         let runtime = api.client.runtime
-        let watch = SignInWatch(responder)
+        let watch = SignInWatch(responder, options: options, now: runtime.time.now)
         return try await watch.run {
             var api = api
             api.observer = { watch.observe($0) }
