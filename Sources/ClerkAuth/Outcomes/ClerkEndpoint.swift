@@ -13,6 +13,9 @@ struct ClerkEndpoint {
         segments = Array(all[version...].prefix(32))
     }
 
+    /// Whether it reads the client.
+    var isClient: Bool { method == .get && segments == ["client"] }
+
     /// Whether it is a step of a sign-in.
     var isSignIn: Bool { segments.contains("sign_ins") }
 
