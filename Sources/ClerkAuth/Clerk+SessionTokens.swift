@@ -43,9 +43,7 @@ extension Clerk {
             return token
         }
         do {
-            return try await cache.token(for: key, leeway: leeway, now: { [api] in api.now }) { [api] in
-                try await api.mint(key)
-            }
+            return try await cache.token(for: key, leeway: leeway, api: api)
         } catch let error as RecoveryError where error.mayPass {
             guard let token = cache.held(for: key, now: api.now) else { throw error }
             return token

@@ -55,45 +55,4 @@ public struct Clerk: Sendable {
     public var lockouts: LockoutLedger {
         LockoutLedger(runtime: api.client.runtime, origin: api.base.origin)
     }
-
-    /// Signs in, through everything that can stand in the way.
-    ///
-    /// A compromised password becomes a code by e-mail (or another factor that the options allow), second factors and
-    /// new devices are confirmed, a new password is set where Clerk wants one, and a lockout is waited for or fails
-    /// with its time, as the client's policies say. A password, a code and a new password are each sent once: where an
-    /// answer is lost on the way, the sign-in fails rather than spends them again. Only a flow that the server has
-    /// given up is begun again with the password that it had not refused.
-    ///
-    /// Where a session exists already, it is used, unless the server shows that it is another person's.
-    ///
-    /// - Parameters:
-    ///   - identifier: E-mail address, phone number or user name.
-    ///   - password: The password; nil lets the person choose among what the server offers.
-    ///   - responder: Answers what is asked.
-    ///   - options: How to deal with what goes wrong.
-    /// - Returns: The session; its id is stored before this returns.
-    /// - Throws: `RecoveryError` for what could not be recovered from, `NoAnswer` where the responder had none,
-    ///   `CancellationError` as soon as the task is cancelled.
-    public func signIn(
-        identifier: String,
-        password: Secret? = nil,
-        answering responder: any ChallengeResponder,
-        options: SignInOptions = SignInOptions()
-    ) async throws -> ClerkSession {
-        let runtime = api.client.runtime
-        let watch = SignInWatch(responder)
-        let flow = SignInFlow(answering: responder, options: options) { kind in
-            watch.emit(kind, in: runtime)
-        }
-        await api.finishSignOuts()
-        return try await watch.run {
-            var machine = ClerkSignInMachine(
-                api: api,
-                identifier: identifier,
-                password: password,
-                observer: { watch.observe($0) }
-            )
-            return try await flow.run(&machine)
-        }
-    }
 }

@@ -136,7 +136,8 @@ import Testing
                 await gate.wait()
                 return .scripted(200, [:], body: SessionJWT.body(1))
             },
-            .status(200), .token(2)
+            .status(200),
+            .token(2)
         )
         let late = Task { try await bench.clerk.sessionToken() }
         await bench.transport.waitForRequests(1)

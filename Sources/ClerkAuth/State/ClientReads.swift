@@ -38,7 +38,11 @@ final class ClientReads: Sendable {
         _ read: @escaping @Sendable () async throws -> Reading
     ) async throws -> Reading {
         let new = Flight<Reading>()
-        enum Way { case landed(Reading), joined(Flight<Reading>), begun }
+        enum Way {
+            case landed(Reading)
+            case joined(Flight<Reading>)
+            case begun
+        }
         let way: Way = state.withLock { state in
             if let landed = state.landed, landed.lineage == ticket.lineage, ticket.number <= landed.tickets {
                 return .landed(landed.reading)

@@ -30,17 +30,19 @@ final class SessionTokenCache: Sendable {
     /// - Parameters:
     ///   - key: What it is made for.
     ///   - leeway: How much life it must have left.
-    ///   - now: The server's time.
-    ///   - mint: Makes a new one. It goes on when the caller is cancelled, and its failure is not remembered.
+    ///   - api: Mints a new one. That goes on when the caller is cancelled, and its failure is not remembered.
     func token(
         for key: Key,
         leeway: Duration,
-        now: @escaping @Sendable () -> Timestamp,
-        mint: @escaping @Sendable () async throws -> ClerkSessionToken
+        api: ClerkAPI
     ) async throws -> ClerkSessionToken {
         let new = Flight<ClerkSessionToken>()
-        enum Way { case held(ClerkSessionToken), joined(Flight<ClerkSessionToken>), begun(UInt64) }
-        let time = now()
+        enum Way {
+            case held(ClerkSessionToken)
+            case joined(Flight<ClerkSessionToken>)
+            case begun(UInt64)
+        }
+        let time = api.now
         let way: Way = state.withLock { state in
             if let token = state.tokens[key], token.lives(leeway, at: time) { return .held(token) }
             if let flight = state.flights[key] { return .joined(flight) }
@@ -57,7 +59,7 @@ final class SessionTokenCache: Sendable {
         Task {
             let result: Result<ClerkSessionToken, any Error>
             do {
-                result = .success(try await mint())
+                result = .success(try await api.mint(key))
             } catch {
                 result = .failure(error)
             }
@@ -65,7 +67,7 @@ final class SessionTokenCache: Sendable {
                 // Before anyone is told, so that whoever comes next begins anew.
                 if state.flights[key] === new { state.flights[key] = nil }
             }
-            if case .success(let token) = result { keep(token, for: key, since: generation, now: now()) }
+            if case .success(let token) = result { keep(token, for: key, since: generation, now: api.now) }
             new.land(result)
         }
         return try await new.value
