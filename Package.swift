@@ -185,8 +185,9 @@ let package = Package(
         .testTarget(
             name: "OktaAuthTests",
             dependencies: [
-                "OktaAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                "OktaAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "WebAuthnTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
             ]
         ),
     ]

@@ -33,6 +33,7 @@ let package = Package(
             name: "CommandLineSupport",
             dependencies: [
                 "Locking",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "RedisRecoveryStore", package: "swift-http-recovery"),
@@ -105,7 +106,9 @@ let package = Package(
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "OktaAuth", package: "swift-http-recovery"),
             ]
         ),
     ]

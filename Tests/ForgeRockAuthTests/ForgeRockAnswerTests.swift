@@ -48,9 +48,13 @@ struct ForgeRockAnswerTests {
         ([callback("IdPCallback")], .continue, [.visitProvider]),
         ([callback("SelectIdPCallback")], .continue, [.askUser]),
         ([callback("DeviceProfileCallback")], .continue, [.solveChallenge]),
-        ([callback("ReCaptchaCallback")], .continue, [.solveChallenge]),
-        ([callback("ReCaptchaEnterpriseCallback")], .continue, [.solveChallenge]),
-        ([callback("AppIntegrityCallback")], .continue, [.solveChallenge]),
+        ([callback("ReCaptchaCallback")], .challengeRequired, [.solveChallenge]),
+        ([callback("ReCaptchaEnterpriseCallback")], .challengeRequired, [.solveChallenge]),
+        (
+            [callback("NameCallback"), callback("ReCaptchaCallback", index: 2)], .challengeRequired,
+            [.askUser, .solveChallenge]
+        ),
+        ([callback("AppIntegrityCallback")], .challengeRequired, [.solveChallenge]),
         ([callback("PingOneProtectInitializeCallback")], .continue, [.solveChallenge]),
         ([callback("PingOneProtectEvaluationCallback")], .continue, [.solveChallenge]),
         ([callback("TermsAndConditionsCallback")], .continue, [.askUser]),
@@ -84,7 +88,10 @@ struct ForgeRockAnswerTests {
     }
 
     @Test func aPollStatesItsTime() {
-        for (time, seconds) in [(#""1000""#, 1.0), ("2500", 2.5), (#""nan""#, 0), (#""-5""#, 0)] {
+        let rows: [(String, Double?)] = [
+            (#""1000""#, 1), ("2500", 2.5), (#""nan""#, nil), (#""-5""#, nil), (#""""#, nil), ("{}", nil), ("0", 0),
+        ]
+        for (time, seconds) in rows {
             let output = #"{"name":"waitTime","value":\#(time)}"#
             let outcome = Exchanged(
                 status: 200,
@@ -92,6 +99,30 @@ struct ForgeRockAnswerTests {
             ).outcome
             #expect(outcome.retryAfter?.inSeconds == seconds)
         }
+    }
+
+    @Test func theTextBesideTheQuestionsIsToldToThePerson() {
+        func text(_ kind: String, _ message: String, index: Int = 1) -> String {
+            callback(
+                "TextOutputCallback",
+                #"{"name":"message","value":"\#(message)"},{"name":"messageType","value":"\#(kind)"}"#,
+                inputs: 0,
+                index: index
+            )
+        }
+        func told(_ callbacks: String...) -> String? {
+            let body = #"{"authId":"a","callbacks":[\#(callbacks.joined(separator: ","))]}"#
+            let outcome = Exchanged(status: 200, body: body).outcome
+            #expect(outcome.kind == .continue)
+            return outcome.userMessage
+        }
+        let password = callback("PasswordCallback", index: 9)
+        #expect(told(text("2", "Wrong"), password) == "Wrong")
+        #expect(told(text("0", "Hello"), text("2", "Wrong"), text("1", "Soon"), password) == "Wrong")
+        #expect(told(text("4", "alert(1)"), password) == nil)
+        #expect(told(text("4", "alert(1)"), text("0", "Hello")) == "Hello")
+        #expect(told(text("1", ""), password) == nil)
+        #expect(told(password) == nil)
     }
 
     @Test func brokenRulesAreTold() {
@@ -143,12 +174,31 @@ struct ForgeRockAnswerTests {
         #expect(nothing.tokenAction == .keep)
     }
 
+    static let actions: [(action: String, status: Int, body: String, kind: Outcome.Kind, token: Outcome.TokenAction)] =
+        [
+            ("validate", 200, "", .unreadable, .keep), ("getSessionInfo", 204, "", .unreadable, .keep),
+            ("validate", 200, #"{"valid":false}"#, .credentialRejected, .clear),
+            ("logout", 200, "{}", .ok, .clear), ("logout", 200, #"{"result":"Abgemeldet"}"#, .ok, .clear),
+            ("logout", 204, "", .ok, .clear), ("LOGOUT", 200, "", .ok, .clear),
+            ("logout", 200, "<html>", .unreadable, .keep),
+            ("refresh", 200, #"{"result":"has expired soon"}"#, .ok, .keep),
+        ]
+
+    @Test(arguments: actions.indices)
+    func whatTheSessionWasAskedDecides(index: Int) {
+        let row = Self.actions[index]
+        let path = "\(Exchanged.sessions)?x=1&_action=\(row.action)"
+        let outcome = Exchanged(status: row.status, body: row.body, presented: .session, path: path).outcome
+        #expect(outcome.kind == row.kind && outcome.tokenAction == row.token, "\(row)")
+    }
+
     static let oauth: [(status: Int, word: String, presented: Outcome.CredentialKind, kind: Outcome.Kind)] = [
         (400, "invalid_grant", .refresh, .credentialRejected), (400, "invalid_grant", .code, .credentialRejected),
         (400, "invalid_code", .code, .credentialRejected), (400, "invalid_request", .refresh, .invalidRequest),
         (400, "invalid_scope", .refresh, .invalidRequest), (400, "unauthorized_client", .refresh, .misconfigured),
         (400, "unsupported_grant_type", .refresh, .misconfigured), (400, "access_denied", .code, .declined),
-        (400, "redirect_uri_mismatch", .code, .misconfigured), (400, "login_required", .session, .userActionRequired),
+        (400, "redirect_uri_mismatch", .code, .misconfigured),
+        (400, "login_required", .session, .credentialRejected),
         (400, "interaction_required", .session, .userActionRequired),
         (400, "consent_required", .session, .userActionRequired),
         (400, "authorization_pending", .device, .challengePending), (400, "slow_down", .device, .challengePending),
@@ -166,7 +216,9 @@ struct ForgeRockAnswerTests {
         let body = #"{"error":"\#(row.word)","error_description":"d"}"#
         let outcome = Exchanged(status: row.status, body: body, presented: row.presented, path: path).outcome
         #expect(outcome.kind == row.kind)
-        #expect(outcome.tokenAction == (row.kind == .credentialRejected ? .clear : .keep))
+        // That a session is not enough for an app does not end it; a device that was declined is over.
+        let isOver = row.word == "authorization_declined" || row.kind == .credentialRejected
+        #expect(outcome.tokenAction == (isOver && row.word != "login_required" ? .clear : .keep))
         #expect(outcome.code == row.word)
         if row.kind == .credentialRejected { #expect(outcome.credential == row.presented) }
     }

@@ -111,7 +111,7 @@ private let steps: [ScriptedTransport.Step] = [
 }
 
 @Suite struct P5OneRefreshAtATime {
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func manyRefusalsCauseOneRenewal() async throws {
         let bench = try ForgeRockBench(
             credentials: Credentials(accessToken: "A0", refreshToken: "R0", ssoToken: "S1"),
@@ -186,7 +186,7 @@ private let steps: [ScriptedTransport.Step] = [
 }
 
 @Suite struct P8CancellationIsPrompt {
-    @Test(.timeLimit(.minutes(1)), arguments: 1...4)
+    @Test(.timeLimit(.minutes(5)), arguments: 1...4)
     func itEndsASignInAtAnyRequest(number: Int) async throws {
         var script = steps
         script[number - 1] = .hang
@@ -198,7 +198,7 @@ private let steps: [ScriptedTransport.Step] = [
         #expect(bench.events.words.last == "done cancelled 1")
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func itEndsACeremony() async throws {
         let authenticator = Waiting()
         let bench = try ForgeRockBench([.step(AM.authentication, AM.hidden)], authenticator: authenticator)

@@ -130,6 +130,28 @@ struct OktaAnswerTests {
         return Row("\(status) \(path) \(body)", recorded, kind, remedies, action, credential)
     }
 
+    /// The exchange of a session token by a redirect.
+    private static func exchange(
+        _ presented: Outcome.CredentialKind,
+        _ location: String,
+        _ kind: Outcome.Kind,
+        _ remedies: [Remedy] = [],
+        _ credential: Outcome.CredentialKind? = nil
+    ) -> Row {
+        quiet(
+            "/oauth2/v1/authorize?client_id=c&sessionToken=20111",
+            "",
+            kind,
+            remedies,
+            .clear,
+            status: 302,
+            presenting: presented,
+            .get,
+            lines: [("location", location)],
+            credential
+        )
+    }
+
     static let successes: [Row] = [
         quiet("/api/v1/authn/cancel", #"{"relayState":""}"#, .ok, [], .clear),
         quiet("/api/v1/authn/cancel", #"{"_embedded":{}}"#, .ok, [], .clear),
@@ -149,6 +171,55 @@ struct OktaAnswerTests {
         quiet("/oauth2/v1/token", #"{"access_token":"a"}"#, .ok, [], .keep, presenting: .refresh),
         quiet("/oauth2/v1/token", #"{"access_token":"a","refresh_token":"r"}"#, .ok, [], .rotate, presenting: .refresh),
         quiet("/oauth2/v1/token", #"{"access_token":"a"}"#, .ok, [], .clear, presenting: .code),
+        quiet("/oauth2/v1/token", "{}", .unreadable, presenting: .refresh),
+        quiet("/oauth2/v1/token", "", .unreadable, presenting: .refresh),
+        quiet("/api/v1/authn", "[1,2]", .unreadable, presenting: nil),
+        quiet("/api/v1/authn/factors/1/verify", "[]", .unreadable),
+        quiet("/api/v1/authn/factors/questions", "[]", .ok),
+        // The one-time token may be called a session too.
+        quiet("/api/v1/sessions", #"{"id":"1","status":"ACTIVE"}"#, .ok, [], .clear, presenting: .session),
+        exchange(.session, "app:/cb?code=c", .ok),
+        exchange(.session, "app:/cb?error=login_required", .credentialRejected, [.reauthenticate], .session),
+        exchange(.session, "https://o/login/login.htm", .credentialRejected, [.reauthenticate], .session),
+        exchange(.code, "https://o/login/login.htm", .credentialRejected, [.restartFlow], .code),
+        exchange(.code, "app:/cb#error=login_required", .credentialRejected, [.restartFlow], .code),
+        quiet(
+            "/oauth2/v1/authorize?sessionToken=1",
+            "<html>",
+            .credentialRejected,
+            [.reauthenticate],
+            .clear,
+            presenting: .session,
+            .get,
+            .session
+        ),
+        // A session that is not enough for the app.
+        quiet(
+            "/oauth2/v1/authorize?prompt=none",
+            "",
+            .credentialRejected,
+            [.reauthenticate],
+            .keep,
+            status: 302,
+            presenting: .session,
+            .get,
+            lines: [("location", "app:/cb?error=login_required")],
+            .session
+        ),
+        // A definite no, whatever text stands beside it.
+        quiet(
+            "/api/v1/users/me",
+            "Unauthorized",
+            .credentialRejected,
+            [.refreshCredential, .reauthenticate],
+            .clear,
+            status: 401,
+            presenting: .access,
+            .get,
+            lines: [("www-authenticate", #"Bearer error="invalid_token""#)],
+            .access
+        ),
+        quiet("/api/v1/users/me", "Unauthorized", .unreadable, status: 401, presenting: .access, .get),
         quiet("/oauth2/v1/revoke", "", .ok, [], .clear, presenting: .refresh),
         quiet("/oauth2/v1/introspect", #"{"active":true}"#, .ok, presenting: .access),
         quiet("/oauth2/v1/introspect", #"{"active":false}"#, .ok, presenting: .client),

@@ -194,7 +194,7 @@ import Testing
 }
 
 @Suite struct P8CancellationIsPrompt {
-    @Test(.timeLimit(.minutes(1)), arguments: 1...4)
+    @Test(.timeLimit(.minutes(5)), arguments: 1...4)
     func itEndsASignInAtAnyRequest(number: Int) async throws {
         let sms = OktaJSON.factor("sms")
         var steps: [ScriptedTransport.Step] = [.required(sms), .challenge(sms), .success(), .session]
@@ -316,7 +316,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aServerThatSaysAnythingEndsASignInWithAValueOrATypedError() async throws {
         let mutator = ByteMutator(seed: 2)
         let answers = [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RedisRecoveryStore
 
-@Suite(.timeLimit(.minutes(1))) struct HostileServerTests {
+@Suite(.timeLimit(.minutes(5))) struct HostileServerTests {
     struct Answer: Sendable, CustomTestStringConvertible {
         var name: String
         var bytes: [UInt8]

@@ -7,7 +7,9 @@ public struct SandboxProvider: Sendable, Hashable {
     public static let clerk = SandboxProvider(name: "clerk")
     /// OAuth 2 and OpenID Connect.
     public static let oauth = SandboxProvider(name: "oauth")
+    /// Okta: its Authentication API, its sessions, and OAuth 2 below `/oauth2`.
+    public static let okta = SandboxProvider(name: "okta")
 
     /// Every provider there is.
-    public static let all: [SandboxProvider] = [clerk, oauth]
+    public static let all: [SandboxProvider] = [clerk, oauth, okta]
 }

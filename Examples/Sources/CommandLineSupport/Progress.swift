@@ -23,6 +23,7 @@ public final class Progress: Sendable {
     private let terminal: Terminal
     private let time: TimeSource
     private let total: Int
+    private let tellsWaits: Bool
 
     /// Creates the display.
     ///
@@ -30,16 +31,20 @@ public final class Progress: Sendable {
     ///   - terminal: Where to show it.
     ///   - time: The client's time.
     ///   - total: The number of calls.
-    public init(terminal: Terminal, time: TimeSource, total: Int) {
+    ///   - tellsWaits: Whether each wait gets its line, beside the status line; not where a ``Timeline`` tells them.
+    public init(terminal: Terminal, time: TimeSource, total: Int, tellsWaits: Bool = true) {
         self.terminal = terminal
         self.time = time
         self.total = total
+        self.tellsWaits = tellsWaits
     }
 
     /// Takes note of an event.
     public func note(_ event: RecoveryEvent) {
-        guard terminal.isInteractive else { return }
+        guard terminal.tellsProgress else { return }
         let line: String? = state.withLock { state in
+            // Of a single journey only what happens last is under way, whichever of its calls it belongs to.
+            if total == 1 { state.activities = [:] }
             switch event.kind {
             case .attempt(let number, _, _, _):
                 state.activities[event.call] = .sending(attempt: number, since: event.time)
@@ -48,6 +53,8 @@ public final class Progress: Sendable {
                 state.lastFailure[event.call] = "attempt \(number): \(Self.short(outcome))"
             case .wait(let reason, let duration, let until):
                 state.activities[event.call] = .waiting(reason: reason, until: event.time.advanced(by: duration))
+                // A question that is asked every few seconds needs no line each time.
+                if reason == .challengePending, state.lastFailure[event.call] == nil { return nil }
                 let why = state.lastFailure[event.call] ?? Self.words(reason)
                 let clock = HumanTime.clock(until, now: time.wallTime)
                 return "\(why); waiting \(HumanTime.text(duration)), until \(clock)"
@@ -59,7 +66,8 @@ public final class Progress: Sendable {
             }
             return nil
         }
-        if let line, total == 1 { terminal.write(terminal.styled(line, .notice)) }
+        if let line, total == 1, tellsWaits { terminal.write(terminal.styled(line, .notice)) }
+        if case .challenge = event.kind { terminal.showStatus(nil) }
         if case .wait = event.kind { update() }
         if case .done = event.kind, total == 1 { terminal.showStatus(nil) }
     }

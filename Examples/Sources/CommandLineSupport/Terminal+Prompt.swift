@@ -26,8 +26,9 @@ extension Terminal {
     /// - Throws: ``InputEnded`` at the end of the input; `CancellationError` as soon as the task is cancelled.
     public func ask(_ question: String, isHidden: Bool) async throws -> String {
         showStatus(nil)
-        try? FileDescriptor.write(question.utf8, to: STDERR_FILENO, name: "standard error")
+        // Before the question: who types as soon as they see it must not see what they type.
         let echo = isHidden ? Echo() : nil
+        try? FileDescriptor.write(question.utf8, to: STDERR_FILENO, name: "standard error")
         defer {
             echo?.restore()
             // The return key was not shown either.

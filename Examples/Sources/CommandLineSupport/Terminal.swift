@@ -19,8 +19,11 @@ public final class Terminal: Sendable {
         case bad = "31"
     }
 
-    /// Whether a person looks at it.
+    /// Whether a person looks at it, so that a line may be redrawn.
     public let isInteractive: Bool
+
+    /// Whether a person is told what the program is doing, beside its errors.
+    public let tellsProgress: Bool
 
     /// Whether something else is written there, so that people are told nothing.
     public let isQuiet: Bool
@@ -31,12 +34,18 @@ public final class Terminal: Sendable {
 
     /// Creates the terminal on standard error.
     ///
-    /// - Parameter isQuiet: Whether something else is written there, so that people are told nothing.
-    public init(isQuiet: Bool = false) {
+    /// - Parameters:
+    ///   - isQuiet: Whether something else is written there, so that people are told nothing.
+    ///   - verbosity: How much they are told. Without a screen, ``Verbosity/normal`` tells errors alone.
+    ///   - isPlain: Whether no line is redrawn and none has a colour, whatever the screen can do.
+    public init(isQuiet: Bool = false, verbosity: Verbosity = .normal, isPlain: Bool = false) {
         self.descriptor = STDERR_FILENO
         self.isQuiet = isQuiet
-        self.isInteractive = !isQuiet && isatty(STDERR_FILENO) != 0 && Self.environment("TERM") != "dumb"
-        self.hasColor = isInteractive && (Self.environment("NO_COLOR") ?? "").isEmpty
+        let isScreen = !isQuiet && isatty(STDERR_FILENO) != 0
+        self.tellsProgress = !isQuiet && verbosity != .quiet && (isScreen || isPlain || verbosity == .verbose)
+        self.isInteractive = isScreen && tellsProgress && !isPlain && Self.environment("TERM") != "dumb"
+        let isColorful = Self.environment("TERM") != "dumb" && (Self.environment("NO_COLOR") ?? "").isEmpty
+        self.hasColor = isScreen && !isPlain && isColorful
     }
 
     /// The columns of the screen; 80 where it does not say.

@@ -8,8 +8,8 @@ struct AuthSandboxCommand: ParsableCommand {
         commandName: "auth-sandbox",
         abstract: "A local server that behaves like authentication providers.",
         discussion: """
-            It serves Clerk's Frontend API below /v1 (with any path before it) and an OAuth 2 and OpenID Connect \
-            provider, and prints the line "listening on http://HOST:PORT" when it is ready, then each code that it \
+            It serves Clerk's Frontend API below /v1 (with any path before it), Okta below /api/v1 and an OAuth 2 and \
+            OpenID Connect provider, and prints the line "listening on http://HOST:PORT" when it is ready, then each code that it \
             would have sent and each request. Ctrl-C ends it.
 
             PEOPLE. The password of each of them is \(SandboxScenario.defaultPassword).
@@ -29,6 +29,20 @@ struct AuthSandboxCommand: ParsableCommand {
                                     an e-mail code
               ken@example.com       locked until somebody unlocks
               radia@example.com     banned
+            At Okta these are more than a password; elsewhere it is enough.
+              frances@example.com   the password has expired; then TOTP
+              whitfield@example.com the password expires soon
+              hedy@example.com      a push, approved after two polls
+              niklaus@example.com   a push, rejected
+              tim@example.com       a push that nobody answers
+              vint@example.com      a push with the number 42 to choose
+              donald@example.com    locked, and told so: text message 424242, then
+                                    the answer seven
+              shafi@example.com     WebAuthn, or TOTP
+              leslie@example.com    has to set up text messages
+              jean+clerk_test@example.com
+                                    a question (Rex), a text message or an e-mail
+                                    (both 424242), or TOTP
             Without a scenario that says otherwise, one address may begin 5 sign-ins and make 3 attempts in 10 seconds.
 
             OAUTH. /.well-known/openid-configuration tells the endpoints: /oauth/token, /oauth/device, /oauth/revoke, \
@@ -42,13 +56,19 @@ struct AuthSandboxCommand: ParsableCommand {
             A device waits until somebody opens its verification page, or POST /_sandbox/oauth/device decides. \
             POST /_sandbox/oauth/issue {"user": "ada@example.com"} signs somebody in at once.
 
+            OKTA. /api/v1/authn and below it the Authentication API, /api/v1/sessions, /api/v1/users/me, and below \
+            /oauth2 and /oauth2/default the OAuth provider, whose /authorize takes a sessionToken. The keys okta of a \
+            user and of the settings tell what can be had: factors and what a push is answered with, enrollments, \
+            lockouts that are shown or hidden, limits and how their headers look, a clock that is wrong. \
+            GET /_sandbox/okta tells how many pushes and codes were sent; POST /_sandbox/okta/push answers one.
+
             CONTROL. GET /_sandbox/ lists what a test can do: read the codes (/_sandbox/outbox) and the requests \
             (/_sandbox/requests), set faults (/_sandbox/faults), move the clock (/_sandbox/clock), lock, revoke, \
             change settings, look at families of tokens (/_sandbox/oauth), begin again.
 
             SCENARIO. A JSON object with the keys users, default_users, oauth, settings and faults; the keys of each \
             are described with the types SandboxScenario, SandboxUser, SandboxOAuthClient, SandboxSettings, \
-            SandboxOAuthSettings and SandboxFault. For example, without rate limits, with access tokens that live two \
+            SandboxOAuthSettings, SandboxOktaUser, SandboxOktaSettings and SandboxFault. For example, without rate limits, with access tokens that live two \
             seconds, and with one more person:
               {"settings": {"rate_limits": false, "oauth": {"access_lifetime_s": 2}},
                "users": [{"emails": "eva@example.com", "password": "open-sesame-42",
@@ -62,7 +82,7 @@ struct AuthSandboxCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Where to listen; port 0 takes a free one.", valueName: "HOST:PORT"))
     var listen = "127.0.0.1:0"
 
-    @Option(help: "Which providers to serve: all, clerk or oauth.")
+    @Option(help: "Which providers to serve: all, clerk, oauth or okta.")
     var provider: Provider = .all
 
     @Option(help: ArgumentHelp("A scenario file.", valueName: "FILE"))
@@ -75,12 +95,14 @@ struct AuthSandboxCommand: ParsableCommand {
         case all
         case clerk
         case oauth
+        case okta
 
         var served: [SandboxProvider] {
             switch self {
             case .all: SandboxProvider.all
             case .clerk: [.clerk]
             case .oauth: [.oauth]
+            case .okta: [.okta]
             }
         }
     }

@@ -205,4 +205,6 @@ struct ReportOptions: ParsableArguments {
 
     @Flag(help: "Counts calls, attempts and waits on standard error at the end.")
     var summary = false
+
+    @OptionGroup var telling: TellingOptions
 }

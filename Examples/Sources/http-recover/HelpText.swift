@@ -47,6 +47,10 @@ enum HelpText {
         and share the retry budget. While the store cannot be reached, the program goes by its own memory and says so \
         once.
 
+        WHAT IS TOLD. Errors go to standard error. On a screen, waits are told and counted down; --quiet leaves them out, \
+        --plain tells them line by line without a countdown or colour (also set NO_COLOR), --verbose tells every attempt, \
+        answer, wait and reason with its time.
+
         REDIRECTS. With --location, credentials are not sent to another server, a body neither, and https is not left \
         for http. Each hop has its own attempts.
 

@@ -24,7 +24,7 @@ final class Runner: Sendable {
         self.store = try plan.recovery.state.open()
         self.file = try plan.output.map { path throws(FileError) in try AtomicFile(path) }
         // Whoever reads events from standard error reads nothing else there.
-        self.terminal = Terminal(isQuiet: plan.report.events == "-")
+        self.terminal = plan.report.telling.terminal(isQuiet: plan.report.events == "-")
         self.output = StandardOutput(terminal: terminal)
         self.results = Results(prints: plan.total > 1, output: output)
     }
@@ -32,7 +32,9 @@ final class Runner: Sendable {
     /// Makes all calls.
     func run() async -> ExitStatus {
         let start = time.now
-        let progress = Progress(terminal: terminal, time: time, total: plan.total)
+        let isVerbose = plan.report.telling.verbosity == .verbose
+        let progress = Progress(terminal: terminal, time: time, total: plan.total, tellsWaits: !isVerbose)
+        let timeline = isVerbose ? Timeline(terminal: terminal, time: time, total: plan.total) : nil
         let runtime = Runtime(time: time, store: store, classifier: plan.recovery.provider.classifier)
         let transport = plan.transport.makeTransport(plan)
         let tokens = plan.tokens.map { $0.manager(client: renewalClient(transport, runtime)) }
@@ -40,6 +42,7 @@ final class Runner: Sendable {
         runtime.events.observe { [log, summary, terminal] event in
             if let notice = StoreNotice.line(event) { return terminal.write(terminal.styled(notice, .notice)) }
             log.write(event)
+            timeline?.note(event)
             progress.note(event)
             summary.note(event)
         }
@@ -133,7 +136,7 @@ final class Runner: Sendable {
 
     /// Says where a redirect leads that was not followed.
     private func hint(at response: Response) {
-        guard terminal.isInteractive, !plan.followsRedirects, Redirects.isRedirect(response) else { return }
+        guard terminal.tellsProgress, !plan.followsRedirects, Redirects.isRedirect(response) else { return }
         output.endLine()
         terminal.write(terminal.styled("HTTP \(response.status.code): a redirect; --location follows it.", .notice))
     }
@@ -153,7 +156,7 @@ final class Runner: Sendable {
         var runtime = runtime
         runtime.events = EventHub()
         runtime.events.observe { [terminal] event in
-            guard case .wait(_, let duration, _) = event.kind, !terminal.isQuiet else { return }
+            guard case .wait(_, let duration, _) = event.kind, terminal.tellsProgress else { return }
             terminal.write(terminal.styled("renewing the token: waiting \(HumanTime.text(duration))", .notice))
         }
         let recovery = plan.recovery.noRecovery ? [] : [engine(nil) as any Middleware]

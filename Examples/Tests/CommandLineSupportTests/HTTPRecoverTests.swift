@@ -29,6 +29,28 @@ struct HTTPRecoverTests {
         #expect(try #require(result.all("wait", "seconds").first?.number).double >= 1)
     }
 
+    @Test(arguments: [
+        // What each line holds, in order.
+        (["--verbose"], ["attempt 1: GET ", "HTTP 503", "the server states 1 s", "wait ", "attempt 2", "done: ok"]),
+        (["--plain"], ["HTTP 503, unavailable; waiting "]), (["--quiet"], []), ([], []),
+        (["--verbose", "--events", "-"], ["\"event\":\"attempt\"", "\"event\":\"done\""]),
+    ])
+    func aPersonIsToldAsMuchAsTheyWant(options: [String], lines: [String]) async throws {
+        let server = try FaultServer(.answer(503, headers: [("Retry-After", "1")]), .answer(body: "at last"))
+        try await withTemporaryDirectory { directory in
+            let url = Self.url(server, "/items?key=s3cret")
+            let result = try await RunningProgram.httpRecover(options + [url], in: directory).result()
+            #expect(result.status == 0 && result.output == "at last")
+            var rest = result.errors[...]
+            for line in lines {
+                let found = try #require(rest.firstRange(of: line), "\(line) in \(result.errors)")
+                rest = rest[found.upperBound...]
+            }
+            #expect(!lines.isEmpty || result.errors.isEmpty)
+            #expect(!result.errors.contains("s3cret") && !result.errors.contains("\u{1B}"))
+        }
+    }
+
     @Test func theBodyOfAnErrorIsPrintedToo() async throws {
         let server = try FaultServer(.answer(404, body: "no such thing"))
         let result = try await RunningProgram.httpRecover(Self.url(server))

@@ -11,6 +11,10 @@ struct Bench: Sendable {
     var provider = "clerk"
     /// What every command is given beside.
     var options: [String] = []
+    /// Which of the token file's keys hold secrets.
+    var secretKeys = ["client_token", "access_token", "refresh_token"]
+    /// Secrets that the server holds now.
+    var heldSecrets: @Sendable () -> [String] = { [] }
 
     /// Runs the function with a sandbox and an empty directory.
     static func run(
@@ -76,7 +80,7 @@ struct Bench: Sendable {
     /// Waits for the end of a command, and checks what holds for every one.
     func finish(_ program: BuiltProgram, secrets: [String] = []) async throws -> Run {
         let run = try Run(end: await program.end(), events: contents(of: eventFile))
-        let held = ["client_token", "access_token", "refresh_token"].compactMap { try? tokens[$0]?.string }
+        let held = secretKeys.compactMap { try? tokens[$0]?.string } + heldSecrets()
         let codes = sandbox.outbox().map(\.code)
         let passwords = ["open-sesame-42", "correct-horse-7", "backup-0001"]
         let planted = passwords + codes + secrets + held

@@ -79,9 +79,11 @@ struct BuiltProgram: Sendable {
     }
 
     /// Waits for the end, without a look at what was written.
-    func exitStatus() async -> Int32 {
-        let process = process
-        return await withCheckedContinuation { continuation in
+    func exitStatus() async -> Int32 { await Self.exitStatus(of: process) }
+
+    /// Waits for the end of a process.
+    static func exitStatus(of process: pid_t) async -> Int32 {
+        await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 var status: Int32 = 0
                 // The call fills the local value.
@@ -92,7 +94,7 @@ struct BuiltProgram: Sendable {
     }
 
     /// Where this package's programs were built: beside the tests.
-    private static var products: String {
+    static var products: String {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
         let path = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)

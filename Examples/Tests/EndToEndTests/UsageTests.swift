@@ -20,7 +20,12 @@ struct UsageTests {
         "--provider clerk --base-url URL status --identifier ada",
         "--provider clerk --base-url nonsense status",
         "--provider clerk --base-url ftp://127.0.0.1 status",
-        "--provider okta --base-url URL status",
+        "--provider okta status",
+        "--provider okta --org URL --client-id cli status",
+        "--provider okta --org URL --redirect-uri app:/back status",
+        "--provider okta --org URL --scope openid status",
+        "--provider okta --org URL --token-url URL status",
+        "--provider oauth --base-url URL --client-id cli --redirect-uri app:/back status",
         "--provider oauth --base-url URL status",
         "--provider clerk --base-url URL --client-id cli status",
         "--provider http --base-url URL status",
@@ -58,7 +63,10 @@ struct UsageTests {
         let end = try await BuiltProgram.run("auth-client", ["--help"])
         #expect(end.status == 0)
         #expect(end.errors.isEmpty)
-        for word in ["sign-in", "sign-out", "classify", "--max-wait", "--deadline", "EXIT STATUS", "backup_code"] {
+        for word in [
+            "sign-in", "sign-out", "classify", "--max-wait", "--deadline", "EXIT STATUS", "backup_code",
+            "security_answer", "--org",
+        ] {
             #expect(end.output.contains(word))
         }
     }

@@ -18,7 +18,7 @@ extension JourneyCallback {
         /// A value that goes back without being shown.
         case hidden(id: String?, value: String?)
         /// Nothing is wanted but patience.
-        case pollingWait(Duration, message: String?)
+        case pollingWait(Duration?, message: String?)
         /// The journey goes on elsewhere, mostly by a link in a mail.
         case suspended(message: String?)
         /// Data for the app.
@@ -120,8 +120,8 @@ extension JourneyCallback {
                 )
             case "HiddenValueCallback": self = .hidden(id: outputs.text("id"), value: outputs.text("value"))
             case "PollingWaitCallback":
-                let milliseconds = outputs.number("waitTime") ?? 0
-                let wait = Duration.saturating(seconds: max(0, Double(milliseconds) / 1000))
+                let milliseconds = outputs.number("waitTime").flatMap { $0 < 0 ? nil : $0 }
+                let wait = milliseconds.map { Duration.saturating(seconds: Double($0) / 1000) }
                 self = .pollingWait(wait, message: outputs.text("message"))
             case "SuspendedTextOutputCallback": self = .suspended(message: outputs.text("message"))
             case "MetadataCallback": self = .metadata(outputs["data"] ?? .null)
@@ -201,9 +201,22 @@ extension JourneyCallback {
         }
     }
 
-    /// How long to wait, where nothing else is wanted.
+    /// How long to wait before the journey is asked again; nil where it wants something else.
     var pollingWait: Duration? {
+        if case .pollingWait(let wait, _) = content { wait ?? .seconds(2) } else { nil }
+    }
+
+    /// How long the server wants its client to wait; nil where it states nothing that can be read.
+    var statedPollingWait: Duration? {
         if case .pollingWait(let wait, _) = content { wait } else { nil }
+    }
+
+    /// Whether it wants a proof that a person, or the genuine app, is there.
+    var isProofOfHumanity: Bool {
+        switch content {
+        case .reCaptcha, .appIntegrity: true
+        default: false
+        }
     }
 
     /// The question in the server's words.

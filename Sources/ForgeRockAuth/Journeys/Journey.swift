@@ -104,14 +104,18 @@ public struct Journey: Sendable {
         } catch let error as RecoveryError {
             if let response = error.response { cookies.take(from: response.headerFields) }
             // A step that tells which rules were broken is a step all the same.
-            guard error.kind == .passwordRejected || error.kind == .invalidRequest, let response = error.response,
+            guard Self.kindsOfSteps.contains(error.kind), let response = error.response,
                 response.status.kind == .successful,
                 let json = response.body.bytesInMemory.flatMap({ try? JSONValue(parsing: $0) }),
                 let step = JourneyStep(json), step.authID != nil
             else { throw error }
-            return Answer(result: .step(step), refusal: error, response: response)
+            let refusal = error.kind == .challengeRequired ? nil : error
+            return Answer(result: .step(step), refusal: refusal, response: response)
         }
     }
+
+    /// What a step amounts to that can be answered all the same.
+    private static let kindsOfSteps: Set<Outcome.Kind> = [.passwordRejected, .invalidRequest, .challengeRequired]
 
     private mutating func accept(_ json: JSONValue, _ response: Response) async throws -> Answer {
         cookies.take(from: response.headerFields)

@@ -225,6 +225,13 @@ struct ForgeRockReading {
 
     /// What the words of OAuth, the bearer challenges and the status say.
     private var general: Outcome {
+        var outcome = words
+        // A session is not renewed here, it is made anew.
+        if outcome.credential == .session { outcome.remedies.removeAll { $0 == .refreshCredential } }
+        return outcome
+    }
+
+    private var words: Outcome {
         OAuthClassifier().classify(
             Exchange(
                 method: reading.exchange.method,

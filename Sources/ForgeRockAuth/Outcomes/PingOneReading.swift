@@ -59,6 +59,14 @@ struct PingOneReading {
             return outcome
         }
         let text = body["code"]?.string?.lowercased() ?? ""
+        if Self.search(body, for: "innerError")?["code"]?.string == "PASSWORD_LOCKED_OUT"
+            || [innerCode, body["code"]?.string].contains("PASSWORD_LOCKED_OUT")
+        {
+            var outcome = reading.failure(.accountLocked, [.contactAdmin])
+            outcome.scope = .account
+            outcome.lockout = .indefinite
+            return outcome
+        }
         if Self.search(body, for: "failuresRemaining") != nil || text.contains("invalid username")
             || text.contains("invalid_credentials") || text.contains("invalidcredentials")
         {

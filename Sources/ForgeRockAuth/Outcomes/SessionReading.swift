@@ -1,4 +1,6 @@
+import AuthRecovery
 import HTTPRecovery
+import HTTPTypes
 
 /// What a success of the sessions endpoint says about the session.
 struct SessionReading {
@@ -13,21 +15,31 @@ struct SessionReading {
         guard let body = content.json else {
             if reading.isForeign { return reading.failure(.unreadable) }
             // Nothing but a logout is answered with nothing.
-            return ended
-        }
-        if let result = body["result"]?.string {
-            let isLogout = ["logged out", "has expired"].contains { result.lowercased().contains($0) }
-            return isLogout ? ended : reading.failure(.ok)
+            if isLogout ?? (reading.status == 204) { return ended }
+            return reading.failure(isLogout == nil ? .ok : .unreadable)
         }
         let isDead =
             body["valid"]?.bool == false || body["active"]?.bool == false
             || (body["maxtime"]?.number.map { $0.double < 0 } ?? false)
-        guard isDead else { return reading.failure(.ok) }
+        guard isDead else {
+            // The text of the result is translated, so it counts only where the request does not tell.
+            let result = body["result"]?.string?.lowercased() ?? ""
+            let isOver = isLogout ?? ["logged out", "has expired"].contains { result.contains($0) }
+            return isOver ? ended : reading.failure(.ok)
+        }
         var outcome = reading.failure(.credentialRejected, [.reauthenticate])
         outcome.scope = .credential
         outcome.credential = .session
         if reading.presented == .session { outcome.tokenAction = .clear }
         return outcome
+    }
+
+    /// Whether the request was to end the session; nil where its action is not known.
+    private var isLogout: Bool? {
+        let path = reading.reading.exchange.path
+        if reading.reading.exchange.method == .delete { return true }
+        guard let query = path.split(separator: "?", maxSplits: 1).dropFirst().first else { return nil }
+        return FormFields(parsing: String(query).utf8)["_action"].first.map { $0.reveal().lowercased() == "logout" }
     }
 
     /// The session is over, as was wanted.

@@ -24,11 +24,29 @@ struct StepReading {
 
     private func outcome(of step: JourneyStep) -> Outcome {
         var outcome = failure(of: step) ?? reading.failure(.continue, wants(step))
-        if outcome.remedies == [.poll] { outcome.retryAfter = step.callbacks.lazy.compactMap(\.pollingWait).first }
+        if outcome.remedies == [.poll] {
+            outcome.retryAfter = step.callbacks.lazy.compactMap(\.statedPollingWait).first
+        }
+        if outcome.kind == .continue { outcome.userMessage = text(in: step) }
         outcome.statusType = step.stage?.bounded(to: 256)
         if reading.presented == .state { outcome.tokenAction = step.authID == nil ? .clear : .rotate }
         return outcome
     }
+
+    /// The gravest text for the person that comes along, such as that the password was wrong.
+    private func text(in step: JourneyStep) -> String? {
+        var gravest: (rank: Int, text: String)?
+        for callback in step.callbacks {
+            guard case .textOutput(let message?, let kind) = callback.content, let text = message.nonEmpty,
+                let rank = Self.gravity.firstIndex(of: kind), rank > gravest?.rank ?? -1
+            else { continue }
+            gravest = (rank, text)
+        }
+        return gravest?.text.bounded(to: 4096)
+    }
+
+    /// The kinds of texts that are meant for a person, the gravest last.
+    private static let gravity: [JourneyCallback.Content.TextKind] = [.information, .warning, .error]
 
     /// A state of the journey for which the vocabulary has a failure.
     private func failure(of step: JourneyStep) -> Outcome? {
@@ -38,6 +56,7 @@ struct StepReading {
                 outcome.userMessage = message?.nonEmpty?.bounded(to: 4096)
                 return outcome
             }
+            if callback.isProofOfHumanity { return reading.failure(.challengeRequired, wants(step)) }
             guard let failed = callback.attribute?.failedPolicies, !failed.isEmpty else { continue }
             let isPassword = callback.type == "ValidatedCreatePasswordCallback"
             var outcome = reading.failure(isPassword ? .passwordRejected : .invalidRequest, [.askUser])

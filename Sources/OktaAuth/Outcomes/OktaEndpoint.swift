@@ -12,6 +12,8 @@ struct OktaEndpoint {
         let all = path.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").prefix(32)
         let segments = Array(all)
         self.segments = segments
+        let query = path.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+        hasSessionToken = query.split(separator: "&").prefix(64).contains { $0.hasPrefix("sessionToken=") }
         step = segments.firstIndex(of: "authn").map { segments[($0 + 1)...] }
     }
 
@@ -35,6 +37,15 @@ struct OktaEndpoint {
 
     /// Whether it is about sessions.
     var isSessions: Bool { step == nil && segments.contains("sessions") }
+
+    /// Whether it makes a session of a one-time token.
+    var makesSession: Bool { isSessions && method == .post && segments.last == "sessions" }
+
+    /// Whether the one-time token of a session stands in the query.
+    let hasSessionToken: Bool
+
+    /// Whether it lists the security questions to choose from.
+    var isQuestions: Bool { step?.last == "questions" }
 
     /// Whether it ends sessions.
     var endsSession: Bool {

@@ -17,6 +17,15 @@ struct OktaReading {
 
     var status: Int { reading.status }
     var presented: Outcome.CredentialKind? { reading.exchange.presented }
+
+    /// What was presented as the one-time token of a session: good for one exchange, whatever it is called.
+    var oneTimeToken: Outcome.CredentialKind? {
+        guard presented == nil || presented == .session || presented == .code else { return nil }
+        if endpoint.isOAuth("authorize") {
+            return presented == .code || endpoint.hasSessionToken ? presented ?? .code : nil
+        }
+        return endpoint.makesSession ? presented ?? .code : presented == .code ? .code : nil
+    }
     private var isSuccess: Bool { (200..<300).contains(status) }
 
     var outcome: Outcome {

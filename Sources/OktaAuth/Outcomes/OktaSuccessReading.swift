@@ -1,3 +1,4 @@
+import AuthRecovery
 import HTTPRecovery
 
 /// Where a transaction or a session stands, as a success tells it.
@@ -44,9 +45,10 @@ struct OktaSuccessReading {
     private var withoutJSON: Outcome {
         switch okta.reading.content {
         case .empty where endpoint.isPrimary: okta.failure(.unreadable)
-        case .empty: ended
+        case .empty: withWordOfOAuth(ended)
         // A page where a redirect was asked for: the session token was wrong or used up.
-        case .markup where endpoint.isOAuth("authorize") && presented == .code: okta.outcome(of: .refused(.code))
+        case .markup where endpoint.isOAuth("authorize") && okta.oneTimeToken != nil:
+            okta.outcome(of: .refused(okta.oneTimeToken ?? .code))
         default: isCut ? ok : okta.failure(.unreadable)
         }
     }
@@ -77,7 +79,7 @@ struct OktaSuccessReading {
         if let outcome = outcome(ofResult: result, in: body) { return outcome }
         if endpoint.isCancel { return ended }
         // The questions to choose from are a list.
-        if body.array != nil { return ok }
+        if body.array != nil { return endpoint.isQuestions ? ok : okta.failure(.unreadable) }
         if endpoint.isSending || body["stateToken"] != nil || body["_links"] != nil { return next([.askUser]) }
         return okta.failure(.unreadable)
     }
@@ -88,12 +90,19 @@ struct OktaSuccessReading {
             return okta.outcome(of: .refused(presented))
         }
         var outcome = ended
-        if presented == .code || presented == .device, body["access_token"] != nil || endpoint.isSessions {
-            // The code has been exchanged.
-            outcome.tokenAction = .clear
-        } else if presented == .refresh, body["refresh_token"]?.string?.nonEmpty != nil {
-            outcome.tokenAction = .rotate
+        if presented != nil, presented == okta.oneTimeToken, endpoint.makesSession { outcome.tokenAction = .clear }
+        return withWordOfOAuth(outcome)
+    }
+
+    /// The outcome, unless the endpoint is one of an authorization server's, which says more.
+    private func withWordOfOAuth(_ outcome: Outcome) -> Outcome {
+        let exchange = okta.reading.exchange
+        guard let oauth = OAuthSuccessReading(exchange, status: okta.status, body: okta.reading.body)?.outcome else {
+            return outcome
         }
+        if oauth.kind != .ok { return oauth }
+        var outcome = outcome
+        if oauth.tokenAction != .keep { outcome.tokenAction = oauth.tokenAction }
         return outcome
     }
 

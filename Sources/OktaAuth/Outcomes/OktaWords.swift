@@ -58,13 +58,16 @@ struct OktaWords {
         if redirect.code != nil, redirect.error == nil {
             var outcome = okta.failure(.ok)
             // The session token has done its duty.
-            outcome.tokenAction = presented == .code ? .clear : .keep
+            if presented != nil, presented == okta.oneTimeToken { outcome.tokenAction = .clear }
             return outcome
         }
-        guard let error = redirect.error, error.word == .loginRequired, presented == .code else { return nil }
-        var outcome = okta.outcome(of: .refused(.code))
-        outcome.code = error.word.rawValue
-        outcome.message = error.detail
+        guard let token = okta.oneTimeToken, redirect.error == nil || redirect.error?.word == .loginRequired else {
+            return nil
+        }
+        // To sign in first, or somewhere else than to the app: the session token was wrong or used up.
+        var outcome = okta.outcome(of: .refused(token))
+        outcome.code = redirect.error?.word.rawValue
+        outcome.message = redirect.error?.detail
         return outcome
     }
 
@@ -72,11 +75,13 @@ struct OktaWords {
 
     /// What the status says, with the words and challenges that refine it.
     var byStatus: Outcome {
-        if isForeign, ![408, 421, 425, 429].contains(status), status < 500 {
+        if isForeign, !isRefusedByChallenge, ![408, 421, 425, 429].contains(status), status < 500 {
             return okta.failure(.unreadable)
         }
         var outcome = OAuthClassifier().classify(reading.exchange)
         outcome.userMessage = nil
+        // A session is not renewed, it is made anew.
+        if outcome.credential == .session { outcome.remedies.removeAll { $0 == .refreshCredential } }
         // Rate-limit fields stand on almost every answer.
         if outcome.isFailure, outcome.kind != .rateLimited, outcome.kind != .quotaExhausted {
             outcome.retryAfter = reading.delay.delay
@@ -93,6 +98,15 @@ struct OktaWords {
                 ? okta.failure(.invalidCredentials, [.askUser]) : okta.failure(.flowExpired, [.restartFlow])
         }
         return outcome
+    }
+
+    /// Whether a challenge names an error of the token, which counts more than a text beside it.
+    private var isRefusedByChallenge: Bool {
+        reading.content == .other
+            && reading.challenges.contains { challenge in
+                guard challenge.isAboutTokens, let word = challenge.error else { return false }
+                return OAuthError(word: OAuthError.Word(rawValue: word)).outcome(presented: nil) != nil
+            }
     }
 
     /// Whether something else than Okta's API has answered, as far as the body shows.

@@ -214,4 +214,13 @@ struct FormFieldsTests {
         let long = FormFields(parsing: ("a=" + String(repeating: "x", count: 1_000_000)).utf8)
         #expect(long["a"].first?.reveal().utf8.count == 65_534)
     }
+
+    @Test func aRedirectMayAnswerInItsFragment() {
+        let refused = AuthorizationRedirect(url: "app:/cb#error=access_denied&state=s")
+        #expect(refused.error?.word == .accessDenied && refused.state?.reveal() == "s" && refused.code == nil)
+        let both = AuthorizationRedirect(url: "app:/cb?code=c&state=s#error=access_denied")
+        #expect(both.code?.reveal() == "c" && both.error == nil)
+        let page = AuthorizationRedirect(url: "app:/cb?x=1#top")
+        #expect(page.code == nil && page.error == nil)
+    }
 }

@@ -35,7 +35,6 @@ struct OAuthClassifierTests {
         ("unmet_authentication_requirements", .stepUpRequired, [.stepUp], nil),
         ("use_dpop_nonce", .nonceRequired, [.newNonce], nil),
         ("interaction_required", .userActionRequired, [.visitProvider], nil),
-        ("login_required", .userActionRequired, [.visitProvider], nil),
         ("account_selection_required", .userActionRequired, [.visitProvider], nil),
         ("consent_required", .userActionRequired, [.visitProvider], nil),
     ]
@@ -68,7 +67,7 @@ struct OAuthClassifierTests {
                 "access_denied",
                 [
                     nil: declined, .refresh: declined, .client: declined, .code: declined, .id: declined,
-                    .state: declined, .device: declined, .access: denied, .session: denied,
+                    .state: declined, .device: (.declined, nil, .clear), .access: denied, .session: denied,
                 ]
             ),
         ]
@@ -80,7 +79,8 @@ struct OAuthClassifierTests {
         _ status: Int,
         _ fields: [(String, String)] = [],
         body: String = "",
-        presented: Presented? = nil
+        presented: Presented? = nil,
+        path: String = "/token"
     ) -> Outcome {
         var head = HTTPResponse(status: .init(code: status))
         for (name, value) in fields {
@@ -89,7 +89,7 @@ struct OAuthClassifierTests {
         return OAuthClassifier().classify(
             Exchange(
                 method: .post,
-                path: "/token",
+                path: path,
                 presented: presented,
                 result: .response(head, body: Array(body.utf8)),
                 now: OAuthBench.start
@@ -99,6 +99,57 @@ struct OAuthClassifierTests {
 
     private static func processed(_ status: Int) -> Outcome.Processed {
         status < 300 ? .yes : status < 500 ? .no : .unknown
+    }
+
+    @Test(arguments: allPresented)
+    func whoHasToSignInIsToldSo(presented: Presented?) {
+        let outcome = Self.classify(400, body: #"{"error":"login_required"}"#, presented: presented)
+        #expect(outcome.tokenAction == .keep && outcome.code == "login_required")
+        if presented == .session {
+            #expect(outcome.kind == .credentialRejected && outcome.credential == .session)
+            #expect(outcome.remedies == [.reauthenticate])
+        } else {
+            #expect(outcome.kind == .userActionRequired && outcome.remedies == [.visitProvider])
+        }
+    }
+
+    /// What a success of an endpoint means for what was presented.
+    private static let successes:
+        [(path: String, body: String, presented: Presented?, kind: Outcome.Kind, action: Outcome.TokenAction)] = {
+            let page = "<html><title>Sign in</title></html>"
+            let both = #"{"access_token":"a","refresh_token":"r","expires_in":"x"}"#
+            return [
+                ("/token", both, .refresh, .ok, .rotate), ("/token", both, .code, .ok, .clear),
+                ("/token", both, .device, .ok, .clear), ("/token", both, .client, .ok, .keep),
+                ("/token", both, nil, .ok, .keep), ("/token?a=/b", #"{"access_token":"a"}"#, .refresh, .ok, .keep),
+                ("/access_token", "access_token=a&refresh_token=r", .refresh, .ok, .rotate),
+                ("/token", #"{"access_token":""}"#, .refresh, .unreadable, .keep),
+                ("/token", "{}", .code, .unreadable, .keep), ("/token", "", .refresh, .unreadable, .keep),
+                ("/token", #"{"access_to"#, .refresh, .unreadable, .keep), ("/token", page, nil, .unreadable, .keep),
+                ("/token", "[]", .access, .ok, .keep), ("/items", "{}", .refresh, .ok, .keep),
+                ("/revoke", "", .refresh, .ok, .clear), ("/revoke", "{}", .access, .ok, .clear),
+                ("/revoke", "", .client, .ok, .keep), ("/revoke", "", nil, .ok, .keep),
+                ("/revoke", page, .refresh, .unreadable, .keep), ("/connect/endSession", "", .id, .ok, .clear),
+                ("/logout", "", .session, .ok, .clear),
+                ("/introspect", #"{"active":true}"#, .access, .ok, .keep),
+                ("/introspect", #"{"active":false}"#, .access, .credentialRejected, .clear),
+                ("/introspect", #"{"active":false}"#, .refresh, .credentialRejected, .clear),
+                ("/introspect", #"{"active":false}"#, .client, .ok, .keep),
+                ("/introspect", #"{"active":false}"#, nil, .ok, .keep),
+                ("/introspect", #"{"active":"no"}"#, .access, .unreadable, .keep),
+                ("/authorize", page, .session, .userActionRequired, .keep), ("/authorize", "", nil, .ok, .keep),
+                ("/userinfo", page, .access, .unreadable, .keep), ("/userinfo", "ey.ey.x", .access, .ok, .keep),
+                ("/items", page, .access, .ok, .keep),
+            ]
+        }()
+
+    @Test(arguments: successes.indices)
+    func aSuccessTellsWhatBecameOfWhatWasPresented(index: Int) {
+        let row = Self.successes[index]
+        let outcome = Self.classify(200, body: row.body, presented: row.presented, path: row.path)
+        #expect(outcome.kind == row.kind && outcome.tokenAction == row.action, "\(row)")
+        #expect(outcome.processed == .yes && outcome.status == 200)
+        #expect(outcome.credential == (row.kind == .credentialRejected ? row.presented : nil))
     }
 
     @Test(arguments: [200, 400, 401, 403, 404, 408, 500, 502, 503], allPresented)

@@ -19,7 +19,7 @@ struct OAuthErrorTests {
             ("unauthorized_client", .refresh, .misconfigured, .keep),
             ("unsupported_grant_type", .refresh, .misconfigured, .keep),
             ("invalid_scope", .refresh, .invalidRequest, .keep),
-            ("invalid_request", .refresh, .invalidRequest, .keep), ("access_denied", .device, .declined, .keep),
+            ("invalid_request", .refresh, .invalidRequest, .keep), ("access_denied", .device, .declined, .clear),
             ("server_error", .refresh, .unavailable, .keep), ("temporarily_unavailable", .refresh, .unavailable, .keep),
             ("authorization_pending", .device, .challengePending, .keep),
             ("slow_down", .device, .challengePending, .keep),

@@ -102,7 +102,8 @@ public struct SandboxFault: Sendable, Equatable {
     /// `envelope`: `A`, `B`, `C`, `D` or `E` (an unhelpful `{}`), `two` (form A with two errors), `A+client` (form A with
     /// the client in the top-level `meta`), or `okta` (`errorCode` and `errorSummary`).
     ///
-    /// Default: `A` for Clerk; for OAuth the words of RFC 6749, and a bearer challenge for 401 and 403 at a resource.
+    /// Default: `A` for Clerk; for OAuth the words of RFC 6749, and a bearer challenge for 401 and 403 at a resource; for
+    /// Okta its own form, with `meta` as `errorCauses`.
     public var envelope: String?
     /// `delay_ms`: how long the answer is held back, for every kind.
     public var delay: Int64 = 0

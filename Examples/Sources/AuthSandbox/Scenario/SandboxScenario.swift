@@ -33,6 +33,21 @@
 /// | `dennis@example.com` | the password is in a breach list: reset it with an e-mail code |
 /// | `ken@example.com` | locked until somebody unlocks |
 /// | `radia@example.com` | banned |
+///
+/// These are there for Okta's sake; elsewhere their password is enough, if the account is not locked:
+///
+/// | who | what happens at Okta |
+/// |---|---|
+/// | `frances@example.com` | the password has expired; then TOTP (the same secret) |
+/// | `whitfield@example.com` | the password expires soon |
+/// | `hedy@example.com` | a push, which is approved after two polls |
+/// | `niklaus@example.com` | a push, which is rejected |
+/// | `tim@example.com` | a push, which nobody answers |
+/// | `vint@example.com` | a push with the number 42 to choose |
+/// | `donald@example.com` | locked, and told so; unlocks by text message (code `424242`) and a question (`seven`) |
+/// | `shafi@example.com` | WebAuthn, or TOTP (the same secret) |
+/// | `leslie@example.com` | has to set up text messages, and may set up a security question |
+/// | `jean+clerk_test@example.com` | a question (`Rex`), a text message, an e-mail (both `424242`), or TOTP |
 public struct SandboxScenario: Sendable, Equatable {
     /// Who has an account.
     public var users: [SandboxUser]
@@ -69,6 +84,7 @@ public struct SandboxScenario: Sendable, Equatable {
     public static var unlimited: SandboxScenario {
         var scenario = SandboxScenario()
         scenario.settings.rateLimits = .none
+        scenario.settings.okta.rateLimit = nil
         return scenario
     }
 
@@ -167,6 +183,6 @@ public struct SandboxScenario: Sendable, Equatable {
             person("dennis@example.com", "Dennis") { $0.passwordState = "pwned" },
             person("ken@example.com", "Ken") { $0.initialLock = .indefinite },
             person("radia@example.com", "Radia") { $0.state = "banned" },
-        ]
+        ] + oktaUsers(person)
     }
 }

@@ -1,6 +1,6 @@
 /// How the providers behave; every property has the provider's documented value as its default.
 ///
-/// Except for `oauth`, all of it is Clerk's.
+/// Except for `oauth` and `okta`, all of it is Clerk's; some of it holds for Okta too, as ``SandboxOktaSettings`` tells.
 ///
 /// In a scenario file these are the keys of `settings`, and `POST /_sandbox/settings` takes the same object to change
 /// some of them while the sandbox runs. Durations are seconds in JSON and milliseconds here.
@@ -79,6 +79,11 @@ public struct SandboxSettings: Sendable, Equatable {
     ///
     /// Default: refresh tokens rotate, with a grace of 30 s.
     public var oauth = SandboxOAuthSettings()
+
+    /// `okta`: how Okta behaves.
+    ///
+    /// Default: as documented, rate limits included.
+    public var okta = SandboxOktaSettings()
 
     /// Creates the published behaviour.
     public init() {}
@@ -201,6 +206,7 @@ extension SandboxSettings {
             try passwordPolicy.update(from: value, path: "\(path).password_policy")
         }
         if let value = reader.value("oauth") { try oauth.update(from: value, path: "\(path).oauth") }
+        if let value = reader.value("okta") { try okta.update(from: value, path: "\(path).okta") }
         try reader.finish()
     }
 
@@ -234,6 +240,7 @@ extension SandboxSettings {
                 "breached": .array(passwordPolicy.breached.map(JSONValue.string)),
             ],
             "oauth": oauth.json,
+            "okta": okta.json,
         ]
     }
 }
@@ -278,7 +285,7 @@ extension SandboxSettings.RateLimits {
 }
 
 extension SandboxSettings.Limit {
-    fileprivate init?(_ value: JSONValue, path: String) throws(SandboxError) {
+    init?(_ value: JSONValue, path: String) throws(SandboxError) {
         if value == .null || value == .bool(false) { return nil }
         var reader = try ObjectReader(value, path: path)
         guard let count = try reader.int("count", 1...1_000_000), let per = try reader.seconds("per_s") else {

@@ -49,6 +49,8 @@ public struct SandboxUser: Sendable, Equatable {
     /// `status_after_first_factor`: a sign-in stops in this status after the first factor, such as
     /// `needs_protect_check` or one that nobody has heard of.
     public var statusAfterFirstFactor: String?
+    /// `okta`: what this person has at Okta.
+    public var okta = SandboxOktaUser()
 
     /// A lock that is there from the start.
     public enum InitialLock: Sendable, Equatable {
@@ -110,6 +112,7 @@ extension SandboxUser {
         state = try reader.word("state", of: ["active", "banned", "deactivated", "deprovisioned"]) ?? state
         tasks = try reader.strings("tasks") ?? []
         statusAfterFirstFactor = try reader.string("status_after_first_factor")
+        if let value = reader.value("okta") { okta = try SandboxOktaUser(json: value, path: "\(path).okta") }
         try reader.finish()
         try check(path: path)
     }
@@ -127,6 +130,7 @@ extension SandboxUser {
             let known = Self.knownSecondFactors.joined(separator: ", ")
             throw SandboxError(.invalidInput, "\(path).second_factors: \"\(factor)\" is none of \(known)")
         }
+        try okta.check(path: "\(path).okta")
         if let totpSecret, Base32.decode(totpSecret) == nil {
             throw SandboxError(.invalidInput, "\(path).totp_secret must be base32")
         }

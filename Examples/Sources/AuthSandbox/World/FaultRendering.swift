@@ -5,6 +5,8 @@ extension SandboxFault {
         case clerk(client: JSONValue)
         /// RFC 6749's words, or a bearer challenge.
         case oauth(isResource: Bool)
+        /// Okta's: a code and a text.
+        case okta
     }
 
     /// The reply that the client gets instead of the true one.
@@ -60,6 +62,8 @@ extension SandboxFault {
         case .clerk(let own): client = own
         case .oauth(let isResource):
             if envelope == nil { return oauthAnswer(status: status ?? 400, isResource: isResource) }
+        case .okta:
+            if envelope == nil { return oktaAnswer(status: status ?? 400) }
         }
         let status = status ?? 422
         let code = errorCode ?? Self.usualCode(status)
@@ -106,6 +110,34 @@ extension SandboxFault {
             return OAuthFailure.invalidClient(message).response
         }
         return OAuthFailure(errorCode ?? Self.usualOAuthCode(status), message, status: status).response
+    }
+
+    /// An error of Okta's; `meta` stands for its causes.
+    private func oktaAnswer(status: Int) -> SandboxResponse {
+        let code = errorCode ?? Self.usualOktaCode(status)
+        return .json(
+            [
+                "errorCode": .string(code), "errorSummary": .string(errorMessage ?? "The sandbox was told to fail."),
+                "errorLink": .string(code), "errorId": "oaeSandboxFault", "errorCauses": meta ?? [],
+            ],
+            status: status
+        )
+    }
+
+    private static func usualOktaCode(_ status: Int) -> String {
+        let number =
+            switch status {
+            case 401: 11
+            case 403: 6
+            case 404: 7
+            case 405: 22
+            case 429: 47
+            case 503: 181
+            case 504: 67
+            case 500...: 9
+            default: 1
+            }
+        return OktaFailure.code(number)
     }
 
     private static func usualOAuthCode(_ status: Int) -> String {

@@ -77,7 +77,7 @@ struct RequestLog: Sendable {
         counts[route, default: Count()].received += 1
         if processed { counts[route, default: Count()].processed += 1 }
         let isReadable = Masking.isForm(request) && request.body.count <= OAuthForm.maximumLength
-        let form = isReadable ? FormEncoding.fields(request.body) : []
+        let form = isReadable ? FormEncoding.fields(request.body) : Self.members(request)
         let record = SandboxRequestRecord(
             number: total,
             receivedAt: now,
@@ -108,10 +108,19 @@ struct RequestLog: Sendable {
         }
     }
 
+    /// The members of a JSON object, as far as they are texts; others count as secrets.
+    private static func members(_ request: SandboxRequest) -> [FormEncoding.Field] {
+        guard request.header("content-type")?.lowercased().hasPrefix("application/json") ?? false,
+            request.body.count <= OAuthForm.maximumLength,
+            case .object(let members) = try? JSONParser.parse(request.body)
+        else { return [] }
+        return members.map { .init(name: $0.key, value: $0.value.string ?? "***") }
+    }
+
     private static func route(_ request: SandboxRequest) -> String {
         let prefixes = ["sia_", "sess_", "client_", "user_", "idn_", "org_"]
         let parts = request.path.prefix(500).split(separator: "/").map { part in
-            prefixes.contains { part.hasPrefix($0) && part.count > 20 } ? "{id}" : String(part)
+            prefixes.contains { part.hasPrefix($0) && part.count > 20 } || OktaRoute.isID(part) ? "{id}" : String(part)
         }
         return "\(request.method) /" + parts.joined(separator: "/")
     }
@@ -126,6 +135,7 @@ enum Masking {
         "grant_type", "client_id", "scope", "response_type", "redirect_uri", "code_challenge_method", "login_hint",
         "prompt", "acr_values", "max_age", "token_type_hint", "subject_token_type", "actor_token_type",
         "requested_token_type", "audience", "resource", "client_assertion_type", "decision",
+        "username", "factorType", "provider",
     ]
     private static let hiddenHeaders: Set<String> = [
         "authorization", "cookie", "proxy-authorization", "x-api-key", "dpop",

@@ -1,7 +1,8 @@
 // The endpoints under `/_sandbox/`: what a test or a demo does behind the client's back.
 extension SandboxWorld {
     /// One line for each endpoint, as `GET /_sandbox/` shows them.
-    static let controlIndex: JSONValue = oauthControlIndex.reduce(commonControlIndex) { $0.adding($1.0, $1.1) }
+    static let controlIndex: JSONValue = (oauthControlIndex + oktaControlIndex)
+        .reduce(commonControlIndex) { $0.adding($1.0, $1.1) }
 
     private static let commonControlIndex: JSONValue = [
         "GET /_sandbox/": "this list",
@@ -81,6 +82,7 @@ extension SandboxWorld {
         default:
             let now = now(wallNow: wallNow)
             if let answer = try controlOAuth("\(request.method) \(name)", request, now: now) { return answer }
+            if let answer = try controlOkta("\(request.method) \(name)", request, now: now) { return answer }
             throw SandboxError(.invalidInput, "no such endpoint: GET /_sandbox/ lists them")
         }
     }
@@ -172,6 +174,9 @@ extension SandboxWorld {
         try reader.finish()
         let time = seconds == .null ? nil : try ObjectReader.milliseconds(seconds, what: "seconds")
         clerk.lock(account.id, until: time.map { now + $0 })
+        if let id = okta.account(named: account.user.identifier)?.id {
+            okta.accounts[id]?.lock = time.map { .until(now + $0) } ?? .indefinite
+        }
         return ["locked": .string(account.user.identifier)]
     }
 
@@ -180,6 +185,7 @@ extension SandboxWorld {
         let account = try account(try reader.string("user"))
         try reader.finish()
         clerk.unlock(account.id)
+        if let id = okta.account(named: account.user.identifier)?.id { okta.unlock(id) }
         return ["unlocked": .string(account.user.identifier)]
     }
 

@@ -6,6 +6,7 @@ struct SandboxWorld: Sendable {
     var settings: SandboxSettings
     var clerk: ClerkWorld
     var oauth: OAuthWorld
+    var okta: OktaWorld
     var faults = FaultTable()
     var log = RequestLog()
     var outbox = Outbox()
@@ -35,6 +36,8 @@ struct SandboxWorld: Sendable {
         codes = SeededGenerator(seed: ~seed)
         clerk = ClerkWorld(users: scenario.users, now: wallNow, random: &random)
         oauth = OAuthWorld(users: scenario.users, clients: scenario.oauthClients, seed: seed)
+        okta = OktaWorld(seed: seed)
+        for user in scenario.users { addToOkta(user, now: wallNow) }
         for fault in scenario.faults { faults.add(fault) }
     }
 
@@ -46,7 +49,13 @@ struct SandboxWorld: Sendable {
     /// Adds a person for every provider and tells the id at Clerk's.
     mutating func add(_ user: SandboxUser, now: Int64) -> String {
         oauth.add(user)
+        addToOkta(user, now: now)
         return clerk.add(user, now: now, random: &random)
+    }
+
+    /// Adds a person to Okta, under the subject of their tokens.
+    private mutating func addToOkta(_ user: SandboxUser, now: Int64) {
+        okta.add(user, id: oauth.person(named: user.identifier)?.id ?? user.identifier, now: now)
     }
 
     /// Answers one request.
@@ -72,6 +81,7 @@ struct SandboxWorld: Sendable {
         if let fault {
             reply = fault.applied(to: response, now: now, style: style(of: target, request, now: now))
         }
+        if let bucket = oktaBucket(of: target) { okta.stamp(&reply.response, bucket: bucket, settings.okta, now: now) }
         let isAnswered = ![.reset, .close, .hang].contains(reply.delivery)
         let isError = isAnswered && reply.response.status >= 400
         let code = isError ? Self.errorCode(reply.response) : nil
@@ -96,11 +106,13 @@ struct SandboxWorld: Sendable {
     private enum Target {
         case clerk
         case oauth(OAuthRoute)
+        case okta(OktaRoute)
         case nobody
     }
 
     private func target(of request: SandboxRequest) -> Target {
         let servesClerk = providers.contains(.clerk)
+        if let target = oktaTarget(of: request) { return target }
         if providers.contains(.oauth), let route = OAuthRoute.find(request.path) {
             // Clerk's API may have any path before its /v1.
             let isClerks =
@@ -113,11 +125,33 @@ struct SandboxWorld: Sendable {
         return servesClerk ? .clerk : .nobody
     }
 
+    /// Okta's part: its own APIs by cookie or without anything, and below `/oauth2` those of the OAuth provider, which
+    /// answers requests with an access token too.
+    private func oktaTarget(of request: SandboxRequest) -> Target? {
+        guard providers.contains(.okta) else { return nil }
+        if let route = OktaRoute.find(request.path) {
+            let isWithToken = route.endpoint == .users && request.header("authorization") != nil
+            return isWithToken ? .oauth(OAuthRoute(endpoint: .resource, base: "")) : .okta(route)
+        }
+        guard let route = OAuthRoute.find(request.path), route.base.hasPrefix("/oauth2") else { return nil }
+        return .oauth(route)
+    }
+
+    /// What Okta counts a request by; nil for a request to somebody else.
+    private func oktaBucket(of target: Target) -> String? {
+        switch target {
+        case .okta(let route): route.bucket
+        case .oauth(let route) where providers.contains(.okta) && route.base.hasPrefix("/oauth2"): route.base
+        default: nil
+        }
+    }
+
     /// What the errors look like that a fault makes up.
     private func style(of target: Target, _ request: SandboxRequest, now: Int64) -> SandboxFault.Style {
         switch target {
         case .clerk: .clerk(client: clerk.clientJSON(for: request, settings: settings, now: now))
         case .oauth(let route): .oauth(isResource: route.endpoint.isResource)
+        case .okta: .okta
         case .nobody: .oauth(isResource: false)
         }
     }
@@ -126,6 +160,7 @@ struct SandboxWorld: Sendable {
     private static func errorCode(_ response: SandboxResponse) -> String? {
         let body = response.jsonBody
         if let code = body?["errors"]?[0]?["code"]?.string ?? body?["error"]?.string { return code }
+        if let code = body?["errorCode"]?.string { return code }
         let challenge = response.header("WWW-Authenticate") ?? ""
         guard let start = challenge.firstRange(of: "error=\"")?.upperBound else { return nil }
         return String(challenge[start...].prefix { $0 != "\"" })
@@ -142,7 +177,8 @@ struct SandboxWorld: Sendable {
         let response: SandboxResponse
         switch target {
         case .clerk: response = clerk.handle(request, context: &context, rotatesToken: rotatesToken)
-        case .oauth(let route): response = oauth.handle(request, route: route, context: &context)
+        case .oauth(let route): response = processOAuth(request, route, context: &context)
+        case .okta(let route): response = okta.handle(request, route: route, context: &context)
         case .nobody: response = OAuthFailure("not_found", "There is no such endpoint.", status: 404).response
         }
         random = context.random
@@ -150,6 +186,27 @@ struct SandboxWorld: Sendable {
         outbox = context.outbox
         log += context.log
         return response
+    }
+
+    /// The OAuth provider; at its endpoints below `/oauth2` with Okta's limits and sessions.
+    private mutating func processOAuth(
+        _ request: SandboxRequest,
+        _ route: OAuthRoute,
+        context: inout SandboxContext
+    ) -> SandboxResponse {
+        var request = request
+        if providers.contains(.okta), route.base.hasPrefix("/oauth2") {
+            do {
+                try okta.admit(to: route.base, context.settings.okta, now: context.now)
+            } catch {
+                // So it is at Okta's token endpoint: a limit in the words of a dead token.
+                return OAuthFailure("invalid_grant", error.summary, status: error.status).response
+            }
+            if route.endpoint == .authorize, let page = okta.signIn(atAuthorize: &request, context: context) {
+                return page
+            }
+        }
+        return oauth.handle(request, route: route, context: &context)
     }
 
     private static func line(_ record: SandboxRequestRecord) -> String {

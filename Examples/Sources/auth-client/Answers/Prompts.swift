@@ -8,14 +8,16 @@ struct Prompts: Sendable {
 
     /// Asks a question; a password is not shown while it is typed.
     func ask(_ challenge: Challenge) async throws -> ChallengeAnswer {
-        if let hint = challenge.hint { tell(hint) }
+        for line in Self.preparation(challenge) { tell(line) }
         while true {
             let text = try await terminal.ask(Self.question(challenge), isHidden: challenge.key.isHidden)
             switch text {
+            case "" where challenge.isOptional: return .useAnotherFactor
             case "": continue
             case "?": for line in Self.help(challenge) { tell(line) }
-            case "resend" where challenge.key.isSent: return .resend
+            case "resend" where challenge.key.isSent || challenge.key == .push: return .resend
             case "other" where challenge.key != .newPassword: return .useAnotherFactor
+            case _ where challenge.key == .push: for line in Self.help(challenge) { tell(line) }
             default: return .text(Secret(text))
             }
         }
@@ -26,7 +28,9 @@ struct Prompts: Sendable {
         tell("You can go on with:")
         for (index, factor) in factors.enumerated() {
             let destination = factor.destination.map { " to \($0)" } ?? ""
-            tell("  \(index + 1)  \(factor.key.title)\(destination)")
+            // A question to choose stands by itself.
+            let line = factor.key == .securityAnswer ? factor.destination : nil
+            tell("  \(index + 1)  \(line ?? factor.key.title + destination)")
         }
         while true {
             let text = try await terminal.ask("Which one? [1-\(factors.count)] ", isHidden: false)
@@ -41,19 +45,58 @@ struct Prompts: Sendable {
         terminal.write(Masking.printable(text))
     }
 
+    /// What is to be known of something that is answered elsewhere; whoever reads it has asked for it.
+    static func shown(_ challenge: Challenge) -> [String] {
+        var lines: [String] = []
+        if let number = challenge.number {
+            lines.append("Choose the number \(number) on your phone.")
+        } else if challenge.key == .push {
+            lines.append(
+                challenge.setup == nil
+                    ? "A confirmation was sent to your phone. Please answer it there."
+                    : "Please set the confirmation up on your phone."
+            )
+        }
+        // The address of a picture, which the person opens; nobody else reads it.
+        if let setup = challenge.setup { lines.append("To set it up: \(setup.reveal())") }
+        return lines
+    }
+
+    /// What stands above a question.
+    private static func preparation(_ challenge: Challenge) -> [String] {
+        var lines: [String] = []
+        if let prompt = challenge.prompt { lines.append(prompt) }
+        if let hint = challenge.hint { lines.append(hint) }
+        // The person is the one who needs it, and this is their screen.
+        if let setup = challenge.setup { lines.append("To set it up: \(setup.reveal())") }
+        if challenge.isOptional { lines.append("The password expires soon. Press return to keep it for now.") }
+        return lines
+    }
+
     private static func question(_ challenge: Challenge) -> String {
-        let destination = challenge.factor.destination.map { " sent to \($0)" } ?? ""
-        let more = challenge.key.isSent ? " (? for help)" : ""
+        let isSent = challenge.key.isSent
+        let destination = (isSent ? challenge.factor.destination : nil).map { " sent to \($0)" } ?? ""
+        let more = isSent ? " (? for help)" : challenge.key == .push ? " (resend, other or ?)" : ""
         return "\(challenge.key.title)\(destination)\(more): "
     }
 
     private static func help(_ challenge: Challenge) -> [String] {
-        var lines = ["Type the \(challenge.key.title.lowercased()) and press return."]
+        var lines: [String] = []
+        if challenge.key == .push {
+            lines.append("resend  has another confirmation sent to your phone")
+        } else {
+            lines.append("Type the \(challenge.key.title.lowercased()) and press return.")
+        }
         if challenge.key.isSent { lines.append("resend  has a new code sent") }
         lines.append("other   goes on with another way to prove that it is you")
         lines.append("Ctrl-C  ends the sign-in")
         return lines
     }
+}
+
+extension Challenge {
+    /// Whether it can be left: a password that is still good.
+    fileprivate var isOptional: Bool { key == .newPassword && factor.providerName == "PASSWORD_WARN" }
 }
 
 extension AnswerKey {

@@ -5,8 +5,11 @@ import HTTPRecovery
 struct Responder: ChallengeResponder {
     let answers: AnswerFile
     let terminal: Prompts?
+    /// Tells the person something, also where they cannot be asked.
+    var tell: @Sendable (String) -> Void = { _ in }
 
     func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
+        if challenge.key == .push { return try await answer(toPush: challenge) }
         if let answer = answers.take(challenge.key) { return .text(answer) }
         guard let terminal else { throw refusal(of: challenge) }
         return try await terminal.ask(challenge)
@@ -26,8 +29,25 @@ struct Responder: ChallengeResponder {
         return try await terminal?.choose(among: factors)
     }
 
+    func show(_ challenge: Challenge) async {
+        for line in Prompts.shown(challenge) { tell(line) }
+    }
+
     func notice(_ outcome: Outcome) async {
         terminal?.tell(outcome.userMessage ?? outcome.kind.userMessage)
+    }
+
+    /// A push is answered on the phone; what can be wished for here is another one, or another way.
+    private func answer(toPush challenge: Challenge) async throws -> ChallengeAnswer {
+        while let wish = answers.take(.push) {
+            switch wish.reveal() {
+            case "resend": return .resend
+            case "other": return .useAnotherFactor
+            default: continue
+            }
+        }
+        guard let terminal else { throw NoAnswer(.push) }
+        return try await terminal.ask(challenge)
     }
 
     /// Nobody is there to answer: a wrong password is then what ends the sign-in; for anything else an answer is

@@ -22,9 +22,12 @@ struct AuthClient: ParsableCommand {
 
             ANSWERS
               A JSON object with the keys password, email_code, phone_code, totp, backup_code,
-              new_password, choice (an answer key or the provider's own factor name). An array
-              is taken in order, a text is an array of one; nothing is sent twice. Without
-              choice, a factor whose answer is at hand is taken.
+              new_password, security_answer, phone_number (to set one up), webauthn (the word
+              unsupported, or the outcome as JSON text), push (the word resend has another one
+              sent after one that nobody answered) and choice (an answer key or the provider's
+              own factor name; of a locked Okta account EMAIL or SMS). An array is taken in
+              order, a text is an array of one; nothing is sent twice. Without choice, a factor
+              whose answer is at hand is taken.
 
             EXIT STATUS
               0 done; 64 wrong usage; 65 invalid or missing input; 69 the service cannot be
@@ -42,6 +45,10 @@ struct AuthClient: ParsableCommand {
                 --token-file session.json get /v1/me
               auth-client --provider oauth --base-url https://id.example.com --client-id cli \\
                 --scope 'openid offline_access' --token-file tokens.json sign-in
+              auth-client --provider okta --org https://example.okta.com \\
+                --token-file session.json sign-in --identifier ada@example.com
+              auth-client --provider okta --org https://example.okta.com --client-id 0oa1 \\
+                --redirect-uri com.example.cli:/callback --token-file tokens.json sign-in
               auth-client --provider clerk classify < exchanges.jsonl
             """
     )
@@ -104,12 +111,15 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
 
 /// The options of all commands.
 struct ClientOptions: ParsableArguments {
-    @Option(help: "Whose server it is; okta, forgerock and http serve classify alone.")
+    @Option(help: "Whose server it is; forgerock and http serve classify alone.")
     var provider: ProviderName
 
     @Option(
-        name: .customLong("base-url"),
-        help: "The URL of what stands before the server's paths: before /v1 for clerk, the issuer for oauth."
+        name: [.customLong("base-url"), .customLong("org")],
+        help: """
+            The URL of what stands before the server's paths: before /v1 for clerk, before /api/v1 for okta, the issuer \
+            for oauth.
+            """
     )
     var baseURL: String?
 

@@ -170,6 +170,8 @@ struct ClientOptionsValue: Sendable {
     let scope: String?
     let tokenURL: String?
     let deviceURL: String?
+    let redirectURI: String?
+    let authServer: String?
     let events: String?
     let maxWait: Duration
     let deadline: Duration?
@@ -188,6 +190,8 @@ struct ClientOptionsValue: Sendable {
         scope = options.oauth.scope
         tokenURL = options.oauth.tokenURL
         deviceURL = options.oauth.deviceURL
+        redirectURI = options.oauth.redirectURI
+        authServer = options.oauth.authServer
         events = options.events
         maxWait = options.maxWait.duration
         deadline = options.deadline?.duration

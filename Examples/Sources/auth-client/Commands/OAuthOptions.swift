@@ -1,5 +1,8 @@
 import ArgumentParser
+import AuthRecovery
 import CommandLineSupport
+import Glibc
+import HTTPRecovery
 
 /// The client registration, and where the server's endpoints are if it does not list them.
 struct OAuthOptions: ParsableArguments {
@@ -26,17 +29,59 @@ struct OAuthOptions: ParsableArguments {
     )
     var deviceURL: String?
 
+    @Option(
+        name: .customLong("redirect-uri"),
+        help: ArgumentHelp("okta: where the app's answers go, as it is registered.", valueName: "uri")
+    )
+    var redirectURI: String?
+
+    @Option(
+        name: .customLong("auth-server"),
+        help: ArgumentHelp("okta: the authorization server, such as default. Default: the org's own.", valueName: "id")
+    )
+    var authServer: String?
+
     /// Checks that the options fit the provider.
     func check(for provider: ProviderName) throws {
-        if provider == .oauth {
+        let app = [clientSecretEnv, scope]
+        let endpoints = [tokenURL, deviceURL]
+        let redirection = [redirectURI, authServer]
+        func isGiven(_ options: [String?]) -> Bool { options.contains { $0 != nil } }
+        switch provider {
+        case .oauth:
             guard clientID?.isEmpty == false else { throw ValidationError("--provider oauth needs --client-id.") }
-            return
+            if isGiven(redirection) {
+                throw ValidationError("--redirect-uri and --auth-server belong to --provider okta.")
+            }
+        case .okta:
+            if isGiven(endpoints) {
+                throw ValidationError("--token-url and --device-url belong to --provider oauth.")
+            }
+            if clientID?.isEmpty != false, clientID != nil || isGiven(app + redirection) {
+                throw ValidationError("These options need --client-id, which obtains an app's tokens.")
+            }
+            if clientID != nil, redirectURI?.isEmpty != false {
+                throw ValidationError("--provider okta with --client-id needs --redirect-uri.")
+            }
+        default:
+            if isGiven([clientID] + app + endpoints + redirection) {
+                throw ValidationError(
+                    "--client-id, --client-secret-env, --scope, --redirect-uri, --auth-server, --token-url and "
+                        + "--device-url belong to --provider oauth or okta."
+                )
+            }
         }
-        let given = [clientID, clientSecretEnv, scope, tokenURL, deviceURL].contains { $0 != nil }
-        if given {
-            throw ValidationError(
-                "--client-id, --client-secret-env, --scope, --token-url and --device-url belong to --provider oauth."
-            )
+    }
+}
+
+extension ClientOptionsValue {
+    /// The client's secret, where it has one.
+    func clientSecret() throws -> Secret? {
+        guard let name = clientSecretEnv else { return nil }
+        // The text belongs to the environment and is copied at once; nothing here changes the environment.
+        guard let value = unsafe getenv(name) else {
+            throw InputError("--client-secret-env: there is no environment variable of that name")
         }
+        return Secret(unsafe String(cString: value))
     }
 }

@@ -25,14 +25,15 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
     }
 
     /// Whether only what is logged can be asked about, and no server.
-    var servesClassifyAlone: Bool { self == .http || self == .okta || self == .forgerock }
+    var servesClassifyAlone: Bool { self == .http || self == .forgerock }
 
     /// What the commands do there.
     func client(_ setup: ProviderSetup) async throws -> any AuthProvider {
         switch self {
         case .clerk: try ClerkProvider(setup)
         case .oauth: try await OAuthProvider(setup)
-        case .okta, .forgerock, .http: throw InputError("--provider \(rawValue) serves classify alone")
+        case .okta: try OktaProvider(setup)
+        case .forgerock, .http: throw InputError("--provider \(rawValue) serves classify alone")
         }
     }
 }

@@ -1,6 +1,5 @@
 import AuthRecovery
 import CommandLineSupport
-import Glibc
 import HTTPRecovery
 import HTTPTypes
 
@@ -18,7 +17,7 @@ struct OAuthProvider: AuthProvider {
         options = setup.options
         guard let clientID = setup.options.clientID else { throw InputError("--client-id is missing") }
         let server = try await Self.server(setup)
-        let secret = try setup.options.clientSecretEnv.map(Self.secret)
+        let secret = try setup.options.clientSecret()
         oauth = OAuthClient(
             server: server,
             clientID: clientID,
@@ -54,13 +53,6 @@ struct OAuthProvider: AuthProvider {
             named[endpoint] = found[endpoint]
         }
         return try OAuthServer(issuer: found.issuer, endpoints: named)
-    }
-
-    private static func secret(ofVariable name: String) throws -> Secret {
-        guard let value = unsafe getenv(name) else {
-            throw InputError("--client-secret-env: there is no environment variable of that name")
-        }
-        return Secret(unsafe String(cString: value))
     }
 
     private static func origin(_ url: String) throws -> Origin {

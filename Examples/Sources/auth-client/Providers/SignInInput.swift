@@ -16,7 +16,12 @@ struct SignInInput: Sendable {
     }
 
     /// Answers from the file first, then from the person.
-    var responder: Responder { Responder(answers: answers, terminal: prompts) }
+    var responder: Responder {
+        Responder(answers: answers, terminal: prompts) { if !terminal.isQuiet { tell($0) } }
+    }
+
+    /// Whether a new password can be had: it was prepared, or the person can be asked.
+    var hasNewPassword: Bool { answers.has(.newPassword) || prompts != nil }
 
     /// Who signs in.
     func identifier() async throws -> String {

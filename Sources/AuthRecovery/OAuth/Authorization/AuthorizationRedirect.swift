@@ -18,12 +18,12 @@ public struct AuthorizationRedirect: Sendable {
 
     /// Reads the URL to which the redirect led; a URL without such parameters gives a redirect without any.
     public init(url: String) {
-        guard let start = url.utf8.firstIndex(of: UInt8(ascii: "?")) else {
-            self.init(query: "")
-            return
-        }
-        let rest = url[url.utf8.index(after: start)...]
-        self.init(query: String(rest.prefix { $0 != "#" }))
+        let parts = url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let query = parts[0].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first
+        let redirect = AuthorizationRedirect(query: String(query ?? ""))
+        // Some servers answer in the fragment, as RFC 6749 section 4.2.2 has it for other flows.
+        let isElsewhere = redirect.code == nil && redirect.error == nil && parts.count > 1
+        self = isElsewhere ? AuthorizationRedirect(query: String(parts[1])) : redirect
     }
 
     /// Reads the query, or the form that was posted in its place.

@@ -6,6 +6,8 @@ import HTTPTypes
 /// The error word of the body decides, then that of a token challenge, then the status as `HTTPClassifier`
 /// reads it. Two things stand above every word: a 429 is a throttle, and no 5xx refuses a credential. A refresh token, a
 /// code or a device code counts as refused only where a word in the body says so: a bare 401 does not end a sign-in.
+/// Successes of an authorization server's own endpoints tell what has become of what was presented: a code is used up, a
+/// refresh token is replaced, a revoked token is gone.
 public struct OAuthClassifier: OutcomeClassifier {
     /// Creates the classifier.
     public init() {}
@@ -16,7 +18,15 @@ public struct OAuthClassifier: OutcomeClassifier {
         guard case .response(let response, let body) = exchange.result else { return general }
         let isSuccess = (200..<300).contains(response.status.code)
         // Successes are the most frequent answers; those of any length are no errors in disguise.
-        if isSuccess, general.kind == .ok, !OAuthReading.mayHoldError(body) { return general }
+        if isSuccess, general.kind == .ok {
+            var outcome = general
+            if OAuthReading.mayHoldError(body) {
+                let reading = ErrorReading(exchange, response: response, body: body)
+                outcome = OAuthReading(reading, general: general).outcome
+            }
+            guard outcome.kind == .ok else { return outcome }
+            return OAuthSuccessReading(exchange, status: response.status.code, body: body)?.outcome ?? outcome
+        }
         let reading = ErrorReading(exchange, response: response, body: body)
         return OAuthReading(reading, general: general).outcome
     }

@@ -10,6 +10,8 @@ enum OAuthMeaning: Sendable {
     case denied
     /// A limit is reached.
     case throttled
+    /// The person has to sign in: a session that was presented is not enough.
+    case signIn
     /// Whatever was presented, the same.
     case plain(Outcome.Kind, [Remedy], parameter: String? = nil)
 
@@ -48,7 +50,7 @@ enum OAuthMeaning: Sendable {
         .insufficientUserAuthentication: strongerAuthentication,
         .unmetAuthenticationRequirements: strongerAuthentication,
         .useDPoPNonce: .plain(.nonceRequired, [.newNonce]),
-        .interactionRequired: atProvider, .loginRequired: atProvider, .accountSelectionRequired: atProvider,
+        .interactionRequired: atProvider, .loginRequired: .signIn, .accountSelectionRequired: atProvider,
         .consentRequired: atProvider,
     ]
 
@@ -101,6 +103,14 @@ extension OAuthError {
             outcome.tokenAction = presented == .device ? .clear : .keep
         case .denied:
             outcome = isResource ? Outcome(.permissionDenied, remedies: [.contactAdmin]) : Outcome(.declined)
+            // What was asked for is not granted any more.
+            if presented == .device { outcome.tokenAction = .clear }
+        case .signIn where presented == .session:
+            // It may be good for other things, so it stays.
+            outcome = Self.refused(.session)
+            outcome.remedies = [.reauthenticate]
+        case .signIn:
+            outcome = Outcome(.userActionRequired, remedies: [.visitProvider])
         case .throttled:
             outcome = Outcome(.rateLimited, scope: .origin, processed: .no, remedies: [.wait])
         case .plain(let kind, let remedies, let parameter):

@@ -1,0 +1,34 @@
+public import ArgumentParser
+
+/// How much is told, and how.
+public struct TellingOptions: ParsableArguments, Sendable {
+    @Flag(name: .shortAndLong, help: "Tell errors alone: no waits, no countdown.")
+    var quiet = false
+
+    @Flag(
+        name: .shortAndLong,
+        help: "Tell each attempt, answer, wait and reason with its time, on standard error."
+    )
+    var verbose = false
+
+    @Flag(help: "Redraw no line and use no colour; waits are told line by line, on whatever standard error is.")
+    var plain = false
+
+    /// Creates the options.
+    public init() {}
+
+    /// Refuses what contradicts itself.
+    public func validate() throws {
+        if quiet, verbose { throw ValidationError("--quiet and --verbose contradict each other.") }
+    }
+
+    /// How much is told.
+    public var verbosity: Verbosity { quiet ? .quiet : verbose ? .verbose : .normal }
+
+    /// Standard error as the person wants it.
+    ///
+    /// - Parameter isQuiet: Whether something else is written there, so that people are told nothing.
+    public func terminal(isQuiet: Bool) -> Terminal {
+        Terminal(isQuiet: isQuiet, verbosity: verbosity, isPlain: plain)
+    }
+}

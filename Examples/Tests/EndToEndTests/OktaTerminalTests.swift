@@ -1,0 +1,135 @@
+import AuthSandbox
+import Glibc
+import HTTPRecovery
+import Testing
+
+/// Signing in to Okta at a terminal.
+@Suite("auth-client --provider okta at a terminal", .timeLimit(.minutes(2)))
+struct OktaTerminalTests {
+    private static func start(_ bench: Bench, _ name: String) throws -> TerminalProgram {
+        try TerminalProgram(
+            "auth-client",
+            [
+                "--provider", "okta", "--org", bench.sandbox.url, "--token-file", bench.tokenFile, "--json", "sign-in",
+                "--identifier", name,
+            ],
+            in: bench.directory
+        )
+    }
+
+    private static func password(_ program: TerminalProgram) async throws {
+        try await program.sees("Password: ")
+        program.type("open-sesame-42")
+    }
+
+    private static func ended(_ program: TerminalProgram) async throws -> (status: Int32, screen: String) {
+        let end = await program.end()
+        #expect(!end.errors.contains("open-sesame-42") && !end.output.contains("open-sesame-42"))
+        return (end.status, end.errors)
+    }
+
+    @Test func aFactorIsChosenAndAWrongCodeAskedForAgain() async throws {
+        try await Bench.okta { bench in
+            let program = try Self.start(bench, "jean+clerk_test@example.com")
+            try await Self.password(program)
+            try await program.sees("Which one? [1-4] ")
+            #expect(program.screen.contains("4  Code of the authenticator app"))
+            #expect(program.screen.contains("2  Code by phone to "))
+            program.type("4")
+            try await program.sees("Code of the authenticator app: ")
+            let code = try #require(bench.sandbox.oktaTOTP(for: "jean+clerk_test@example.com"))
+            program.type(bench.wrongCode(code))
+            try await program.sees("Code of the authenticator app: ", times: 2)
+            program.type(code)
+            #expect(try await Self.ended(program).status == 0)
+        }
+    }
+
+    @Test func anotherFactorIsTakenInItsPlace() async throws {
+        try await Bench.okta { bench in
+            let program = try Self.start(bench, "jean+clerk_test@example.com")
+            try await Self.password(program)
+            try await program.sees("Which one? [1-4] ")
+            program.type("2")
+            try await program.sees("Code by phone sent to ")
+            program.type("other")
+            try await program.sees("Which one? [1-3] ")
+            program.type("1")
+            try await program.sees("What is the name of your first pet?")
+            try await program.sees("Answer: ")
+            program.type("Rex")
+            #expect(try await Self.ended(program).status == 0)
+        }
+    }
+
+    @Test func thePersonSeesThePushAndItsNumber() async throws {
+        try await Bench.okta { bench in
+            let program = try Self.start(bench, "vint@example.com")
+            try await Self.password(program)
+            try await program.sees("A confirmation was sent to your phone. Please answer it there.")
+            try await program.sees("Choose the number 42 on your phone.")
+            // The wait is visible, on one line.
+            try await program.sees("challenge pending: ")
+            let end = try await Self.ended(program)
+            #expect(end.status == 0)
+            #expect(!end.screen.contains("waiting 2"))
+        }
+    }
+
+    @Test func anotherPushIsSentOnWishAlone() async throws {
+        try await Bench.okta { bench in
+            let program = try Self.start(bench, "tim@example.com")
+            try await Self.password(program)
+            try await program.sees("Confirmation on the other device")
+            #expect(bench.sandbox.oktaPushes() == 1)
+            program.type("what?")
+            try await program.sees("resend  has another confirmation sent to your phone")
+            program.type("resend")
+            try await program.sees("A confirmation was sent to your phone", times: 2)
+            #expect(bench.sandbox.oktaPushes() == 2)
+            program.signal(SIGINT)
+            #expect(try await Self.ended(program).status == 130)
+        }
+    }
+
+    @Test func aPasswordThatExpiresSoonIsKept() async throws {
+        try await Bench.okta { bench in
+            let program = try Self.start(bench, "whitfield@example.com")
+            try await Self.password(program)
+            try await program.sees("Press return to keep it for now.")
+            try await program.sees("New password: ")
+            program.type("")
+            #expect(try await Self.ended(program).status == 0)
+        }
+    }
+
+    @Test func anAuthenticatorIsSetUp() async throws {
+        var user = Bench.person()
+        user.totpSecret = nil
+        user.okta.enrollments = [.init("token:software:totp")]
+        try await Bench.okta(user) { bench in
+            let program = try Self.start(bench, Bench.eva)
+            try await Self.password(program)
+            try await program.sees("To set it up: ")
+            try await program.sees("Code of the authenticator app: ")
+            program.type(try #require(bench.sandbox.oktaTOTP(for: Bench.eva)))
+            #expect(try await Self.ended(program).status == 0)
+        }
+    }
+
+    @Test func aLockedAccountIsUnlocked() async throws {
+        try await Bench.okta { bench in
+            let program = try Self.start(bench, "donald@example.com")
+            try await Self.password(program)
+            try await program.sees("Which one? [1-2] ")
+            program.type("2")
+            try await program.sees("Code by phone")
+            try await program.sees("(? for help): ")
+            program.type("424242")
+            try await program.sees("Which volume is next?")
+            try await program.sees("Answer: ")
+            program.type("seven")
+            #expect(try await Self.ended(program).status == 0)
+        }
+    }
+}

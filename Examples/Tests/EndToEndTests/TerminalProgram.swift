@@ -1,0 +1,79 @@
+import Dispatch
+import Glibc
+import Locking
+import Testing
+
+/// A built program of this package with a person at its terminal.
+struct TerminalProgram: Sendable {
+    private let process: pid_t
+    private let master: Int32
+    private let directory: String
+    private let seen = Locked<[UInt8]>([])
+
+    /// Starts a program whose input and errors are a terminal; its output goes to the file `out` in the directory.
+    init(_ name: String, _ arguments: [String], in directory: String) throws {
+        self.directory = directory
+        // The calls of the C library for this are not there in Swift; these are what they do.
+        master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        var (lock, number) = (Int32(0), UInt32(0))
+        let (unlock, ask) = (UInt(0x4004_5431), UInt(0x8004_5430))
+        // Both read or fill the local values.
+        try #require(unsafe ioctl(master, unlock, &lock) == 0)
+        try #require(unsafe ioctl(master, ask, &number) == 0)
+        let slave = "/dev/pts/\(number)"
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, slave, O_RDWR | O_NOCTTY, 0)
+        let flags = O_WRONLY | O_CREAT | O_TRUNC
+        unsafe posix_spawn_file_actions_addopen(&actions, 1, directory + "/out", flags, 0o600)
+        unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
+        unsafe posix_spawn_file_actions_addclose(&actions, master)
+        let path = BuiltProgram.products + "/" + name
+        // The C copies of the arguments live until the program has been started.
+        var strings: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+        defer { for index in unsafe strings.indices { unsafe free(strings[index]) } }
+        var process = pid_t()
+        let code = unsafe posix_spawn(&process, path, &actions, nil, &strings, environ)
+        try #require(code == 0, "\(path) cannot be started")
+        self.process = process
+        read()
+    }
+
+    /// Reads the screen until the program is gone.
+    private func read() {
+        let (master, seen) = (master, seen)
+        DispatchQueue.global().async {
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let count = unsafe Glibc.read(master, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return }
+                seen.withLock { $0 += buffer[..<count] }
+            }
+        }
+    }
+
+    /// All that was on the screen.
+    var screen: String { seen.withLock { String(decoding: $0, as: UTF8.self) } }
+
+    /// Waits until the screen holds a text so many times.
+    func sees(_ text: String, times: Int = 1) async throws {
+        while screen.ranges(of: text).count < times { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    /// Types a line.
+    func type(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        _ = unsafe Glibc.write(master, bytes, bytes.count)
+    }
+
+    func signal(_ number: Int32) { kill(process, number) }
+
+    /// Waits for the end.
+    func end() async -> BuiltProgram.End {
+        let status = await BuiltProgram.exitStatus(of: process)
+        close(master)
+        return BuiltProgram.End(status: status, output: contents(of: directory + "/out"), errors: screen)
+    }
+}
