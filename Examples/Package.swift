@@ -104,6 +104,7 @@ let package = Package(
                 "http-recover",
                 "renewal-worker",
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
+                .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),

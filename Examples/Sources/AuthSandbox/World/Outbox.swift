@@ -1,4 +1,4 @@
-/// A code that the sandbox would have sent to somebody.
+/// A code, or a link, that the sandbox would have sent to somebody.
 public struct SandboxMessage: Sendable, Equatable {
     /// The e-mail address or the phone number.
     public let to: String
@@ -6,11 +6,11 @@ public struct SandboxMessage: Sendable, Equatable {
     public let channel: String
     /// What it is for, such as `email_code` or `reset_password_email_code`.
     public let strategy: String
-    /// The code.
+    /// The code, or the whole link.
     public let code: String
     /// When, in milliseconds since 1970 on the sandbox's clock.
     public let sentAt: Int64
-    /// The sign-in that asked for it.
+    /// The sign-in, sign-up or verification that asked for it.
     public let signIn: String
 
     var json: JSONValue {
