@@ -50,7 +50,7 @@ struct ClerkReverificationTests {
                 "client/sign_ins/\(id)/attempt_second_factor",
                 ["strategy": "backup_code", "code": "b1"]
             )["response"]?["created_session_id"]?.string ?? ""
-        client.world.clerk.accounts.keys.forEach { client.world.clerk.accounts[$0]?.backupCodes = ["b2"] }
+        for id in client.world.clerk.accountOrder { client.world.clerk.accounts[id]?.backupCodes = ["b2"] }
         let base = "client/sessions/\(session)/verify"
         client.call("POST", base, ["level": "multi_factor"])
         client.call("POST", base + "/attempt_second_factor", ["strategy": "backup_code", "code": "b2"])

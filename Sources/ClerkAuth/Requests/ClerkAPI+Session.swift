@@ -36,10 +36,10 @@ extension ClerkAPI {
     /// Removes a session from the store, if it is still that one, and its session tokens.
     func forget(session id: String, call: Int) async throws {
         sessionTokens.drop(session: id)
-        guard try await tokens.read().credentials.sessionID == id else { return }
-        try await tokens.update { credentials in
-            if credentials.sessionID == id { credentials.remove(.session) }
-        }
+        let present = try await tokens.read().credentials
+        guard present.sessionID == id, let version = present.version(of: .session),
+            try await tokens.clear(.session, ifVersion: version)
+        else { return }
         let runtime = client.runtime
         runtime.events.emit(RecoveryEvent(call: call, time: runtime.time.now, kind: .clear(.session)))
     }
