@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "CurlTransport", targets: ["CurlTransport"]),
         .library(name: "AuthRecovery", targets: ["AuthRecovery"]),
         .library(name: "ClerkAuth", targets: ["ClerkAuth"]),
+        .library(name: "FacebookAuth", targets: ["FacebookAuth"]),
         .library(name: "ForgeRockAuth", targets: ["ForgeRockAuth"]),
         .library(name: "OktaAuth", targets: ["OktaAuth"]),
         .library(name: "SQLiteRecoveryStore", targets: ["SQLiteRecoveryStore"]),
@@ -23,7 +24,7 @@ let package = Package(
         .trait(name: "Redis", description: "State shared by a fleet: Redis or Valkey (libhiredis-dev, libssl-dev)."),
         .trait(
             name: "Cryptography",
-            description: "Encryption at rest, private_key_jwt, DPoP proofs and a software authenticator (swift-crypto)."
+            description: "Encryption at rest, private_key_jwt, DPoP, app secret proofs, a software authenticator (swift-crypto)."
         ),
     ],
     dependencies: [
@@ -58,6 +59,13 @@ let package = Package(
             name: "ClerkAuth",
             dependencies: [
                 "AuthRecovery", "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .target(
+            name: "FacebookAuth",
+            dependencies: [
+                "AuthRecovery", "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
             ]
         ),
         .target(
@@ -165,6 +173,13 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
                 .product(name: "_CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+            ]
+        ),
+        .testTarget(
+            name: "FacebookAuthTests",
+            dependencies: [
+                "FacebookAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
         .testTarget(

@@ -11,7 +11,7 @@ let package = Package(
         .executable(name: "auth-client", targets: ["auth-client"]),
     ],
     dependencies: [
-        .package(name: "swift-http-recovery", path: "..", traits: ["SQLite", "Redis"]),
+        .package(name: "swift-http-recovery", path: "..", traits: ["SQLite", "Redis", "Cryptography"]),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.6.0", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
     ],
@@ -48,6 +48,7 @@ let package = Package(
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "FacebookAuth", package: "swift-http-recovery"),
                 .product(name: "ForgeRockAuth", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -63,6 +64,7 @@ let package = Package(
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "FacebookAuth", package: "swift-http-recovery"),
                 .product(name: "ForgeRockAuth", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -103,13 +105,17 @@ let package = Package(
                 "auth-sandbox",
                 "http-recover",
                 "renewal-worker",
+                "Locking",
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "ForgeRockAuth", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "OktaAuth", package: "swift-http-recovery"),
+                // Registers and signs for real in the WebAuthn tests.
+                .product(name: "WebAuthnTesting", package: "swift-http-recovery"),
             ]
         ),
     ]

@@ -15,6 +15,7 @@ extension ForgeRock {
     ///   - body: The body.
     ///   - headerFields: Further fields.
     ///   - responder: Answers what a step-up asks; nil where nobody can.
+    ///   - callbacks: Answers callbacks of a step-up before the journey looks at them.
     ///   - options: How to deal with what goes wrong in a step-up.
     /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
     public func send(
@@ -23,6 +24,7 @@ extension ForgeRock {
         body: HTTPBody? = nil,
         headerFields: HTTPFields = [:],
         answering responder: (any ChallengeResponder)? = nil,
+        callbacks: any CallbackResponder = NoCallbackResponder(),
         options: SignInOptions = SignInOptions()
     ) async throws -> Response {
         let path = path.hasPrefix("/") ? path : "/" + path
@@ -39,7 +41,7 @@ extension ForgeRock {
                     let advice = error.outcome.advice.flatMap({ PolicyAdvice($0) })
                 {
                     hasSteppedUp = true
-                    try await follow(advice, answering: responder, options: options)
+                    try await follow(advice, answering: responder, callbacks: callbacks, options: options)
                     advice.amend(&request)
                 } else if error.kind == .credentialRejected, error.outcome.credential == .access, !hasRenewed,
                     oauth != nil, body?.canBeRead ?? true

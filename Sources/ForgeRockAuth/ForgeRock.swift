@@ -165,7 +165,7 @@ public struct ForgeRock: Sendable {
         options: SignInOptions
     ) async throws -> ForgeRockSession {
         let runtime = api.client.runtime
-        let watch = SignInWatch(responder)
+        let watch = SignInWatch(responder, options: options, now: runtime.time.now)
         let flow = SignInFlow(answering: responder, options: options) { watch.emit($0, in: runtime) }
         let surroundings = ForgeRockSignInMachine.Surroundings(
             runtime: runtime,

@@ -108,6 +108,25 @@ private let steps: [ScriptedTransport.Step] = [
         #expect(error?.reason == .deadlineWouldPass && error?.retryAfter == .seconds(30))
         #expect(bench.clock.requestedDelays.isEmpty)
     }
+
+    @Test(arguments: [
+        (SignInOptions(deadline: .seconds(5)), StopReason.deadlineWouldPass),
+        (SignInOptions(maxWait: .seconds(5)), .waitExceedsLimit),
+    ])
+    func norIsAPollThatTheSignInHasNoTimeFor(options: SignInOptions, reason: StopReason) async throws {
+        let bench = try ForgeRockBench([.login, .step(AM.poll("8000"), id: "a2"), .success()])
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.forgeRock.signIn(
+                identifier: "ada",
+                password: "hunter2",
+                answering: Person(),
+                options: options
+            )
+        }
+        #expect(error?.kind == .timedOut && error?.reason == reason)
+        #expect(error?.retryAfter == .seconds(8) && error?.retryAt != nil)
+        #expect(bench.clock.requestedDelays.isEmpty && bench.transport.received.count == 2)
+    }
 }
 
 @Suite struct P5OneRefreshAtATime {
@@ -323,6 +342,14 @@ actor Latch {
         #"{"details":[{"rawResponse":{"details":[{"innerError":{"failuresRemaining":1}}]}}]}"#,
         #"{"valid":false}"#, "<html>", "",
     ]
+
+    @Test(arguments: [#"{"tokenId":12}"#, #"{"tokenId":""}"#, #"{"tokenId":["t"],"successUrl":"/"}"#])
+    func aSessionWithoutATokenIsNone(body: String) async throws {
+        let bench = try ForgeRockBench([.login, .status(200, [:], body: body)])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error?.kind == .unreadable)
+        #expect(try await bench.tokens.read().credentials.ssoToken == nil)
+    }
 
     @Test func damagedAnswersAlwaysComeToAnOutcome() {
         let mutator = ByteMutator(seed: 1)

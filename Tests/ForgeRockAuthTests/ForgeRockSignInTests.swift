@@ -205,6 +205,7 @@ import Testing
         _ = try await bench.signIn(nil, person)
         #expect(bench.sent.last == "authenticate a1 2")
         #expect(person.choices == [["Email", "SMS", "Authenticator app"]])
+        #expect(person.notices.map(\.userMessage) == ["How?"])
         let byPreference = try ForgeRockBench(steps)
         _ = try await byPreference.signIn(nil, Person(), options: SignInOptions(preference: [.phoneCode]))
         #expect(byPreference.sent.last == "authenticate a1 1")

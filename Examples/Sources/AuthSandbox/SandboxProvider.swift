@@ -9,7 +9,9 @@ public struct SandboxProvider: Sendable, Hashable {
     public static let oauth = SandboxProvider(name: "oauth")
     /// Okta: its Authentication API, its sessions, and OAuth 2 below `/oauth2`.
     public static let okta = SandboxProvider(name: "okta")
+    /// PingAM (ForgeRock AM, OpenAM), with a gateway before an application.
+    public static let forgerock = SandboxProvider(name: "forgerock")
 
     /// Every provider there is.
-    public static let all: [SandboxProvider] = [clerk, oauth, okta]
+    public static let all: [SandboxProvider] = [clerk, oauth, okta, forgerock]
 }

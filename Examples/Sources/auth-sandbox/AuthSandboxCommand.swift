@@ -8,8 +8,8 @@ struct AuthSandboxCommand: ParsableCommand {
         commandName: "auth-sandbox",
         abstract: "A local server that behaves like authentication providers.",
         discussion: """
-            It serves Clerk's Frontend API below /v1 (with any path before it), Okta below /api/v1 and an OAuth 2 and \
-            OpenID Connect provider, and prints the line "listening on http://HOST:PORT" when it is ready, then each code that it \
+            It serves Clerk's Frontend API below /v1 (with any path before it), Okta below /api/v1, PingAM and an OAuth 2 \
+            and OpenID Connect provider, and prints the line "listening on http://HOST:PORT" when it is ready, then each code that it \
             would have sent and each request. Ctrl-C ends it.
 
             PEOPLE. The password of each of them is \(SandboxScenario.defaultPassword).
@@ -62,13 +62,21 @@ struct AuthSandboxCommand: ParsableCommand {
             lockouts that are shown or hidden, limits and how their headers look, a clock that is wrong. \
             GET /_sandbox/okta tells how many pushes and codes were sent; POST /_sandbox/okta/push answers one.
 
+            PINGAM. Below /json and /am/json are journeys, sessions and profiles of the realms /, /alpha, /bravo and \
+            /alpha/customers; below /am/oauth2 and /oauth2/realms is their OAuth 2 side, with the same clients. People \
+            sign in with their e-mail address or with what stands before its @. The fifth wrong password locks. The \
+            journeys: Login, LoginLoop, Polling, Suspend, OneTimeCode, MFA, WebAuthn, WebAuthnRegistration, \
+            ChangePassword, Choice, Profile, Unknown and StepUp; GET /_sandbox/forgerock tells what each does. \
+            /ig/txn, /ig/journey and /ig/app are applications behind a gateway: the first wants a transaction \
+            confirmed, the second a stronger journey; /ig/api wants an access token.
+
             CONTROL. GET /_sandbox/ lists what a test can do: read the codes (/_sandbox/outbox) and the requests \
             (/_sandbox/requests), set faults (/_sandbox/faults), move the clock (/_sandbox/clock), lock, revoke, \
-            change settings, look at families of tokens (/_sandbox/oauth), begin again.
+            change settings, look at families of tokens (/_sandbox/oauth) and at PingAM (/_sandbox/forgerock), begin again.
 
             SCENARIO. A JSON object with the keys users, default_users, oauth, settings and faults; the keys of each \
             are described with the types SandboxScenario, SandboxUser, SandboxOAuthClient, SandboxSettings, \
-            SandboxOAuthSettings, SandboxOktaUser, SandboxOktaSettings and SandboxFault. For example, without rate limits, with access tokens that live two \
+            SandboxOAuthSettings, SandboxOktaUser, SandboxOktaSettings, SandboxForgeRockSettings and SandboxFault. For example, without rate limits, with access tokens that live two \
             seconds, and with one more person:
               {"settings": {"rate_limits": false, "oauth": {"access_lifetime_s": 2}},
                "users": [{"emails": "eva@example.com", "password": "open-sesame-42",
@@ -82,7 +90,7 @@ struct AuthSandboxCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Where to listen; port 0 takes a free one.", valueName: "HOST:PORT"))
     var listen = "127.0.0.1:0"
 
-    @Option(help: "Which providers to serve: all, clerk, oauth or okta.")
+    @Option(help: "Which providers to serve: all, clerk, oauth, okta or forgerock.")
     var provider: Provider = .all
 
     @Option(help: ArgumentHelp("A scenario file.", valueName: "FILE"))
@@ -96,6 +104,7 @@ struct AuthSandboxCommand: ParsableCommand {
         case clerk
         case oauth
         case okta
+        case forgerock
 
         var served: [SandboxProvider] {
             switch self {
@@ -103,6 +112,7 @@ struct AuthSandboxCommand: ParsableCommand {
             case .clerk: [.clerk]
             case .oauth: [.oauth]
             case .okta: [.okta]
+            case .forgerock: [.forgerock]
             }
         }
     }

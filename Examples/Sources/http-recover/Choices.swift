@@ -2,6 +2,7 @@ import ArgumentParser
 import AuthRecovery
 import ClerkAuth
 import CurlTransport
+import FacebookAuth
 import ForgeRockAuth
 import HTTPRecovery
 import OktaAuth
@@ -13,6 +14,7 @@ enum ProviderChoice: String, ExpressibleByArgument, CaseIterable {
     case clerk
     case okta
     case forgerock
+    case facebook
 
     /// The classifier.
     var classifier: any OutcomeClassifier {
@@ -22,6 +24,7 @@ enum ProviderChoice: String, ExpressibleByArgument, CaseIterable {
         case .clerk: ClerkClassifier()
         case .okta: OktaClassifier()
         case .forgerock: ForgeRockClassifier()
+        case .facebook: FacebookClassifier()
         }
     }
 }

@@ -12,9 +12,11 @@ struct Bench: Sendable {
     /// What every command is given beside.
     var options: [String] = []
     /// Which of the token file's keys hold secrets.
-    var secretKeys = ["client_token", "access_token", "refresh_token"]
+    var secretKeys = ["client_token", "access_token", "refresh_token", "sso_token"]
     /// Secrets that the server holds now.
     var heldSecrets: @Sendable () -> [String] = { [] }
+    /// What the sandbox has logged, where it is kept.
+    var log: LogLines?
 
     /// Runs the function with a sandbox and an empty directory.
     static func run(
@@ -87,6 +89,8 @@ struct Bench: Sendable {
         for secret in planted {
             #expect(!run.output.contains(secret) && !run.errors.contains(secret) && !run.eventText.contains(secret))
         }
+        // The log tells what was sent to people, and nothing else that is secret.
+        for secret in passwords + secrets + held { #expect(log?.withoutCodes.contains(secret) != true) }
         #expect(run.named("done").count == 1)
         #expect(run.events.last?["event"]?.string == "done")
         #expect(run.events.last?["outcome"]?.string == run.report["outcome"]?.string)

@@ -62,6 +62,27 @@ struct ClassifyTests {
         #expect(answers.map { $0["retry_after_s"]?.number?.saturatedInt } == [12, nil, 60])
     }
 
+    @Test func facebooksBatchesAreToldItemByItem() async throws {
+        let batch =
+            #"[{\"code\":200,\"body\":\"{}\"},null,{\"code\":400,\"body\":\"{\\\"error\\\":{\\\"code\\\":190,"#
+            + #"\\\"error_subcode\\\":463}}\"}]"#
+        let answers = try await Self.classify(
+            "facebook",
+            #"{"name":"a","request":{"method":"POST","path":"/v25.0/","presented":"access"},"status":200,"#
+                + #""headers":{},"body":""# + batch + #""}"#,
+            #"{"name":"b","request":{"method":"GET","path":"/v25.0/me","presented":"access"},"status":400,"#
+                + #""headers":{"X-Business-Use-Case-Usage":"{\"1\":[{\"type\":\"ads_management\","#
+                + #"\"estimated_time_to_regain_access\":10}]}"},"body":{"error":{"code":80004}}}"#
+        )
+        let items = answers[0]["items"]?.array
+        #expect(answers[0]["kind"]?.string == "ok")
+        #expect(items?.map { $0["kind"]?.string } == ["ok", "unavailable", "credential_rejected"])
+        #expect(items?[2]["subcode"]?.string == "463")
+        #expect(items?[2].members?.map(\.key) == Self.keys)
+        #expect(answers[1]["items"]?.isNull == true)
+        #expect(answers[1]["retry_after_s"]?.number?.saturatedInt == 600)
+    }
+
     @Test func aFullDiskIsToldOf() async throws {
         try await withTemporaryDirectory { directory in
             try #require(unsafe symlink("/dev/full", directory + "/out") == 0)

@@ -29,7 +29,18 @@ struct UsageTests {
         "--provider oauth --base-url URL status",
         "--provider clerk --base-url URL --client-id cli status",
         "--provider http --base-url URL status",
-        "--provider forgerock --base-url URL status",
+        "--provider forgerock --base-url URL --client-id cli status",
+        "--provider forgerock --base-url URL --redirect-uri app:/back status",
+        "--provider forgerock --base-url URL --scope openid status",
+        "--provider forgerock --base-url URL --token-url URL status",
+        "--provider forgerock --base-url URL status --resume link",
+        "--provider forgerock --base-url URL sign-in --journey=",
+        "--provider forgerock --base-url URL status --answers file",
+        "--provider forgerock --base-url URL get /json --identifier ada",
+        "--provider clerk --base-url URL --realm alpha status",
+        "--provider clerk --base-url URL get /v1/me --answers file",
+        "--provider facebook --base-url URL status",
+        "--provider clerk --base-url URL --quiet --verbose status",
         "--base-url URL status",
     ])
     func whatIsNotUnderstoodSendsNothing(line: String) async throws {
@@ -65,7 +76,7 @@ struct UsageTests {
         #expect(end.errors.isEmpty)
         for word in [
             "sign-in", "sign-out", "classify", "--max-wait", "--deadline", "EXIT STATUS", "backup_code",
-            "security_answer", "--org",
+            "security_answer", "--org", "--journey",
         ] {
             #expect(end.output.contains(word))
         }

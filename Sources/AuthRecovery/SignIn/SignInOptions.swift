@@ -12,6 +12,16 @@ public struct SignInOptions: Sendable, Hashable {
     /// How often a flow that died is begun again.
     public var maxRestarts: Int
 
+    /// How long after its beginning the sign-in may still wait for the server between two calls, as between two polls;
+    /// nil for any time.
+    ///
+    /// A wait that could not end before is not begun. The calls themselves are bounded by the client, and nobody hurries
+    /// the person who answers.
+    public var deadline: Duration?
+
+    /// The longest single wait between two calls; nil for any.
+    public var maxWait: Duration?
+
     /// Creates options.
     ///
     /// - Parameters:
@@ -20,15 +30,21 @@ public struct SignInOptions: Sendable, Hashable {
     ///     else a phone code.
     ///   - maxRounds: How often one question is asked. Default: 3.
     ///   - maxRestarts: How often a dead flow is begun again. Default: 1.
+    ///   - deadline: How long after its beginning the sign-in may still wait between two calls. Default: any time.
+    ///   - maxWait: The longest single wait between two calls. Default: any.
     public init(
         preference: [AnswerKey] = [.password, .totp, .emailCode, .phoneCode, .backupCode],
         compromisedPasswordFallback: [AnswerKey] = [.emailCode, .phoneCode],
         maxRounds: Int = 3,
-        maxRestarts: Int = 1
+        maxRestarts: Int = 1,
+        deadline: Duration? = nil,
+        maxWait: Duration? = nil
     ) {
         self.preference = preference
         self.compromisedPasswordFallback = compromisedPasswordFallback
         self.maxRounds = max(1, maxRounds)
         self.maxRestarts = max(0, maxRestarts)
+        self.deadline = deadline
+        self.maxWait = maxWait
     }
 }

@@ -13,9 +13,20 @@ package final class SignInWatch: Sendable {
     private let signals: AsyncStream<Signal>
     private let continuation: AsyncStream<Signal>.Continuation
     private let latest = Atomic(0)
+    private let end: TimeSource.Instant?
+    private let maxWait: Duration?
 
     package init(_ responder: any ChallengeResponder) {
         self.responder = responder
+        (end, maxWait) = (nil, nil)
+        (signals, continuation) = AsyncStream.makeStream()
+    }
+
+    /// A watch that keeps the bounds for waits.
+    package init(_ responder: any ChallengeResponder, options: SignInOptions, now: TimeSource.Instant) {
+        self.responder = responder
+        end = options.deadline.map { now.advanced(by: $0) }
+        maxWait = options.maxWait
         (signals, continuation) = AsyncStream.makeStream()
     }
 
@@ -41,15 +52,34 @@ package final class SignInWatch: Sendable {
 
     /// Waits between two calls of the sign-in, as between two polls, visibly for those who watch and for the responder.
     ///
-    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    /// - Throws: `RecoveryError` of the kind `timed_out`, at once, for a wait that would be too long; `CancellationError`
+    ///   as soon as the task is cancelled.
     package func wait(_ delay: Duration, reason: Outcome.Kind, in runtime: Runtime) async throws {
         guard delay > .zero else { return }
         let end = runtime.time.now.advanced(by: delay)
+        try check(delay, until: end, in: runtime)
         let kind = RecoveryEvent.Kind.wait(reason: reason, duration: delay, until: runtime.time.wallTime(at: end))
         emit(kind, in: runtime)
         observe(RecoveryEvent(call: call, time: runtime.time.now, kind: kind))
         defer { continuation.yield(.goesOn) }
         try await runtime.time.sleep(until: end)
+    }
+
+    private func check(_ delay: Duration, until moment: TimeSource.Instant, in runtime: Runtime) throws {
+        let reason: StopReason
+        if let end, moment >= end {
+            reason = runtime.time.now >= end ? .deadlinePassed : .deadlineWouldPass
+        } else if let maxWait, delay > maxWait {
+            reason = .waitExceedsLimit
+        } else {
+            return
+        }
+        throw RecoveryError(
+            outcome: Outcome(.timedOut, processed: .yes),
+            reason: reason,
+            retryAfter: delay,
+            retryAt: runtime.time.wallTime(at: moment)
+        )
     }
 
     /// Runs the sign-in, with its waits shown beside it.

@@ -67,6 +67,8 @@ public struct JourneySuccess: Sendable, Hashable {
         token = value["tokenId"]?.string?.nonEmpty.map { Secret($0) }
         successURL = value["successUrl"]?.string?.nonEmpty?.bounded(to: 4096)
         realm = value["realm"]?.string?.nonEmpty?.bounded(to: 256)
-        if value["tokenId"] == nil, value["successUrl"] == nil { return nil }
+        // A token that is none is no journey without a session, but no answer of the server's.
+        let hasToken = value["tokenId"].map { !$0.isNull } ?? false
+        if hasToken ? token == nil : value["successUrl"] == nil { return nil }
     }
 }

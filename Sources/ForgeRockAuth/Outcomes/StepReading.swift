@@ -11,7 +11,7 @@ struct StepReading {
     var outcome: Outcome {
         guard let body = reading.reading.content.json, case .object = body else { return reading.failure(.unreadable) }
         if let step = JourneyStep(body) { return outcome(of: step) }
-        guard body["tokenId"] != nil || body["successUrl"] != nil else { return reading.failure(.unreadable) }
+        guard JourneySuccess(body) != nil else { return reading.failure(.unreadable) }
         var outcome = reading.failure(.ok)
         switch reading.presented {
         case .state: outcome.tokenAction = .clear

@@ -18,7 +18,10 @@ extension ForgeRockSignInMachine {
             try Task.checkCancellation()
             if step == nil { return try await begin() }
             if !isPrepared { try await prepare() }
-            if let wanted = nextQuestion() { return wanted }
+            if let wanted = nextQuestion() {
+                if case .choose(let factors) = wanted { await showQuestion(of: factors) }
+                return wanted
+            }
             guard let current = step else { return try await begin() }
             if let wait = current.first(\.pollingWait) {
                 guard start.duration(to: time.now) < Self.maximumPolling else {
@@ -205,6 +208,17 @@ extension ForgeRockSignInMachine {
                 asked.append(question)
             }
         }
+    }
+
+    /// Shows what a choice is about, which its options alone do not tell.
+    private func showQuestion(of factors: [Factor]) async {
+        guard let question = asked.first(where: { $0.factors == factors }) else { return }
+        let lines = [question.hint, question.prompt].compactMap { $0?.nonEmpty }
+        guard !lines.isEmpty else { return }
+        var notice = Outcome(.continue, processed: .yes)
+        notice.userMessage = lines.joined(separator: "\n")
+        notice.statusType = step?.stage?.bounded(to: 256)
+        await surroundings.show(notice)
     }
 
     /// Shows the texts of a step in which nothing is asked.

@@ -34,7 +34,10 @@ enum OAuthGrantType: String, Sendable, CaseIterable {
     /// What a token request asks with, for the log and for faults: a short name, `unsupported`, or nil for a request
     /// that is none.
     static func name(of request: SandboxRequest) -> String? {
-        guard OAuthRoute.find(request.path)?.endpoint == .token, Masking.isForm(request),
+        let isToken =
+            OAuthRoute.find(request.path)?.endpoint == .token
+            || ForgeRockRoute.find(request.path)?.endpoint == .oauth(.token)
+        guard isToken, Masking.isForm(request),
             request.body.count <= OAuthForm.maximumLength
         else { return nil }
         let field = FormEncoding.fields(request.body).first { $0.name == "grant_type" }

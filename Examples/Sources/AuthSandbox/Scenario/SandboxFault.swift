@@ -100,10 +100,13 @@ public struct SandboxFault: Sendable, Equatable {
     /// `message`: the error's message, for a body that the sandbox makes.
     public var errorMessage: String?
     /// `envelope`: `A`, `B`, `C`, `D` or `E` (an unhelpful `{}`), `two` (form A with two errors), `A+client` (form A with
-    /// the client in the top-level `meta`), or `okta` (`errorCode` and `errorSummary`).
+    /// the client in the top-level `meta`), or `okta` (`errorCode` and `errorSummary`); of PingAM `am`, `am+number` (the
+    /// `errorCode` as a number), `am-reason` (without a `reason`), `am+top` (`failureUrl` at the top) or `am1` (that of
+    /// the first version, `errorMessage`).
     ///
     /// Default: `A` for Clerk; for OAuth the words of RFC 6749, and a bearer challenge for 401 and 403 at a resource; for
-    /// Okta its own form, with `meta` as `errorCauses`.
+    /// Okta its own form, with `meta` as `errorCauses`; for PingAM `am`, where `code` is the `errorCode`. With a status
+    /// below 400 PingAM's envelope says 401.
     public var envelope: String?
     /// `delay_ms`: how long the answer is held back, for every kind.
     public var delay: Int64 = 0
@@ -150,7 +153,7 @@ public struct SandboxFault: Sendable, Equatable {
 }
 
 extension SandboxFault {
-    static let envelopes = ["A", "B", "C", "D", "E", "two", "A+client", "okta"]
+    static let envelopes = ["A", "B", "C", "D", "E", "two", "A+client", "okta"] + forgeRockEnvelopes
 
     init(value: JSONValue, path: String) throws(SandboxError) {
         var reader = try ObjectReader(value, path: path)

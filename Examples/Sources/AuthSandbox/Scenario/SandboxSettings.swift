@@ -1,6 +1,7 @@
 /// How the providers behave; every property has the provider's documented value as its default.
 ///
-/// Except for `oauth` and `okta`, all of it is Clerk's; some of it holds for Okta too, as ``SandboxOktaSettings`` tells.
+/// Except for `oauth`, `okta` and `forgerock`, all of it is Clerk's; the password policy is everybody's, and some of it
+/// holds for Okta too, as ``SandboxOktaSettings`` tells.
 ///
 /// In a scenario file these are the keys of `settings`, and `POST /_sandbox/settings` takes the same object to change
 /// some of them while the sandbox runs. Durations are seconds in JSON and milliseconds here.
@@ -93,6 +94,11 @@ public struct SandboxSettings: Sendable, Equatable {
     ///
     /// Default: as documented, rate limits included.
     public var okta = SandboxOktaSettings()
+
+    /// `forgerock`: how PingAM behaves.
+    ///
+    /// Default: locks with the fifth failure, steps that can be answered for 5 minutes.
+    public var forgerock = SandboxForgeRockSettings()
 
     /// Creates the published behaviour.
     public init() {}
@@ -229,6 +235,7 @@ extension SandboxSettings {
         }
         if let value = reader.value("oauth") { try oauth.update(from: value, path: "\(path).oauth") }
         if let value = reader.value("okta") { try okta.update(from: value, path: "\(path).okta") }
+        if let value = reader.value("forgerock") { try forgerock.update(from: value, path: "\(path).forgerock") }
         try reader.finish()
     }
 
@@ -267,6 +274,7 @@ extension SandboxSettings {
             ],
             "oauth": oauth.json,
             "okta": okta.json,
+            "forgerock": forgerock.json,
         ]
     }
 }

@@ -56,6 +56,11 @@ public struct SandboxUser: Sendable, Equatable {
     /// `okta`: what this person has at Okta.
     public var okta = SandboxOktaUser()
 
+    /// `forgerock`: what is peculiar to the account at PingAM.
+    ///
+    /// Default: an account in every realm.
+    public var forgerock = SandboxForgeRockUser()
+
     /// A lock that is there from the start.
     public enum InitialLock: Sendable, Equatable {
         /// For this many milliseconds.
@@ -119,6 +124,9 @@ extension SandboxUser {
         tasks = try reader.strings("tasks") ?? []
         statusAfterFirstFactor = try reader.string("status_after_first_factor")
         if let value = reader.value("okta") { okta = try SandboxOktaUser(json: value, path: "\(path).okta") }
+        if let value = reader.value("forgerock") {
+            forgerock = try SandboxForgeRockUser(json: value, path: "\(path).forgerock")
+        }
         try reader.finish()
         try check(path: path)
     }

@@ -7,6 +7,8 @@ extension SandboxFault {
         case oauth(isResource: Bool)
         /// Okta's: a code and a text.
         case okta
+        /// PingAM's envelope.
+        case forgerock
     }
 
     /// The reply that the client gets instead of the true one.
@@ -64,6 +66,11 @@ extension SandboxFault {
             if envelope == nil { return oauthAnswer(status: status ?? 400, isResource: isResource) }
         case .okta:
             if envelope == nil { return oktaAnswer(status: status ?? 400) }
+        case .forgerock:
+            if envelope == nil { return forgeRockAnswer(status: status ?? 401, form: "am") }
+        }
+        if let envelope, Self.forgeRockEnvelopes.contains(envelope) {
+            return forgeRockAnswer(status: status ?? 401, form: envelope)
         }
         let status = status ?? 422
         let code = errorCode ?? Self.usualCode(status)

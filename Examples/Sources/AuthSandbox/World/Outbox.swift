@@ -6,7 +6,7 @@ public struct SandboxMessage: Sendable, Equatable {
     public let channel: String
     /// What it is for, such as `email_code` or `reset_password_email_code`.
     public let strategy: String
-    /// The code, or the whole link.
+    /// The code; the whole link, where one was sent or a journey was suspended.
     public let code: String
     /// When, in milliseconds since 1970 on the sandbox's clock.
     public let sentAt: Int64

@@ -69,7 +69,8 @@ struct RequestLog: Sendable {
         processed: Bool,
         fault: String?,
         status: Int,
-        errorCode: String?
+        errorCode: String?,
+        hiddenHeaders: Set<String> = []
     ) -> SandboxRequestRecord {
         total += 1
         let route = Self.route(request)
@@ -88,7 +89,7 @@ struct RequestLog: Sendable {
             fields: (request.query + form).prefix(200).map { field in
                 "\(field.name.prefix(200))=\(Masking.field(field.name, field.value))"
             },
-            headers: request.headers.map { "\($0.name): \(Masking.header($0.name, $0.value))" },
+            headers: request.headers.map { "\($0.name): \(Masking.header($0.name, $0.value, hidden: hiddenHeaders))" },
             connection: request.connection,
             isProcessed: processed,
             fault: fault,
@@ -136,9 +137,10 @@ enum Masking {
         "prompt", "acr_values", "max_age", "token_type_hint", "subject_token_type", "actor_token_type",
         "requested_token_type", "audience", "resource", "client_assertion_type", "decision",
         "username", "factorType", "provider",
+        "authIndexType", "_action", "realm", "ForceAuth", "noSession",
     ]
     private static let hiddenHeaders: Set<String> = [
-        "authorization", "cookie", "proxy-authorization", "x-api-key", "dpop",
+        "authorization", "cookie", "proxy-authorization", "x-api-key", "dpop", "x-openam-password",
     ]
 
     static func isForm(_ request: SandboxRequest) -> Bool {
@@ -150,8 +152,10 @@ enum Masking {
     }
 
     /// A hidden header keeps eight letters of its hash: enough to see whether two requests carried the same one.
-    static func header(_ name: String, _ value: String) -> String {
-        guard hiddenHeaders.contains(name), !value.isEmpty else { return String(value.prefix(200)) }
+    static func header(_ name: String, _ value: String, hidden: Set<String> = []) -> String {
+        guard hiddenHeaders.contains(name) || hidden.contains(name), !value.isEmpty else {
+            return String(value.prefix(200))
+        }
         return "***" + fingerprint(value)
     }
 

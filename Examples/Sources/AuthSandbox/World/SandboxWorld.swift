@@ -7,6 +7,7 @@ struct SandboxWorld: Sendable {
     var clerk: ClerkWorld
     var oauth: OAuthWorld
     var okta: OktaWorld
+    var forgerock: ForgeRockWorld
     var faults = FaultTable()
     var log = RequestLog()
     var outbox = Outbox()
@@ -37,6 +38,12 @@ struct SandboxWorld: Sendable {
         clerk = ClerkWorld(users: scenario.users, now: wallNow, random: &random)
         oauth = OAuthWorld(users: scenario.users, clients: scenario.oauthClients, seed: seed)
         okta = OktaWorld(seed: seed)
+        forgerock = ForgeRockWorld(
+            users: scenario.users,
+            clients: scenario.oauthClients,
+            seed: seed,
+            now: wallNow
+        )
         for user in scenario.users { addToOkta(user, now: wallNow) }
         for fault in scenario.faults { faults.add(fault) }
     }
@@ -50,6 +57,7 @@ struct SandboxWorld: Sendable {
     mutating func add(_ user: SandboxUser, now: Int64) -> String {
         oauth.add(user)
         addToOkta(user, now: now)
+        forgerock.add(user, now: now)
         return clerk.add(user, now: now, random: &random)
     }
 
@@ -91,7 +99,8 @@ struct SandboxWorld: Sendable {
             processed: fault?.processes ?? true,
             fault: fault?.kind.name,
             status: isAnswered ? reply.response.status : 0,
-            errorCode: code
+            errorCode: code,
+            hiddenHeaders: [settings.forgerock.cookieName.lowercased()]
         )
         lines.append(Self.line(record))
         return (reply, lines)
@@ -107,11 +116,13 @@ struct SandboxWorld: Sendable {
         case clerk
         case oauth(OAuthRoute)
         case okta(OktaRoute)
+        case forgerock(ForgeRockRoute)
         case nobody
     }
 
     private func target(of request: SandboxRequest) -> Target {
         let servesClerk = providers.contains(.clerk)
+        if providers.contains(.forgerock), let route = ForgeRockRoute.find(request.path) { return .forgerock(route) }
         if let target = oktaTarget(of: request) { return target }
         if providers.contains(.oauth), let route = OAuthRoute.find(request.path) {
             // Clerk's API may have any path before its /v1.
@@ -152,6 +163,7 @@ struct SandboxWorld: Sendable {
         case .clerk: .clerk(client: clerk.clientJSON(for: request, settings: settings, now: now))
         case .oauth(let route): .oauth(isResource: route.endpoint.isResource)
         case .okta: .okta
+        case .forgerock(let route): route.faultStyle
         case .nobody: .oauth(isResource: false)
         }
     }
@@ -160,7 +172,7 @@ struct SandboxWorld: Sendable {
     private static func errorCode(_ response: SandboxResponse) -> String? {
         let body = response.jsonBody
         if let code = body?["errors"]?[0]?["code"]?.string ?? body?["error"]?.string { return code }
-        if let code = body?["errorCode"]?.string { return code }
+        if let code = body?["errorCode"]?.string ?? ForgeRockFailure.code(of: body) { return code }
         let challenge = response.header("WWW-Authenticate") ?? ""
         guard let start = challenge.firstRange(of: "error=\"")?.upperBound else { return nil }
         return String(challenge[start...].prefix { $0 != "\"" })
@@ -179,6 +191,7 @@ struct SandboxWorld: Sendable {
         case .clerk: response = clerk.handle(request, context: &context, rotatesToken: rotatesToken)
         case .oauth(let route): response = processOAuth(request, route, context: &context)
         case .okta(let route): response = okta.handle(request, route: route, context: &context)
+        case .forgerock(let route): response = forgerock.handle(request, route: route, context: &context)
         case .nobody: response = OAuthFailure("not_found", "There is no such endpoint.", status: 404).response
         }
         random = context.random

@@ -8,6 +8,8 @@ import Locking
 /// The file is a JSON object by answer key; an array is taken in order, a text is an array of one.
 final class AnswerFile: Sendable {
     private let answers: Locked<[AnswerKey: [Secret]]>
+    /// The proofs in whose place another was tried.
+    private let replaced = Locked<Set<AnswerKey>>([])
 
     /// No answers.
     init() {
@@ -57,6 +59,13 @@ final class AnswerFile: Sendable {
     /// Whether an answer is left.
     func has(_ key: AnswerKey) -> Bool {
         answers.withLock { $0[key]?.isEmpty == false }
+    }
+
+    /// Whether another proof may be given in the place of one that nobody has; said once for each.
+    func mayStandIn(for key: AnswerKey) -> Bool {
+        let proofs: [AnswerKey] = [.totp, .emailCode, .phoneCode, .backupCode, .securityAnswer]
+        guard proofs.contains(key), proofs.contains(where: { $0 != key && has($0) }) else { return false }
+        return replaced.withLock { $0.insert(key).inserted }
     }
 
     /// The next answer, which is used up with this.

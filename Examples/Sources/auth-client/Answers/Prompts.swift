@@ -28,9 +28,14 @@ struct Prompts: Sendable {
         tell("You can go on with:")
         for (index, factor) in factors.enumerated() {
             let destination = factor.destination.map { " to \($0)" } ?? ""
-            // A question to choose stands by itself.
-            let line = factor.key == .securityAnswer ? factor.destination : nil
-            tell("  \(index + 1)  \(line ?? factor.key.title + destination)")
+            // A question to choose stands by itself, and so does a choice that is no way to prove oneself.
+            let line =
+                switch factor.key {
+                case .securityAnswer: factor.destination ?? factor.key.title
+                case .choice: Masking.printable(factor.providerName, limit: 100) + destination
+                default: factor.key.title + destination
+                }
+            tell("  \(index + 1)  \(line)")
         }
         while true {
             let text = try await terminal.ask("Which one? [1-\(factors.count)] ", isHidden: false)
@@ -77,7 +82,9 @@ struct Prompts: Sendable {
         let isSent = challenge.key.isSent
         let destination = (isSent ? challenge.factor.destination : nil).map { " sent to \($0)" } ?? ""
         let more = isSent ? " (? for help)" : challenge.key == .push ? " (resend, other or ?)" : ""
-        return "\(challenge.key.title)\(destination)\(more): "
+        let own = challenge.prompt.map { Masking.printable($0, limit: 200) } ?? ""
+        let title = challenge.key.isInOwnWords && !own.isEmpty ? own : challenge.key.title
+        return "\(title)\(destination)\(more): "
     }
 
     private static func help(_ challenge: Challenge) -> [String] {
@@ -117,6 +124,11 @@ extension AnswerKey {
         case .phoneNumber: "Phone number"
         case .text: "Answer"
         }
+    }
+
+    /// Whether the provider's own words say better what is asked for.
+    var isInOwnWords: Bool {
+        self == .text || self == .choice || self == .securityAnswer
     }
 
     /// Whether the answer is hidden while it is typed.

@@ -11,14 +11,20 @@ struct Responder: ChallengeResponder {
     func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
         if challenge.key == .push { return try await answer(toPush: challenge) }
         if let answer = answers.take(challenge.key) { return .text(answer) }
-        guard let terminal else { throw refusal(of: challenge) }
+        guard let terminal else {
+            // Perhaps the server takes another proof instead, whose answer is at hand.
+            if answers.mayStandIn(for: challenge.key) { return .useAnotherFactor }
+            throw refusal(of: challenge)
+        }
         return try await terminal.ask(challenge)
     }
 
     func choose(among factors: [Factor]) async throws -> Factor? {
         if let choice = answers.take(.choice) {
             let name = choice.reveal()
-            guard let factor = factors.first(where: { $0.providerName == name || $0.key.rawValue == name }) else {
+            let exact = factors.first { $0.providerName == name || $0.key.rawValue == name }
+            guard let factor = exact ?? factors.first(where: { $0.providerName.lowercased() == name.lowercased() })
+            else {
                 let offered = factors.map(\.providerName).joined(separator: ", ")
                 throw InputError("the choice \"\(name)\" is not offered; the server offers \(offered)")
             }

@@ -22,12 +22,13 @@ struct AuthClient: ParsableCommand {
 
             ANSWERS
               A JSON object with the keys password, email_code, phone_code, totp, backup_code,
-              new_password, security_answer, phone_number (to set one up), webauthn (the word
-              unsupported, or the outcome as JSON text), push (the word resend has another one
-              sent after one that nobody answered) and choice (an answer key or the provider's
-              own factor name; of a locked Okta account EMAIL or SMS). An array is taken in
-              order, a text is an array of one; nothing is sent twice. Without choice, a factor
-              whose answer is at hand is taken.
+              new_password, security_answer, text, phone_number (to set one up), webauthn (the
+              word unsupported, or a raw outcome), push (the word resend has another one sent
+              after one that nobody answered) and choice (an answer key, the provider's own
+              factor name, or yes or no; of a locked Okta account EMAIL or SMS). An array is
+              taken in order, a text is an array of one; nothing is sent twice. Without choice,
+              a factor whose answer is at hand is taken. For forgerock, get takes --answers too:
+              a gateway may ask for a stronger proof before it lets the request pass.
 
             EXIT STATUS
               0 done; 64 wrong usage; 65 invalid or missing input; 69 the service cannot be
@@ -49,6 +50,8 @@ struct AuthClient: ParsableCommand {
                 --token-file session.json sign-in --identifier ada@example.com
               auth-client --provider okta --org https://example.okta.com --client-id 0oa1 \\
                 --redirect-uri com.example.cli:/callback --token-file tokens.json sign-in
+              auth-client --provider forgerock --base-url https://id.example.com/am --realm alpha \\
+                --journey Login --token-file session.json sign-in --identifier ada
               auth-client --provider clerk classify < exchanges.jsonl
             """
     )
@@ -77,6 +80,7 @@ struct AuthClient: ParsableCommand {
                 throw ValidationError("--provider \(options.provider.rawValue) serves classify alone.")
             }
             try options.oauth.check(for: options.provider)
+            try options.forgeRock.check(for: options.provider, command: command)
             guard let baseURL = options.baseURL else {
                 throw ValidationError("--base-url is missing: the URL of what stands before the server's paths.")
             }
@@ -86,7 +90,11 @@ struct AuthClient: ParsableCommand {
                 throw ValidationError("--base-url: \(error)")
             }
         }
-        if command != .signIn, options.identifier != nil || options.passwordFromInput || options.answers != nil {
+        // A gateway may ask for a stronger proof before it lets a request pass.
+        let mayAsk = command == .signIn || (command == .get && options.provider == .forgerock)
+        if command != .signIn,
+            options.identifier != nil || options.passwordFromInput || (options.answers != nil && !mayAsk)
+        {
             throw ValidationError("--identifier, --password-stdin and --answers belong to sign-in.")
         }
     }
@@ -111,14 +119,14 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
 
 /// The options of all commands.
 struct ClientOptions: ParsableArguments {
-    @Option(help: "Whose server it is; forgerock and http serve classify alone.")
+    @Option(help: "Whose server it is; facebook and http serve classify alone.")
     var provider: ProviderName
 
     @Option(
         name: [.customLong("base-url"), .customLong("org")],
         help: """
-            The URL of what stands before the server's paths: before /v1 for clerk, before /api/v1 for okta, the issuer \
-            for oauth.
+            The URL of what stands before the server's paths: before /v1 for clerk, before /api/v1 for okta, before /json \
+            for forgerock, the issuer for oauth.
             """
     )
     var baseURL: String?
@@ -142,6 +150,8 @@ struct ClientOptions: ParsableArguments {
     var tokenFile: String?
 
     @OptionGroup(title: "OAuth 2") var oauth: OAuthOptions
+
+    @OptionGroup(title: "ForgeRock") var forgeRock: ForgeRockOptions
 
     @Option(
         help: ArgumentHelp(
@@ -170,4 +180,6 @@ struct ClientOptions: ParsableArguments {
 
     @Flag(help: "Write the result as one JSON object on the last line of standard output; never a token.")
     var json = false
+
+    @OptionGroup(title: "What is told") var telling: TellingOptions
 }

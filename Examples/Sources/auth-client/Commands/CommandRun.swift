@@ -19,7 +19,7 @@ struct CommandRun: Sendable {
 
     /// Runs the command and ends the program.
     func run() throws {
-        let terminal = Terminal(isQuiet: options.events == "-")
+        let terminal = options.telling.terminal(isQuiet: options.events == "-")
         let events: EventLog
         do {
             events = try EventLog(options.events)
@@ -37,8 +37,13 @@ struct CommandRun: Sendable {
             throw ExitCode(report.exit.rawValue)
         }
         let runtime = Runtime(store: store)
-        let progress = Progress(terminal: terminal, time: runtime.time, total: 1)
-        let commandEvents = CommandEvents(time: runtime.time) { events.write($0) }
+        let isVerbose = options.telling.verbosity == .verbose
+        let progress = Progress(terminal: terminal, time: runtime.time, total: 1, tellsWaits: !isVerbose)
+        let timeline = isVerbose ? Timeline(terminal: terminal, time: runtime.time, total: 1) : nil
+        let commandEvents = CommandEvents(time: runtime.time) { event in
+            events.write(event)
+            timeline?.note(event)
+        }
         // The screen follows each call by itself: between two of them it belongs to the person who is asked.
         runtime.events.observe { event in
             if let notice = StoreNotice.line(event) { return terminal.write(terminal.styled(notice, .notice)) }
@@ -119,7 +124,8 @@ struct CommandRun: Sendable {
         case .status:
             return .ok(name, session: try await provider.status())
         case .get:
-            let response = try await provider.get(path ?? "/")
+            let input = options.provider == .forgerock ? try SignInInput(options: options, terminal: terminal) : nil
+            let response = try await provider.get(path ?? "/", answering: input)
             let output = StandardOutput(terminal: terminal)
             for try await chunk in response.body { try output.write(chunk) }
             if options.json { try output.write(Array("\n".utf8)[...]) }
@@ -172,10 +178,12 @@ struct ClientOptionsValue: Sendable {
     let deviceURL: String?
     let redirectURI: String?
     let authServer: String?
+    let forgeRock: ForgeRockValue
     let events: String?
     let maxWait: Duration
     let deadline: Duration?
     let json: Bool
+    let telling: TellingOptions
 
     init(_ options: ClientOptions) {
         provider = options.provider
@@ -192,11 +200,26 @@ struct ClientOptionsValue: Sendable {
         deviceURL = options.oauth.deviceURL
         redirectURI = options.oauth.redirectURI
         authServer = options.oauth.authServer
+        forgeRock = ForgeRockValue(
+            realm: options.forgeRock.realm,
+            journey: options.forgeRock.journey,
+            cookieName: options.forgeRock.cookieName,
+            resume: options.forgeRock.resume
+        )
         events = options.events
         maxWait = options.maxWait.duration
         deadline = options.deadline?.duration
         json = options.json
+        telling = options.telling
     }
+}
+
+/// The options for PingAM as plain values.
+struct ForgeRockValue: Sendable {
+    let realm: String?
+    let journey: String?
+    let cookieName: String?
+    let resume: String?
 }
 
 /// Bounds all calls of a command by one end.

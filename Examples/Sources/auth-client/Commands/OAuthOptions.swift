@@ -31,7 +31,10 @@ struct OAuthOptions: ParsableArguments {
 
     @Option(
         name: .customLong("redirect-uri"),
-        help: ArgumentHelp("okta: where the app's answers go, as it is registered.", valueName: "uri")
+        help: ArgumentHelp(
+            "okta, forgerock: where the app's answers go, as it is registered; nothing is sent there.",
+            valueName: "uri"
+        )
     )
     var redirectURI: String?
 
@@ -45,29 +48,27 @@ struct OAuthOptions: ParsableArguments {
     func check(for provider: ProviderName) throws {
         let app = [clientSecretEnv, scope]
         let endpoints = [tokenURL, deviceURL]
-        let redirection = [redirectURI, authServer]
         func isGiven(_ options: [String?]) -> Bool { options.contains { $0 != nil } }
+        if authServer != nil, provider != .okta { throw ValidationError("--auth-server belongs to --provider okta.") }
         switch provider {
         case .oauth:
             guard clientID?.isEmpty == false else { throw ValidationError("--provider oauth needs --client-id.") }
-            if isGiven(redirection) {
-                throw ValidationError("--redirect-uri and --auth-server belong to --provider okta.")
-            }
-        case .okta:
+            if redirectURI != nil { throw ValidationError("--redirect-uri belongs to --provider okta or forgerock.") }
+        case .okta, .forgerock:
             if isGiven(endpoints) {
                 throw ValidationError("--token-url and --device-url belong to --provider oauth.")
             }
-            if clientID?.isEmpty != false, clientID != nil || isGiven(app + redirection) {
+            if clientID?.isEmpty != false, clientID != nil || isGiven(app + [redirectURI, authServer]) {
                 throw ValidationError("These options need --client-id, which obtains an app's tokens.")
             }
             if clientID != nil, redirectURI?.isEmpty != false {
-                throw ValidationError("--provider okta with --client-id needs --redirect-uri.")
+                throw ValidationError("--provider \(provider.rawValue) with --client-id needs --redirect-uri.")
             }
         default:
-            if isGiven([clientID] + app + endpoints + redirection) {
+            if isGiven([clientID] + app + endpoints + [redirectURI]) {
                 throw ValidationError(
-                    "--client-id, --client-secret-env, --scope, --redirect-uri, --auth-server, --token-url and "
-                        + "--device-url belong to --provider oauth or okta."
+                    "--client-id, --client-secret-env, --scope, --redirect-uri, --token-url and --device-url belong to "
+                        + "--provider oauth, okta or forgerock."
                 )
             }
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AuthRecovery
 import ClerkAuth
+import FacebookAuth
 import ForgeRockAuth
 import HTTPRecovery
 import OktaAuth
@@ -11,6 +12,7 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
     case oauth
     case okta
     case forgerock
+    case facebook
     case http
 
     /// Tells what its answers mean.
@@ -20,12 +22,13 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
         case .oauth: OAuthClassifier()
         case .okta: OktaClassifier()
         case .forgerock: ForgeRockClassifier()
+        case .facebook: FacebookClassifier()
         case .http: HTTPClassifier()
         }
     }
 
     /// Whether only what is logged can be asked about, and no server.
-    var servesClassifyAlone: Bool { self == .http || self == .forgerock }
+    var servesClassifyAlone: Bool { self == .http || self == .facebook }
 
     /// What the commands do there.
     func client(_ setup: ProviderSetup) async throws -> any AuthProvider {
@@ -33,7 +36,8 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
         case .clerk: try ClerkProvider(setup)
         case .oauth: try await OAuthProvider(setup)
         case .okta: try OktaProvider(setup)
-        case .forgerock, .http: throw InputError("--provider \(rawValue) serves classify alone")
+        case .forgerock: try ForgeRockProvider(setup)
+        case .facebook, .http: throw InputError("--provider \(rawValue) serves classify alone")
         }
     }
 }

@@ -12,6 +12,9 @@ protocol AuthProvider: Sendable {
     /// Requests a path below the base URL with the session's credential.
     func get(_ path: String) async throws -> Response
 
+    /// The same, with answers for what the server may ask before it lets the request pass.
+    func get(_ path: String, answering input: SignInInput?) async throws -> Response
+
     /// Renews the session's credential.
     func refresh() async throws -> Report.Session
 
@@ -24,6 +27,10 @@ protocol AuthProvider: Sendable {
 
 extension AuthProvider {
     func finish() async {}
+
+    func get(_ path: String, answering input: SignInInput?) async throws -> Response {
+        try await get(path)
+    }
 }
 
 /// What the program begins with.

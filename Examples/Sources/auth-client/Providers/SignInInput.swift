@@ -42,6 +42,16 @@ struct SignInInput: Sendable {
         return Secret(try await prompts.terminal.ask("Password: ", isHidden: true))
     }
 
+    /// The password on standard input; nil where it is not to come from there.
+    func passwordFromInput() throws -> Secret? {
+        options.passwordFromInput ? Secret(try StandardInput.firstLine()) : nil
+    }
+
+    /// The next prepared outcome of a WebAuthn ceremony, which is used up with this.
+    func takeWebAuthnOutcome() -> Secret? {
+        answers.take(.webauthn)
+    }
+
     /// Tells the person something, whoever reads the output.
     func tell(_ text: String) {
         terminal.write(Masking.printable(text, limit: 2000))

@@ -1,0 +1,28 @@
+/// What is peculiar to a person's account at PingAM: the key `forgerock` of a scenario's user.
+public struct SandboxForgeRockUser: Sendable, Equatable {
+    /// `name`: the name within the realm.
+    ///
+    /// Default: the user name, or else what stands before the `@` of the first e-mail address.
+    public var name: String?
+    /// `realms`: where there is an account, as paths.
+    ///
+    /// Default: in every realm.
+    public var realms: [String]?
+    /// `state`: `active`, `inactive` or `expired`.
+    ///
+    /// Default: `active`, unless the person's own state says otherwise.
+    public var state = "active"
+
+    /// Creates an account in every realm.
+    public init() {}
+}
+
+extension SandboxForgeRockUser {
+    init(json: JSONValue, path: String) throws(SandboxError) {
+        var reader = try ObjectReader(json, path: path)
+        name = try reader.string("name")
+        realms = try reader.strings("realms")
+        state = try reader.word("state", of: ["active", "inactive", "expired"]) ?? state
+        try reader.finish()
+    }
+}

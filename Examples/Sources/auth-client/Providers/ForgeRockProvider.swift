@@ -1,0 +1,165 @@
+import AuthRecovery
+import ForgeRockAuth
+import HTTPRecovery
+import HTTPTypes
+
+/// PingAM (ForgeRock AM, OpenAM): journeys, the session, and with a client's registration tokens.
+struct ForgeRockProvider: AuthProvider {
+    private let options: ClientOptionsValue
+    private let forgeRock: ForgeRock
+    private let tokens: any TokenStore
+
+    init(_ setup: ProviderSetup) throws {
+        options = setup.options
+        tokens = setup.tokens
+        do {
+            forgeRock = try ForgeRock(
+                baseURL: setup.options.baseURL,
+                realm: setup.options.forgeRock.realm ?? "",
+                journey: setup.options.forgeRock.journey,
+                client: setup.client,
+                tokens: setup.tokens,
+                oauth: try Self.oauth(setup.options),
+                cookieName: setup.options.forgeRock.cookieName
+            )
+        } catch let error as InvalidURL {
+            throw InputError("--base-url: \(error)")
+        }
+    }
+
+    private static func oauth(_ options: ClientOptionsValue) throws -> OAuthSettings? {
+        guard let clientID = options.clientID, let redirectURI = options.redirectURI else { return nil }
+        var settings = OAuthSettings(clientID: clientID, redirectURI: redirectURI)
+        if let scope = options.scope { settings.scope = scope }
+        if let secret = try options.clientSecret() { settings.authentication = .clientSecretBasic(secret) }
+        return settings
+    }
+
+    /// The bounds of the command hold for the waits between two calls too.
+    private var bounds: SignInOptions {
+        SignInOptions(deadline: options.deadline, maxWait: options.maxWait)
+    }
+
+    // MARK: Commands
+
+    func signIn(_ input: SignInInput) async throws -> Report.Session {
+        let callbacks = PreparedOutcomes(input: input)
+        let session: ForgeRockSession
+        if let link = options.forgeRock.resume {
+            session = try await forgeRock.resume(
+                link,
+                identifier: options.identifier,
+                answering: input.responder,
+                callbacks: callbacks,
+                options: bounds
+            )
+        } else {
+            // What else is asked is asked by the journey: not every one wants a name or a password.
+            session = try await forgeRock.signIn(
+                identifier: options.identifier,
+                password: input.passwordFromInput(),
+                answering: input.responder,
+                callbacks: callbacks,
+                options: bounds
+            )
+        }
+        guard session.exists else {
+            // A journey that only confirms something is of no use to the commands.
+            throw RecoveryError(
+                outcome: Outcome(.misconfigured, processed: .yes, remedies: [.fixRequest]),
+                reason: .notRecoverable
+            )
+        }
+        if options.clientID != nil { _ = try await forgeRock.accessToken() }
+        return try await described(fallback: session.username ?? options.identifier)
+    }
+
+    func status() async throws -> Report.Session {
+        if let session = try await forgeRock.currentSession() { return Report.Session(session) }
+        let held = try await tokens.read().credentials
+        guard options.clientID != nil, held.accessToken != nil || held.refreshToken != nil else {
+            throw RecoveryError.notSignedIn
+        }
+        // Tokens may outlive the session that they were made with.
+        let claims = try await forgeRock.userInfo()
+        let expiresAt = try await tokens.read().credentials.expiresAt
+        return Report.Session(id: claims["sub"]?.string ?? "", status: "active", expiresAt: expiresAt)
+    }
+
+    func get(_ path: String) async throws -> Response {
+        try await get(path, answering: nil)
+    }
+
+    func get(_ path: String, answering input: SignInInput?) async throws -> Response {
+        var fields: HTTPFields = [.accept: "application/json, */*;q=0.5"]
+        let segments = path.prefix { $0 != "?" }.split(separator: "/")
+        if segments.first == "json", let name = HTTPField.Name("Accept-API-Version") {
+            // The protocol alone: which version of the resource answers is the server's choice.
+            fields[name] = "protocol=1.0"
+        }
+        let held = try await tokens.read().credentials
+        guard held.ssoToken != nil || held.accessToken != nil || held.refreshToken != nil else {
+            throw RecoveryError.notSignedIn
+        }
+        return try await forgeRock.send(
+            path: path,
+            headerFields: fields,
+            answering: input?.responder,
+            callbacks: PreparedOutcomes(input: input),
+            options: bounds
+        )
+    }
+
+    func refresh() async throws -> Report.Session {
+        let held = try await tokens.read().credentials
+        guard held.ssoToken != nil || held.refreshToken != nil else { throw RecoveryError.notSignedIn }
+        try await forgeRock.refresh()
+        return try await described(fallback: nil)
+    }
+
+    func signOut() async throws {
+        try await forgeRock.signOut()
+    }
+
+    func finish() async {
+        await forgeRock.tokenManager.finish()
+    }
+
+    /// The session as the server tells it; where it cannot be asked now, what is known without.
+    ///
+    /// What was to be done is done already, so an outage in between does not undo it.
+    private func described(fallback: String?) async throws -> Report.Session {
+        do {
+            if let session = try await forgeRock.currentSession() { return Report.Session(session) }
+        } catch is RecoveryError {
+            try Task.checkCancellation()
+        }
+        let expiresAt = try await tokens.read().credentials.expiresAt
+        return Report.Session(id: fallback ?? "unknown", status: "active", expiresAt: expiresAt)
+    }
+}
+
+/// Puts a prepared outcome of a WebAuthn ceremony into the hidden callback.
+///
+/// For `unsupported`, and without a prepared one, nothing is answered here: the library says `unsupported` by itself.
+struct PreparedOutcomes: CallbackResponder {
+    let input: SignInInput?
+
+    func answer(_ callback: inout JourneyCallback, in step: JourneyStep) -> Bool {
+        guard callback.isWebAuthnOutcome, let outcome = input?.takeWebAuthnOutcome(),
+            outcome.reveal() != "unsupported"
+        else { return false }
+        callback.setInput(.string(outcome.reveal()))
+        return true
+    }
+}
+
+extension Report.Session {
+    init(_ session: ForgeRockSession) {
+        self.init(
+            id: session.universalID ?? session.username ?? session.realm ?? "",
+            status: "active",
+            expiresAt: session.expiresAt
+        )
+    }
+}

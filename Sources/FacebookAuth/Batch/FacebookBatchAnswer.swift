@@ -1,0 +1,19 @@
+public import HTTPRecovery
+public import HTTPTypes
+
+/// The answer to one request of a batch.
+public struct FacebookBatchAnswer: Sendable {
+    /// What it came to.
+    public var outcome: Outcome
+    /// Status and header fields; nil where there was no answer to this request.
+    public var head: HTTPResponse?
+    /// The body; empty where there was no answer.
+    public var body: HTTPBody
+    /// How often the request was sent.
+    public var attempts: Int
+
+    /// The body as a JSON value; nil where it is none.
+    public var json: JSONValue? {
+        body.bytesInMemory.flatMap { bytes in FacebookBody(ResponseContent(Array(bytes)), Array(bytes)).json }
+    }
+}

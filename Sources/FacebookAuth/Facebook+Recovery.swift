@@ -1,0 +1,162 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPTypes
+
+extension Facebook {
+    /// Makes a call, and does what can be done where its token is refused.
+    func recovering<Value: Sendable>(
+        _ token: FacebookToken,
+        _ responder: (any ChallengeResponder)?,
+        _ call: (FacebookAuthorization, GraphAPI) async throws -> Value
+    ) async throws -> Value {
+        if token == .stored {
+            let held = try await api.store.read().credentials.accessToken
+            guard held?.isEmpty == false else {
+                guard let responder, api.configuration.recoversFromErrors else { throw RecoveryError.signedOut }
+                _ = try await signIn(answering: responder)
+                return try await call(FacebookAuthorization(api, token: token), api)
+            }
+        } else if token != .none, token.given(by: api.app) == nil {
+            throw RecoveryError.missing(token == .client ? "client_token" : "client_secret")
+        }
+        let authorization = FacebookAuthorization(api, token: token)
+        do {
+            return try await call(authorization, api)
+        } catch let error as RecoveryError where error.kind == .credentialRejected && token == .stored {
+            guard let presented = authorization.presented, error.outcome.tokenAction == .clear else { throw error }
+            try await settle(error, presented)
+            // The refusal says that nothing was done, so the call goes out once more under a token that is there now.
+            let present = try await api.store.read().credentials
+            if present.accessToken == nil {
+                guard let responder, api.configuration.recoversFromErrors else { throw Self.conclusion(of: error) }
+                let session = try await signIn(answering: responder)
+                let isOther = presented.userID.map { id in session.user.map { $0.id != id } ?? false } ?? false
+                if isOther { throw Self.mismatch(after: error) }
+            } else if !api.configuration.recoversFromErrors {
+                throw error
+            } else if let id = presented.userID {
+                let known: String
+                if let id = present.facebookUserID { known = id } else { known = try await api.profile().id }
+                if known != id { throw Self.mismatch(after: error) }
+            }
+            return try await call(FacebookAuthorization(api, token: token), api)
+        }
+    }
+
+    /// Finds out whether a refused token is dead, and removes it then, if it is still the current one.
+    ///
+    /// - Throws: `RecoveryError` where it is alive and the person has to do something, or it is not known to be dead.
+    private func settle(_ error: RecoveryError, _ presented: FacebookAuthorization.Presented) async throws {
+        guard let version = presented.version else { return }
+        guard try await api.store.read().credentials.version(of: .access) == version else { return }
+        var subcode = error.outcome.subcode
+        if error.outcome.isAmbiguousRefusal, let info = try await information(on: presented.token) {
+            if info.isValid || info.needsPerson || info.refusal?.kind == .permissionDenied {
+                throw Self.alive(error, info)
+            }
+            subcode = info.refusal?.subcode ?? subcode
+        }
+        // Where only the access to the person's data has expired, they stay known.
+        let keepsProfile = subcode == "493"
+        if try await api.store.clear(ifVersion: version, keepsProfile: keepsProfile) { api.emitClear() }
+    }
+
+    /// What Facebook knows of a token; nil where nobody can tell, and without a finer code it counts as dead then.
+    private func information(on token: Secret) async throws -> FacebookTokenInfo? {
+        guard api.app.secret != nil, api.configuration.recoversFromErrors else { return nil }
+        do {
+            return try await api.inspect(token)
+        } catch is RecoveryError {
+            return nil
+        }
+    }
+
+    /// The error where the token is alive.
+    private static func alive(_ error: RecoveryError, _ info: FacebookTokenInfo) -> RecoveryError {
+        var error = error
+        error.outcome = error.outcome.keepingToken
+        if let refusal = info.refusal, refusal.kind != .credentialRejected {
+            error.outcome.kind = refusal.kind
+            error.outcome.remedies = refusal.remedies
+            error.outcome.subcode = refusal.subcode
+            error.outcome.advice = refusal.advice
+            error.outcome.credential = nil
+        }
+        return error
+    }
+
+    private static func conclusion(of error: RecoveryError) -> RecoveryError {
+        var error = error
+        error.outcome.kind = .reauthenticationRequired
+        error.outcome.remedies = [.reauthenticate]
+        return error
+    }
+
+    private static func mismatch(after error: RecoveryError) -> RecoveryError {
+        var error = error
+        error.outcome.kind = .stateConflict
+        error.outcome.remedies = [.restartFlow]
+        error.outcome.tokenAction = .keep
+        error.reason = .identityChanged
+        return error
+    }
+}
+
+extension Outcome {
+    /// Whether a refusal of a token does not tell a dead one from one whose person has to settle something.
+    fileprivate var isAmbiguousRefusal: Bool {
+        guard code == "190" || code == "102" else { return false }
+        return !["458", "460", "461", "463", "466", "467", "468", "493"].contains(subcode ?? "")
+    }
+
+    fileprivate var keepingToken: Outcome {
+        var outcome = self
+        outcome.tokenAction = .keep
+        return outcome
+    }
+}
+
+extension GraphAPI {
+    /// Asks what Facebook knows of a token.
+    func inspect(_ token: Secret) async throws -> FacebookTokenInfo {
+        guard let own = app.token else { throw RecoveryError.missing("client_secret") }
+        var query = FormFields()
+        query.add("input_token", secret: token)
+        query.add("access_token", secret: own)
+        let response = try await send(
+            Call(path: "debug_token", query: query, token: .none, presents: .client, purpose: .inspection)
+        )
+        let bytes = Array(response.body.bytesInMemory ?? [])
+        let outcome = classifier.classify(
+            Exchange(
+                method: .get,
+                path: "/debug_token",
+                presented: .client,
+                result: .response(response.head, body: bytes),
+                now: client.runtime.time.wallTime
+            )
+        )
+        guard let info = FacebookTokenInfo(try json(in: response), outcome: outcome) else {
+            throw failure(.unreadable, in: response)
+        }
+        return info
+    }
+
+    /// Keeps who is signed in beside the token, if that is still the one that was asked with.
+    func keepProfile(in response: Response, token: Secret?) async throws -> FacebookUser {
+        let json = try json(in: response)
+        guard let user = FacebookUser(json) else { throw failure(.unreadable, in: response) }
+        _ = try await Task { [store] in
+            try await store.update { credentials in
+                guard credentials.accessToken == token, credentials.accessToken != nil else { return }
+                credentials.facebookProfile = json
+            }
+        }.value
+        return user
+    }
+
+    func emitClear() {
+        let runtime = client.runtime
+        runtime.events.emit(RecoveryEvent(call: 0, time: runtime.time.now, kind: .clear(.access)))
+    }
+}

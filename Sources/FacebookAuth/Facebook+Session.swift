@@ -1,0 +1,165 @@
+public import AuthRecovery
+public import HTTPRecovery
+public import HTTPTypes
+
+extension Facebook {
+    // MARK: The person
+
+    /// Who is signed in, as the server sees it now; nil where nobody is any more.
+    ///
+    /// A token that the server definitely refuses is removed from the store, and the person's profile with it.
+    ///
+    /// - Throws: `RecoveryError` when the server cannot be asked, or wants the person to settle something at Facebook
+    ///   (`user_action_required`); nothing is removed then. `CancellationError` as soon as the task is cancelled.
+    public func currentUser() async throws -> FacebookUser? {
+        guard try await api.store.read().credentials.accessToken != nil else { return nil }
+        do {
+            return try await recovering(.stored, nil) { authorization, api in try await api.profile(authorization) }
+        } catch let error as RecoveryError where error.kind == .reauthenticationRequired {
+            return nil
+        }
+    }
+
+    /// Who was signed in when it was asked last; nil where that is not known.
+    ///
+    /// It asks nobody.
+    ///
+    /// - Throws: `TokenStoreError` when the store cannot be read.
+    public func cachedUser() async throws -> FacebookUser? {
+        try await api.store.read().credentials.facebookProfile.flatMap { FacebookUser($0) }
+    }
+
+    /// What the person has said about each permission.
+    ///
+    /// Look here before asking again: one that was declined needs another question than one that was never asked for.
+    ///
+    /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
+    public func permissions() async throws -> [FacebookPermission] {
+        let response = try await send(path: "me/permissions")
+        let list = try api.json(in: response)["data"]?.array ?? []
+        return list.prefix(1024).compactMap { FacebookPermission($0) }
+    }
+
+    // MARK: Calls
+
+    /// Sends a request.
+    ///
+    /// Limits are waited for and outages repeated as the client's policies allow; a write is repeated only where Graph
+    /// says that it was not done. A stored token that is definitely refused is removed; where it is not certain whether it
+    /// is dead or only waits for its person, the server is asked first if the app has its secret.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path below the version, such as `me/feed`; it may have a query, and a version of its own.
+    ///   - fields: Fields of the query.
+    ///   - form: Fields of the body; nil for none.
+    ///   - token: Which token is presented.
+    ///   - business: The business or ad account that the call counts for, where the path does not tell, so that its limit
+    ///     holds the calls that count for it and no others.
+    ///   - counterpart: The customer that a message is for, so that the limit for the pair holds nobody else's.
+    ///   - responder: Signs in again where the token was definitely refused, by device login, and repeats the call once
+    ///     with the new token; nil, the default, leaves that to the caller.
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where a person has to sign in,
+    ///   `user_action_required` where they have to settle something at Facebook. `CancellationError` as soon as the task
+    ///   is cancelled.
+    public func send(
+        _ method: HTTPRequest.Method = .get,
+        path: String,
+        fields: FormFields = FormFields(),
+        form: FormFields? = nil,
+        as token: FacebookToken = .stored,
+        business: String? = nil,
+        counterpart: String? = nil,
+        signingInWith responder: (any ChallengeResponder)? = nil
+    ) async throws -> Response {
+        let call = GraphAPI.Call(
+            method: method,
+            path: path,
+            query: fields,
+            form: form,
+            token: token,
+            business: business,
+            counterpart: counterpart
+        )
+        return try await send(call, signingInWith: responder)
+    }
+
+    func send(
+        _ call: GraphAPI.Call,
+        signingInWith responder: (any ChallengeResponder)? = nil
+    ) async throws -> Response {
+        try await recovering(call.token, responder) { authorization, api in
+            try await api.send(call, authorization: authorization)
+        }
+    }
+
+    // MARK: Tokens
+
+    /// Exchanges the person's token for one that lives longer, about 60 days; that works only while the old one does.
+    ///
+    /// - Returns: The session then.
+    /// - Throws: `RecoveryError`: of the kind `misconfigured` where the app has no secret, of the kind
+    ///   `reauthentication_required` where there is no token that works. `CancellationError` as soon as the task is
+    ///   cancelled, which does not cancel an exchange that is under way.
+    @discardableResult
+    public func refresh() async throws -> FacebookSession {
+        guard api.app.secret != nil else { throw RecoveryError.missing("client_secret") }
+        let context = CallContext(record: CallRecord(), runtime: api.client.runtime)
+        let stored = try await tokens.renew(context).credentials
+        return FacebookSession(
+            user: stored.facebookProfile.flatMap { FacebookUser($0) },
+            expiresAt: stored.expiresAt
+        )
+    }
+
+    /// Asks what Facebook knows of a token, presenting the app's own (`debug_token`).
+    ///
+    /// - Parameter token: The token; nil asks about the stored one.
+    /// - Throws: `RecoveryError`: of the kind `misconfigured` where the app has no secret or a wrong one, of the kind
+    ///   `reauthentication_required` where no token is stored. `CancellationError` as soon as the task is cancelled.
+    public func inspect(_ token: Secret? = nil) async throws -> FacebookTokenInfo {
+        let held = try await api.store.read().credentials.accessToken
+        guard let token = token ?? held else { throw RecoveryError.signedOut }
+        return try await api.inspect(token)
+    }
+
+    /// Signs out: forgets the person's token and profile.
+    ///
+    /// - Parameter revoking: Whether the person's permissions are taken back at Facebook first, which ends the token
+    ///   there, everywhere. Default: no.
+    /// - Throws: `RecoveryError` when the server was to be told and could not be; the token is still held then.
+    ///   `CancellationError` as soon as the task is cancelled.
+    public func signOut(revoking: Bool = false) async throws {
+        let held = try await api.store.read().credentials
+        guard let version = held.version(of: .access) else {
+            try await api.store.update { $0.facebookProfile = nil }
+            return
+        }
+        if revoking {
+            do {
+                _ = try await api.send(
+                    GraphAPI.Call(method: .delete, path: "me/permissions", resend: .replayable)
+                )
+            } catch let error as RecoveryError
+                where error.kind == .credentialRejected || error.kind == .reauthenticationRequired
+            {
+                // The token is dead already, which is what was wanted.
+            }
+        }
+        if try await api.store.clear(ifVersion: version, keepsProfile: false) { api.emitClear() }
+    }
+
+    /// The vendor's table of errors as the servers send it for the app, over the one that its SDKs build in.
+    ///
+    /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
+    public func errorConfiguration() async throws -> FacebookErrorConfiguration {
+        let token: FacebookToken = api.app.clientToken == nil ? .app : .client
+        let response = try await send(
+            path: FormFields.encode(segment: api.app.id),
+            fields: ["fields": "ios_sdk_error_categories"],
+            as: token
+        )
+        guard let sent = FacebookErrorConfiguration(try api.json(in: response)) else { return .builtIn }
+        return .builtIn.merging(sent)
+    }
+}

@@ -1,0 +1,129 @@
+public import AuthRecovery
+public import HTTPRecovery
+
+/// Facebook's Graph API for a program without a browser, with recovery.
+///
+/// ```swift
+/// let app = FacebookApp(id: "1234", clientToken: clientToken)
+/// let facebook = try Facebook(app: app, client: client, tokens: FileTokenStore(path: path))
+/// let session = try await facebook.signIn(answering: prompts)
+/// let feed = try await facebook.send(path: "me/feed")
+/// ```
+public struct Facebook: Sendable {
+    let api: GraphAPI
+
+    /// Keeps the person's token, and exchanges it for a new one in time where the app has its secret.
+    ///
+    /// It belongs into the layers of a client that sends requests with this token by itself. The calls of this type need
+    /// no `SessionRenewal` in their client: that would clear a refused token without asking Facebook first.
+    public let tokens: TokenManager
+
+    /// Creates a client of Graph.
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - graph: The URL of Graph: what stands before the version.
+    ///   - client: Sends the requests.
+    ///   - tokens: Keeps the person's token, and beside it their profile.
+    ///   - configuration: What the program wants beside.
+    /// - Throws: `InvalidURL` when the text is no such URL, or the version none.
+    public init(
+        app: FacebookApp,
+        graph: String = "https://graph.facebook.com",
+        client: RecoveringClient,
+        tokens: any TokenStore,
+        configuration: FacebookConfiguration = FacebookConfiguration()
+    ) throws(InvalidURL) {
+        let store = FacebookTokenStore(base: tokens)
+        var api = GraphAPI(
+            server: try GraphServer(graph, version: configuration.version),
+            app: app,
+            client: client,
+            store: store,
+            configuration: configuration,
+            pacing: FacebookPacing(configuration.pacing)
+        )
+        let manager = TokenManager(
+            store: store,
+            renewer: FacebookExchange(api: api),
+            options: RenewalOptions(leeway: configuration.exchangeLeeway)
+        )
+        api.manager = manager
+        self.api = api
+        self.tokens = manager
+    }
+
+    // MARK: Signing in
+
+    /// Signs a person in by device login: they enter a code at Facebook, on any device.
+    ///
+    /// The responder is shown where and what; the waits between the questions whether they have done so are shown to it,
+    /// too. A code that nobody has entered in time is replaced by a new one as often as the options allow. Whoever was
+    /// signed in stays so until the new token is there.
+    ///
+    /// - Parameters:
+    ///   - permissions: What is asked for; nil takes the configuration's.
+    ///   - responder: Shows the code.
+    ///   - options: How often a login that ran out is begun again.
+    /// - Returns: The session; its token is stored before this returns.
+    /// - Throws: `RecoveryError`: of the kind `declined` where the person said no, `flow_expired` where they took too
+    ///   long. `CancellationError` as soon as the task is cancelled.
+    public func signIn(
+        permissions: [String]? = nil,
+        answering responder: any ChallengeResponder,
+        options: SignInOptions = SignInOptions()
+    ) async throws -> FacebookSession {
+        let runtime = api.client.runtime
+        let watch = SignInWatch(responder)
+        return try await watch.run {
+            var api = api
+            api.observer = { watch.observe($0) }
+            let login = FacebookDeviceLoginRun(api: api) { delay, reason in
+                try await watch.wait(delay, reason: reason, in: runtime)
+            }
+            var restarts = 0
+            while true {
+                let device = try await login.begin(permissions ?? api.configuration.permissions)
+                let challenge = device.challenge
+                let kind = RecoveryEvent.Kind.challenge(
+                    kind: challenge.key.rawValue,
+                    destination: device.verificationURI
+                )
+                watch.emit(kind, in: runtime)
+                await responder.show(challenge)
+                do {
+                    return try await login.finish(device)
+                } catch let error as RecoveryError where error.kind == .flowExpired && restarts < options.maxRestarts {
+                    restarts += 1
+                }
+            }
+        }
+    }
+
+    /// Begins a device login, for whoever wants to show it by themselves.
+    ///
+    /// - Parameter permissions: What is asked for; nil takes the configuration's.
+    /// - Throws: `RecoveryError`; of the kind `misconfigured` where the app has no client token. `CancellationError` as
+    ///   soon as the task is cancelled.
+    public func beginDeviceLogin(permissions: [String]? = nil) async throws -> FacebookDeviceLogin {
+        try await FacebookDeviceLoginRun(api: api) { _, _ in }
+            .begin(permissions ?? api.configuration.permissions)
+    }
+
+    /// Waits until the person has entered the code of a device login, and stores the token.
+    ///
+    /// It waits on the client's clock; the waits are events of the reason `challenge_pending`.
+    ///
+    /// - Throws: As ``signIn(permissions:answering:options:)``.
+    public func finishDeviceLogin(_ device: FacebookDeviceLogin) async throws -> FacebookSession {
+        let runtime = api.client.runtime
+        let login = FacebookDeviceLoginRun(api: api) { delay, reason in
+            let end = runtime.time.now.advanced(by: delay)
+            let until = runtime.time.wallTime(at: end)
+            let kind = RecoveryEvent.Kind.wait(reason: reason, duration: delay, until: until)
+            runtime.events.emit(RecoveryEvent(call: 0, time: runtime.time.now, kind: kind))
+            try await runtime.time.sleep(until: end)
+        }
+        return try await login.finish(device)
+    }
+}

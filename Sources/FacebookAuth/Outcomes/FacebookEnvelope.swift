@@ -1,0 +1,168 @@
+import HTTPRecovery
+
+/// The error of an answer of Facebook's, in any of its forms; every member may be missing or of another type.
+struct FacebookEnvelope {
+    /// In which form the error came.
+    enum Form {
+        /// `{"error":{"message","type","code"}}`, or its members without the object around them.
+        case graph
+        /// Of the login endpoints: `{"error_type","code","error_message"}`, where the code is the HTTP status.
+        case login
+        /// `{"error":"text"}`, also with a description: a word of OAuth 2, or a sentence.
+        case word(String)
+        /// Of the debugger of tokens: the error of another token than the one that was presented.
+        case debugger
+        /// Of the site itself: `{"error":1357001,"errorSummary"}`.
+        case site
+    }
+
+    var form: Form
+    /// The code as text; nil where there is none.
+    var code: String?
+    var subcode: String?
+    /// The name of the sort, which is no category.
+    var type: String?
+    var message: String?
+    /// What the server says about whether trying again helps; nil where it says nothing.
+    var isTransient: Bool?
+    /// The text for the end user.
+    var userText: String?
+    /// Further members, also where they came as text.
+    var data: JSONValue?
+    var traceID: String?
+
+    init(_ form: Form) {
+        self.form = form
+    }
+
+    /// The code as a number.
+    var number: Int? { code.flatMap(Self.number) }
+
+    /// The finer code as a number.
+    var subnumber: Int? { subcode.flatMap(Self.number) }
+
+    private static func number(_ text: String) -> Int? {
+        if let number = Int(text) { return number }
+        guard text.utf8.count <= 32, let number = try? JSONValue(parsing: text).number else { return nil }
+        return Int(exactly: number.double)
+    }
+
+    /// Reads a body; nil where it holds no error.
+    static func read(_ body: JSONValue) -> FacebookEnvelope? {
+        guard body.members != nil else { return nil }
+        guard var envelope = nested(body) ?? debugger(body) ?? named(body) ?? flat(body) else { return nil }
+        if envelope.traceID == nil {
+            envelope.traceID = body["fbtrace_id"]?.string?.nonEmpty ?? body["__fb_trace_id__"]?.string
+        }
+        return envelope
+    }
+
+    private static func nested(_ body: JSONValue) -> FacebookEnvelope? {
+        guard let error = body["error"], error.members != nil else { return nil }
+        var envelope = FacebookEnvelope(.graph)
+        envelope.fill(from: error)
+        let isError = envelope.code != nil || envelope.message != nil || envelope.type != nil
+        return isError || error.members?.isEmpty == true ? envelope : nil
+    }
+
+    private static func debugger(_ body: JSONValue) -> FacebookEnvelope? {
+        guard let data = body["data"], data.members != nil else { return nil }
+        let error = data["error"]
+        guard error?.members != nil || data["is_valid"]?.looseBool == false else { return nil }
+        // A field that is called so in other data has no code.
+        guard data["is_valid"] != nil || error?["code"]?.codeText != nil else { return nil }
+        var envelope = FacebookEnvelope(.debugger)
+        if let error { envelope.fill(from: error) }
+        return envelope
+    }
+
+    /// An error that is a text or a number.
+    private static func named(_ body: JSONValue) -> FacebookEnvelope? {
+        if let number = body["error"]?.number {
+            var envelope = FacebookEnvelope(.site)
+            envelope.code = number.text.bounded(to: 64)
+            envelope.message = body["errorSummary"]?.string?.nonEmpty?.bounded(to: 4096)
+            let texts = [body["errorDescription"], body["errorSummary"]].compactMap { $0?.string?.nonEmpty }
+            envelope.userText = texts.first { !$0.contains("<") }?.bounded(to: 4096)
+            envelope.isTransient = body["transientError"]?.looseBool
+            return envelope
+        }
+        guard let text = body["error"]?.string?.nonEmpty else { return nil }
+        var envelope = FacebookEnvelope(.word(text.bounded(to: 256)))
+        envelope.fill(from: body)
+        envelope.code = body["error_code"]?.codeText?.bounded(to: 64) ?? (isWord(text) ? text : nil)
+        envelope.message = body["error_description"]?.string?.nonEmpty?.bounded(to: 4096) ?? text.bounded(to: 4096)
+        return envelope
+    }
+
+    /// Whether a text is a word such as `server_error`, and no sentence.
+    private static func isWord(_ text: String) -> Bool {
+        text.utf8.count <= 64 && text.contains("_")
+            && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") }
+    }
+
+    /// An error whose members stand in the body itself.
+    private static func flat(_ body: JSONValue) -> FacebookEnvelope? {
+        for holder in [body, body["meta"]] {
+            guard let holder, let type = holder["error_type"]?.string?.nonEmpty else { continue }
+            var envelope = FacebookEnvelope(.login)
+            envelope.type = type.bounded(to: 256)
+            envelope.message = holder["error_message"]?.string?.nonEmpty?.bounded(to: 4096)
+            envelope.traceID = holder["fbtrace_id"]?.string?.nonEmpty
+            return envelope
+        }
+        let texts = ["error_msg", "error_message", "error_description", "error_reason"]
+        guard body["error_code"]?.codeText != nil, texts.contains(where: { body[$0]?.string != nil }) else {
+            return nil
+        }
+        var envelope = FacebookEnvelope(.graph)
+        envelope.fill(from: body)
+        return envelope
+    }
+
+    private mutating func fill(from error: JSONValue) {
+        code = (error["code"]?.codeText ?? error["error_code"]?.codeText)?.bounded(to: 64)
+        subcode = (error["error_subcode"]?.codeText ?? error["subcode"]?.codeText)?.bounded(to: 64)
+        type = error["type"]?.string?.nonEmpty?.bounded(to: 256)
+        let messages = ["message", "error_reason", "error_msg", "error_message"]
+        message = messages.lazy.compactMap { error[$0]?.string?.nonEmpty }.first?.bounded(to: 4096)
+        isTransient = error["is_transient"]?.looseBool
+        let texts = ["error_user_msg", "error_user_title"]
+        userText = texts.lazy.compactMap { error[$0]?.string?.nonEmpty }.first?.bounded(to: 4096)
+        traceID = error["fbtrace_id"]?.string?.nonEmpty
+        switch error["error_data"] {
+        case .string(let text): data = try? JSONValue(parsing: text)
+        case .null, nil: data = nil
+        case let value: data = value
+        }
+    }
+
+    /// Where an upload has to go on, as the server says.
+    var uploadOffsets: JSONValue? {
+        guard let start = data?["start_offset"], start.looseNumber != nil else { return nil }
+        var members = [JSONValue.Member("start_offset", start)]
+        if let end = data?["end_offset"], end.looseNumber != nil { members.append(.init("end_offset", end)) }
+        return .object(members)
+    }
+
+    /// The parameter that the error is about.
+    var parameter: String? {
+        if let path = data?["blame_field_specs"]?[0]?.array?.prefix(16).compactMap(\.codeText), !path.isEmpty {
+            return path.joined(separator: ".").bounded(to: 256)
+        }
+        guard let message, let start = message.firstRange(of: "Param ") else { return nil }
+        let name = message[start.upperBound...].prefix { $0.isLetter || $0.isNumber || "_[]".contains($0) }
+        return name.isEmpty ? nil : String(name).bounded(to: 256)
+    }
+}
+
+extension String {
+    fileprivate func firstRange(of text: String) -> Range<String.Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,95 @@
+import HTTPRecovery
+
+/// What a code of Facebook's means.
+enum FacebookMeaning {
+    /// A limit, of the scope.
+    case limit(Outcome.Scope)
+    /// The token is refused.
+    case refused
+    /// The same whatever was presented; the server has not done what was asked for.
+    case plain(Outcome.Kind, [Remedy], scope: Outcome.Scope = .endpoint)
+    /// The person has to settle something at Facebook.
+    case settledAtFacebook
+    /// A general error of the server, which may have done what was asked for.
+    case serverError
+    /// A chunk of an upload was not accepted.
+    case chunkFailed
+
+    /// The codes of limits.
+    static func limit(_ code: Int?) -> FacebookMeaning? {
+        guard let code else { return nil }
+        if let meaning = limits[code] { return meaning }
+        // The business limits; new ones are added to the row.
+        return (80_000...80_099).contains(code) ? .limit(.endpoint) : nil
+    }
+
+    private static let limits: [Int: FacebookMeaning] = [
+        // For the app, the user, the page.
+        4: .limit(.app), 341: .limit(.app), 17: .limit(.credential), 9: .limit(.credential), 32: .limit(.credential),
+        // Custom limits of an edge, and its inconsistent volume.
+        613: .limit(.endpoint),
+        130_429: .limit(.endpoint),
+        // Between a business and one customer: nobody else's messages are held.
+        131_056: .limit(.account),
+    ]
+
+    /// What the codes of tokens say with a finer code.
+    static func token(_ subcode: Int?) -> FacebookMeaning {
+        if settles(subcode) { return .settledAtFacebook }
+        // The person of a page token has lost their role on the page.
+        return subcode == 492 ? .plain(.permissionDenied, [.contactAdmin]) : .refused
+    }
+
+    /// Whether a finer code says, under any code, that the person has to settle something at Facebook; then the same
+    /// token works again.
+    static func settles(_ subcode: Int?) -> Bool {
+        subcode == 459 || subcode == 464 || subcode == 490
+    }
+
+    /// The finer codes of the device login, under any code.
+    static func device(_ subcode: Int?) -> FacebookMeaning? {
+        switch subcode {
+        case 1_349_174, 1_349_172: .plain(.challengePending, [.poll])
+        case 1_349_173: .plain(.declined, [])
+        case 1_349_152: .plain(.flowExpired, [.restartFlow])
+        default: nil
+        }
+    }
+
+    /// The codes of missing permissions and of policies.
+    static func permission(_ code: Int?) -> FacebookMeaning? {
+        switch code {
+        // What the app is not allowed to; nobody who signs in again changes that.
+        case 3, 270: .plain(.permissionDenied, [.contactAdmin])
+        case 10: .plain(.permissionDenied, [.reauthenticate, .contactAdmin])
+        case 368: .plain(.policyBlocked, [])
+        case .some(200...299): .plain(.permissionDenied, [.reauthenticate, .contactAdmin])
+        default: nil
+        }
+    }
+
+    /// The finer codes and codes of uploads.
+    static func upload(_ code: Int?, _ subcode: Int?) -> FacebookMeaning? {
+        if code == 6000 || code == 6001 { return .chunkFailed }
+        return subcode.map(uploads.contains) == true ? .chunkFailed : nil
+    }
+
+    private static let uploads: Set<Int> = [
+        1_363_019, 1_363_021, 1_363_030, 1_363_033, 1_363_037, 1_363_041,
+    ]
+
+    /// The codes of requests that have to change.
+    static let requests: [Int: FacebookMeaning] = [
+        100: .plain(.invalidRequest, [.fixRequest]),
+        101: .plain(.misconfigured, [.fixRequest], scope: .app),
+        104: .plain(.misconfigured, [.fixRequest], scope: .app),
+        506: .plain(.conflict, []),
+        803: .plain(.notFound, [.fixRequest]),
+        2500: .plain(.invalidRequest, [.fixRequest]),
+        2635: .plain(.misconfigured, [.fixRequest], scope: .app),
+        3018: .plain(.invalidRequest, [.fixRequest]),
+        4201: .plain(.declined, []),
+        131_009: .plain(.invalidRequest, [.fixRequest]),
+        1_609_005: .plain(.invalidRequest, [.fixRequest]),
+    ]
+}

@@ -1,0 +1,256 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPTypes
+
+/// One answer of Facebook's on its way to an outcome.
+struct FacebookReading {
+    let reading: ErrorReading
+    let endpoint: FacebookEndpoint
+    let body: FacebookBody
+    let envelope: FacebookEnvelope?
+    let usage: FacebookUsage
+    let errors: FacebookErrorConfiguration?
+
+    init(_ reading: ErrorReading, errors: FacebookErrorConfiguration?) {
+        var reading = reading
+        // Only a field whose purpose it is states a delay, also on a success that holds an error.
+        reading.delay = ServerDelay(reading.response, receivedAt: reading.exchange.now, isThrottle: true)
+        if !reading.delay.isDelayStated { reading.delay.delay = nil }
+        self.reading = reading
+        self.errors = errors
+        endpoint = FacebookEndpoint(method: reading.exchange.method, path: reading.exchange.path)
+        let body = FacebookBody(reading.content, reading.body)
+        self.body = body
+        envelope = body.json.flatMap { FacebookEnvelope.read($0) }
+        usage = FacebookUsage(reading.fields)
+    }
+
+    var status: Int { reading.status }
+    var presented: Outcome.CredentialKind? { reading.exchange.presented }
+    var isSuccess: Bool { (200..<300).contains(status) }
+
+    /// The id under which Facebook finds the call.
+    var traceID: String? {
+        if let id = envelope?.traceID?.nonEmpty { return id.bounded(to: 256) }
+        for name in ["x-fb-trace-id", "x-fb-request-id", "x-fb-debug"] {
+            if let id = reading.fields.lines(name).first?.nonEmpty { return id.bounded(to: 256) }
+        }
+        return reading.traceID
+    }
+
+    var outcome: Outcome {
+        if status == 429 {
+            var outcome = limited(Self.scope(ofLimit: envelope?.number) ?? .origin)
+            if let envelope { describe(&outcome, envelope) }
+            return outcome
+        }
+        guard let envelope else {
+            return isSuccess ? FacebookSuccessReading(self).outcome : FacebookStatusReading(self).withoutError
+        }
+        var outcome = self.outcome(of: envelope)
+        describe(&outcome, envelope)
+        return outcome
+    }
+
+    // MARK: The order of meanings
+
+    private func outcome(of envelope: FacebookEnvelope) -> Outcome {
+        switch envelope.form {
+        case .login: return FacebookWords(self).outcome(ofLogin: envelope)
+        case .site: return FacebookWords(self).outcome(ofSite: envelope)
+        case .word(let word):
+            // A dialog that was left says so by word and, beside it, with the code of a permission.
+            if let outcome = FacebookWords(self).outcome(of: word, envelope) { return outcome }
+        case .graph, .debugger: break
+        }
+        let (code, subcode) = (envelope.number, envelope.subnumber)
+        if let meaning = FacebookMeaning.device(subcode) { return outcome(of: meaning, envelope) }
+        if let meaning = FacebookMeaning.limit(code) { return outcome(of: meaning, envelope) }
+        if code == 190 || code == 102 { return outcome(of: FacebookMeaning.token(subcode), envelope) }
+        if FacebookMeaning.settles(subcode) { return outcome(of: .settledAtFacebook, envelope) }
+        if refusesToken(envelope) { return outcome(of: .refused, envelope) }
+        if let meaning = FacebookMeaning.permission(code) {
+            var outcome = outcome(of: meaning, envelope)
+            // Nobody signs in for the app.
+            if presented == .client { outcome.remedies.removeAll { $0 == .reauthenticate } }
+            return outcome
+        }
+        if let meaning = FacebookMeaning.upload(code, subcode) { return outcome(of: meaning, envelope) }
+        if envelope.isTransient == true { return outcome(of: .serverError, envelope) }
+        if code == 1 || code == 2 { return general(envelope) }
+        if let meaning = request(envelope) { return outcome(of: meaning, envelope) }
+        if let outcome = configured(envelope) { return outcome }
+        return FacebookStatusReading(self).unknown(envelope)
+    }
+
+    /// Whether another code than the usual ones refuses the token.
+    private func refusesToken(_ envelope: FacebookEnvelope) -> Bool {
+        switch envelope.number {
+        case 412: true
+        // Of WhatsApp.
+        case 0: status == 401 || envelope.type == "AuthException"
+        case 2500: envelope.says("active access token")
+        default: false
+        }
+    }
+
+    /// The general errors: passing, unless the server refuses for good and tells the person why.
+    private func general(_ envelope: FacebookEnvelope) -> Outcome {
+        if envelope.number == 1, envelope.says("client secret") {
+            return outcome(of: .plain(.misconfigured, [.fixRequest], scope: .app), envelope)
+        }
+        let refusals: Set<Int> = [1_446_036, 1_965_014]
+        let isRefusal =
+            envelope.isTransient == false
+            && (envelope.userText != nil || envelope.subnumber.map(refusals.contains) == true)
+        if envelope.number == 1, isRefusal {
+            return failure(.unknown, processed: status >= 500 ? .unknown : .no)
+        }
+        return outcome(of: .serverError, envelope)
+    }
+
+    private func request(_ envelope: FacebookEnvelope) -> FacebookMeaning? {
+        guard let code = envelope.number else { return nil }
+        if code == 100 {
+            if envelope.says("appsecret_proof") { return .plain(.misconfigured, [.fixRequest], scope: .app) }
+            if endpoint.issuesTokens, FacebookWords(self).refusesCode(envelope) { return .refused }
+            if envelope.subnumber == 33 { return .plain(.notFound, [.fixRequest]) }
+        }
+        return FacebookMeaning.requests[code]
+    }
+
+    /// What the vendor's table says of a code that has no meaning here.
+    private func configured(_ envelope: FacebookEnvelope) -> Outcome? {
+        guard let errors, let code = envelope.number,
+            let entry = errors.entry(code: code, subcode: envelope.subnumber), presented != .client
+        else { return nil }
+        switch entry.category {
+        case .other: return nil
+        case .transient: return outcome(of: .serverError, envelope)
+        case .recoverable:
+            var outcome = failure(.unknown, [.reauthenticate], processed: .no)
+            outcome.userMessage = entry.recoveryMessage
+            return outcome
+        }
+    }
+
+    // MARK: Outcomes
+
+    func outcome(of meaning: FacebookMeaning, _ envelope: FacebookEnvelope) -> Outcome {
+        switch meaning {
+        case .limit(let scope):
+            return limited(scope)
+        case .refused:
+            if case .debugger = envelope.form { return refused(.access, isPresented: presented == .access) }
+            if endpoint.issuesTokens, FacebookWords(self).refusesCode(envelope) {
+                return refused(.code, isPresented: presented == .code)
+            }
+            return refused(presented ?? .access, isPresented: presented != nil)
+        case .plain(let kind, let remedies, let scope):
+            var outcome = failure(kind, remedies, processed: .no)
+            outcome.scope = scope
+            outcome.retryAfter = reading.delay.delay
+            if kind == .flowExpired, presented == .device { outcome.tokenAction = clearing }
+            return outcome
+        case .settledAtFacebook:
+            var outcome = failure(.userActionRequired, [.visitProvider], processed: .no)
+            outcome.scope = .account
+            outcome.advice = ["url": "https://www.facebook.com/"]
+            return outcome
+        case .serverError:
+            return unavailable
+        case .chunkFailed:
+            var outcome = unavailable
+            outcome.processed = reading.processed == .yes ? .unknown : reading.processed
+            outcome.advice = envelope.uploadOffsets
+            return outcome
+        }
+    }
+
+    /// A passing failure of the server, which may have done what was asked for whatever the status.
+    var unavailable: Outcome {
+        var outcome = Outcome.unavailable(reading)
+        // Only a 503 with a time says that nothing was done.
+        if status != 503 || outcome.retryAfter == nil { outcome.processed = .unknown }
+        return outcome
+    }
+
+    /// The outcome of a refusal for a limit, by the time that the server states.
+    func limited(_ scope: Outcome.Scope) -> Outcome {
+        let stated = reading.delay.delay ?? usage.wait(forCode: envelope?.number)
+        var outcome = failure(.rateLimited, [.wait], processed: .no)
+        outcome.scope = scope
+        outcome.retryAfter = stated
+        if let stated, stated >= Outcome.quotaSpan { outcome.kind = .quotaExhausted }
+        return outcome
+    }
+
+    private static func scope(ofLimit code: Int?) -> Outcome.Scope? {
+        guard case .limit(let scope) = FacebookMeaning.limit(code) else { return nil }
+        return scope
+    }
+
+    /// A credential is refused.
+    ///
+    /// - Parameters:
+    ///   - credential: Which one.
+    ///   - isPresented: Whether it is the one that the request presented.
+    func refused(_ credential: Outcome.CredentialKind, isPresented: Bool) -> Outcome {
+        var outcome: Outcome
+        switch credential {
+        // The app's own tokens are configuration, and nobody can sign in for them.
+        case .client:
+            outcome = failure(.misconfigured, [.fixRequest], processed: .no)
+            outcome.scope = .app
+            return outcome
+        case .state:
+            outcome = failure(.flowExpired, [.restartFlow], processed: .no)
+        case .code, .device:
+            outcome = failure(.credentialRejected, [.restartFlow], processed: .no)
+            outcome.credential = credential
+        // There are no refresh tokens: only a sign-in helps.
+        case .access, .session, .id, .refresh:
+            outcome = failure(.credentialRejected, [.reauthenticate], processed: .no)
+            outcome.credential = credential
+        }
+        outcome.scope = .credential
+        outcome.retryAfter = reading.delay.delay
+        if isPresented { outcome.tokenAction = clearing }
+        return outcome
+    }
+
+    /// What a refusal does to what was presented: no outage takes anything away.
+    private var clearing: Outcome.TokenAction {
+        status >= 500 || status == 408 ? .keep : .clear
+    }
+
+    func failure(
+        _ kind: Outcome.Kind,
+        _ remedies: [Remedy] = [],
+        processed: Outcome.Processed? = nil
+    ) -> Outcome {
+        Outcome(kind, processed: processed ?? reading.processed, remedies: remedies, status: status)
+    }
+
+    /// Adds the server's words.
+    private func describe(_ outcome: inout Outcome, _ envelope: FacebookEnvelope) {
+        // A word that has decided stands before the code beside it.
+        outcome.code = outcome.code ?? envelope.code
+        outcome.subcode = envelope.subcode ?? outcome.subcode
+        outcome.message = envelope.message
+        outcome.userMessage = envelope.userText ?? outcome.userMessage
+        outcome.details = envelope.data
+        switch outcome.kind {
+        case .invalidRequest, .notFound, .conflict: outcome.parameter = envelope.parameter ?? outcome.parameter
+        case .misconfigured where envelope.says("appsecret_proof"): outcome.parameter = "appsecret_proof"
+        default: break
+        }
+    }
+}
+
+extension FacebookEnvelope {
+    /// Whether the message holds a text, in lower case.
+    func says(_ text: String) -> Bool {
+        message?.lowercased().contains(text) == true
+    }
+}

@@ -1,0 +1,105 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPTypes
+
+/// An answer that has no error with a known meaning: the status decides, with the fields that refine it.
+struct FacebookStatusReading {
+    private let facebook: FacebookReading
+    private var reading: ErrorReading { facebook.reading }
+    private var status: Int { facebook.status }
+
+    init(_ facebook: FacebookReading) {
+        self.facebook = facebook
+    }
+
+    /// An error that can be read and whose meaning is not known.
+    ///
+    /// It is told as it is, never repeated, and takes no token away. One without any code leaves it to the status.
+    func unknown(_ envelope: FacebookEnvelope) -> Outcome {
+        if reading.delay.delay != nil, status == 503 { return facebook.unavailable }
+        if envelope.code == nil, !facebook.isSuccess, status != 400 {
+            if let outcome = challenged { return outcome }
+            return byStatus
+        }
+        if envelope.code == nil, let outcome = challenged { return outcome }
+        return facebook.failure(.unknown, processed: facebook.isSuccess ? .unknown : reading.processed)
+    }
+
+    /// What an answer says in which no error can be read.
+    var withoutError: Outcome {
+        if (300..<400).contains(status) { return redirected }
+        if status < 500, let outcome = challenged { return outcome }
+        switch facebook.body {
+        case .markup where FacebookBody.isErrorPage(reading.body):
+            return facebook.unavailable
+        case .text(let text) where FacebookBody.speaksOfOutage(text):
+            return facebook.unavailable
+        case .markup, .text, .other:
+            if status < 500, ![408, 421, 425].contains(status) {
+                return facebook.usage.isBlocked ? limited : facebook.failure(.unreadable)
+            }
+        case .empty, .json:
+            if status < 500, facebook.usage.isBlocked { return limited }
+        }
+        return byStatus
+    }
+
+    /// A refusal without a word, while a limit is reported as used up.
+    private var limited: Outcome {
+        let isApp = facebook.usage.entries.contains { $0.scope == .app && $0.percent >= 100 }
+        return facebook.limited(isApp ? .app : .endpoint)
+    }
+
+    private var byStatus: Outcome {
+        if status >= 500 || status == 408 || status == 421 || status == 425 {
+            return status == 501 || status == 505 ? general : facebook.unavailable
+        }
+        if status == 401 { return facebook.refused(facebook.presented ?? .access, isPresented: false) }
+        return general
+    }
+
+    private var general: Outcome {
+        var outcome = HTTPClassifier().classify(reading.exchange)
+        (outcome.code, outcome.message, outcome.userMessage) = (nil, nil, nil)
+        outcome.tokenAction = .keep
+        if !outcome.isFailure { outcome.kind = .unreadable }
+        return outcome
+    }
+
+    /// What the challenge says: `OAuth "Facebook Platform" "invalid_token" "text"`, which is no valid syntax.
+    ///
+    /// It does not tell a dead token from one whose person has to settle something, so it takes none away.
+    private var challenged: Outcome? {
+        guard [400, 401, 403].contains(status),
+            let word = reading.challenges.lazy.filter(\.isAboutTokens).compactMap(\.error).first
+        else { return nil }
+        var outcome: Outcome
+        switch word {
+        case "invalid_token": outcome = facebook.refused(facebook.presented ?? .access, isPresented: false)
+        case "insufficient_scope":
+            outcome = facebook.failure(.permissionDenied, [.reauthenticate, .contactAdmin], processed: .no)
+        case "invalid_request": outcome = facebook.failure(.invalidRequest, [.fixRequest], processed: .no)
+        default: return nil
+        }
+        outcome.code = word
+        return outcome
+    }
+
+    /// A redirect: to an image, or back to the app with the answer of the login dialog.
+    private var redirected: Outcome {
+        guard let location = reading.fields.singleLine("location"),
+            let error = AuthorizationRedirect(url: location).error
+        else {
+            var outcome = facebook.failure(.ok)
+            outcome.retryAfter = reading.delay.delay
+            return outcome
+        }
+        var envelope = FacebookEnvelope(.word(error.word.rawValue))
+        envelope.message = error.detail
+        var outcome =
+            FacebookWords(facebook).outcome(of: error.word.rawValue, envelope) ?? facebook.failure(.unknown)
+        outcome.code = error.word.rawValue
+        outcome.message = error.detail
+        return outcome
+    }
+}

@@ -1,0 +1,78 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPTypes
+
+/// Presents the token of one call, with the proof of the app's secret, anew for each attempt.
+final class FacebookAuthorization: Middleware {
+    /// What an attempt has presented.
+    struct Presented: Sendable {
+        var token: Secret
+        /// The version of the stored token; nil for one that the caller holds.
+        var version: UInt64?
+        var userID: String?
+    }
+
+    private let api: GraphAPI
+    private let token: FacebookToken
+    private let latest = Locked<Presented?>(nil)
+
+    init(_ api: GraphAPI, token: FacebookToken) {
+        self.api = api
+        self.token = token
+    }
+
+    /// What the last attempt has presented; nil where there was nothing to present.
+    var presented: Presented? { latest.withLock { $0 } }
+
+    func intercept(
+        _ request: HTTPRequest,
+        body: HTTPBody?,
+        context: CallContext,
+        next: Next
+    ) async throws -> Response {
+        // A token goes to Graph, and nowhere else.
+        guard Origin(of: request) == api.server.origin, let presented = try await current(context) else {
+            return try await next(request, body: body, context: context)
+        }
+        if let first = self.presented?.userID ?? context.record.presented?.identity, let now = presented.userID,
+            first != now
+        {
+            throw RecoveryError(
+                outcome: Outcome(.stateConflict, processed: .no, remedies: [.restartFlow]),
+                reason: .identityChanged,
+                history: context.record.history
+            )
+        }
+        latest.withLock { $0 = presented }
+        if let version = presented.version {
+            context.record.presented = PresentedCredential(
+                kind: .access,
+                version: version,
+                identity: presented.userID
+            )
+        }
+        var request = request
+        switch api.configuration.tokenPlacement {
+        case .header: request.headerFields.setAuthorization("Bearer \(presented.token.reveal())")
+        case .query:
+            var fields = FormFields()
+            fields.add("access_token", secret: presented.token)
+            request.addQuery(fields)
+        }
+        if token.wantsProof { request.addQuery(try api.proof(of: presented.token)) }
+        defer { api.manager?.note(context.record.receivedHead, context: context) }
+        return try await next(request, body: body, context: context)
+    }
+
+    private func current(_ context: CallContext) async throws -> Presented? {
+        guard token == .stored else { return token.given(by: api.app).map { Presented(token: $0) } }
+        let stored: Credentials
+        if let manager = api.manager {
+            stored = try await manager.credentials(for: context).credentials
+        } else {
+            stored = try await api.store.read().credentials
+        }
+        guard let token = stored.accessToken, !token.isEmpty else { return nil }
+        return Presented(token: token, version: stored.version(of: .access), userID: stored.facebookUserID)
+    }
+}

@@ -1,0 +1,154 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPTypes
+
+/// Graph as the module calls it.
+struct GraphAPI: Sendable {
+    let server: GraphServer
+    let app: FacebookApp
+    let client: RecoveringClient
+    let store: FacebookTokenStore
+    let configuration: FacebookConfiguration
+    let pacing: FacebookPacing
+    /// Renews the stored token; nil for the calls that do it.
+    var manager: TokenManager?
+    /// Told the events of all calls.
+    var observer: (@Sendable (RecoveryEvent) -> Void)?
+
+    /// What one call is.
+    struct Call: Sendable {
+        var method = HTTPRequest.Method.get
+        var path: String
+        var query = FormFields()
+        /// The fields of a body; nil for none.
+        var form: FormFields?
+        /// A body of another type, with the type.
+        var body: (content: HTTPBody, type: String)?
+        /// The whole request, where an answer has named it.
+        var request: HTTPRequest?
+        var token = FacebookToken.stored
+        var resend = RequestOptions.ResendPermission.byMethod
+        /// What is presented, where it is not the token.
+        var presents: Outcome.CredentialKind?
+        var purpose = FacebookCallClassifier.Purpose.plain
+        /// The business or ad account that the call counts for.
+        var business: String?
+        /// A customer of a business, whose limit holds nobody else.
+        var counterpart: String?
+    }
+
+    var classifier: FacebookClassifier { FacebookClassifier(errors: configuration.errors) }
+
+    /// Performs a call.
+    func send(_ call: Call) async throws -> Response {
+        try await send(call, authorization: FacebookAuthorization(self, token: call.token))
+    }
+
+    /// Performs a call with an authorization that remembers what it has presented.
+    func send(_ call: Call, authorization: FacebookAuthorization) async throws -> Response {
+        var request = call.request ?? server.request(call.method, path: call.path, query: call.query)
+        request.headerFields[.accept] = "application/json"
+        var body: HTTPBody?
+        if let form = call.form {
+            body = form.body
+            request.headerFields[.contentType] = "application/x-www-form-urlencoded"
+        } else if let given = call.body {
+            body = given.content
+            request.headerFields[.contentType] = given.type
+        }
+        return try await client.send(
+            request,
+            body: body,
+            options: RequestOptions(
+                resend: call.resend,
+                classifier: FacebookCallClassifier(base: classifier, purpose: call.purpose, business: call.business),
+                account: call.counterpart,
+                credentialID: try await credentialID(of: call.token),
+                presents: call.presents ?? call.token.presents,
+                attemptLayers: [pacing.layer(recovers: configuration.recoversFromErrors), authorization],
+                observer: observer
+            )
+        )
+    }
+
+    /// What tells whose limits a call counts for: the person where they are known, else the token.
+    func credentialID(of token: FacebookToken) async throws -> String {
+        switch token {
+        case .stored:
+            let held = try await store.read().credentials
+            if let id = held.facebookUserID { return "user \(id)" }
+            return held.accessToken.map { "token \(Fingerprint.text(of: $0.reveal()))" } ?? ""
+        case .user(let token), .page(let token), .system(let token):
+            return "token \(Fingerprint.text(of: token.reveal()))"
+        case .app, .client: return "app \(app.id)"
+        case .none: return "app \(app.id)"
+        }
+    }
+
+    /// The field with the proof of the app's secret; none where the app proves nothing.
+    func proof(of token: Secret) throws(RecoveryError) -> FormFields {
+        var fields = FormFields()
+        guard let prover = app.prover else { return fields }
+        do {
+            fields.add("appsecret_proof", secret: try prover.proof(of: token))
+        } catch {
+            var outcome = Outcome(.misconfigured, scope: .app, processed: .no, remedies: [.fixRequest])
+            outcome.parameter = "appsecret_proof"
+            throw RecoveryError(outcome: outcome, reason: .notRecoverable, cause: error)
+        }
+        return fields
+    }
+
+    /// Performs a call and reads its JSON.
+    func json(_ call: Call) async throws -> JSONValue {
+        try json(in: await send(call))
+    }
+
+    /// The JSON of an answer.
+    func json(in response: Response) throws(RecoveryError) -> JSONValue {
+        guard let bytes = response.body.bytesInMemory,
+            let value = FacebookBody(ResponseContent(Array(bytes)), Array(bytes)).json
+        else { throw failure(.unreadable, in: response) }
+        return value
+    }
+
+    /// Performs a call that issues tokens.
+    func tokens(_ call: Call) async throws -> TokenAnswer {
+        let response = try await send(call)
+        let clock = ServerClock(response.headerFields, receivedAt: client.runtime.time.wallTime)
+        guard let answer = TokenAnswer(try json(in: response), date: clock.now) else {
+            throw failure(.unreadable, in: response)
+        }
+        return answer
+    }
+
+    /// The error that an answer amounts to.
+    func failure(_ kind: Outcome.Kind, _ remedies: [Remedy] = [], in response: Response?) -> RecoveryError {
+        var outcome = response?.outcome ?? Outcome(kind, processed: .yes)
+        outcome.kind = kind
+        outcome.remedies = remedies
+        return RecoveryError(
+            outcome: outcome,
+            reason: .notRecoverable,
+            response: response,
+            history: response?.history ?? History()
+        )
+    }
+}
+
+extension RecoveryError {
+    /// Nothing is held with which a call could be made.
+    static var signedOut: RecoveryError {
+        RecoveryError(
+            outcome: Outcome(.reauthenticationRequired, processed: .no, remedies: [.reauthenticate]),
+            reason: .notRecoverable
+        )
+    }
+
+    /// Something that the app needs is not set.
+    static func missing(_ parameter: String) -> RecoveryError {
+        var outcome = Outcome(.misconfigured, scope: .app, processed: .no, remedies: [.fixRequest])
+        outcome.parameter = parameter
+        return RecoveryError(outcome: outcome, reason: .notRecoverable)
+    }
+}

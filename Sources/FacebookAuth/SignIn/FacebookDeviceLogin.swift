@@ -1,0 +1,50 @@
+public import AuthRecovery
+public import HTTPRecovery
+
+/// A device login that has begun: what the person has to do, and until when.
+public struct FacebookDeviceLogin: Sendable {
+    /// What the program presents until the person has entered the other code.
+    public let deviceCode: Secret
+    /// What the person enters.
+    public let userCode: String
+    /// Where the person enters it.
+    public let verificationURI: String
+    /// The least time between two questions; at least 1 s, 5 s where none is stated.
+    public let interval: Duration
+    /// When the login is over, on the client's clock.
+    public let expiresAt: TimeSource.Instant
+
+    /// Reads an answer; nil where one of the codes or the address is missing.
+    init?(_ json: JSONValue, receivedAt: TimeSource.Instant) {
+        guard let deviceCode = json["code"]?.codeText?.bounded(to: 1024),
+            let userCode = json["user_code"]?.codeText?.bounded(to: 64),
+            let uri = json["verification_uri"]?.string?.nonEmpty?.bounded(to: 2048)
+        else { return nil }
+        self.deviceCode = Secret(deviceCode)
+        self.userCode = userCode
+        self.verificationURI = uri
+        interval = min(max(json["interval"]?.looseNumber?.seconds ?? .seconds(5), .seconds(1)), .seconds(3600))
+        let lifetime = json["expires_in"]?.looseNumber?.seconds ?? .seconds(420)
+        expiresAt = receivedAt.advanced(by: min(max(lifetime, .zero), .seconds(86_400)))
+    }
+
+    /// What is shown to the person.
+    var challenge: Challenge {
+        Challenge(
+            factor: Factor(key: .push, providerName: "device_login", destination: verificationURI),
+            prompt: "Open \(verificationURI) and enter the code \(userCode).",
+            number: userCode
+        )
+    }
+}
+
+extension FacebookDeviceLogin: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A placeholder: the codes are for the person alone.
+    public var description: String { "FacebookDeviceLogin" }
+
+    /// A placeholder: the codes are for the person alone.
+    public var debugDescription: String { description }
+
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}

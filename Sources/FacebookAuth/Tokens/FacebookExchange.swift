@@ -1,0 +1,34 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// Exchanges a token for one that lives longer (`fb_exchange_token`), which works only while the old one does.
+///
+/// There are no refresh tokens: what has expired or was refused, only a sign-in replaces.
+struct FacebookExchange: TokenRenewer {
+    let api: GraphAPI
+
+    /// The token is not used up by it.
+    var reuse: RefreshTokenReuse { .reusable }
+
+    func canRenew(_ credentials: Credentials) -> Bool {
+        guard api.app.secret != nil, let token = credentials.accessToken, !token.isEmpty else { return false }
+        return credentials.expiresAt.map { $0 > api.client.runtime.time.wallTime } ?? true
+    }
+
+    func renew(_ credentials: Credentials) async throws -> Credentials {
+        guard let token = credentials.accessToken, let secret = api.app.secret else { throw RecoveryError.signedOut }
+        var query: FormFields = ["grant_type": "fb_exchange_token", "client_id": api.app.id]
+        query.add("client_secret", secret: secret)
+        query.add("fb_exchange_token", secret: token)
+        let answer = try await api.tokens(
+            GraphAPI.Call(
+                path: "oauth/access_token",
+                query: query,
+                token: .none,
+                resend: .replayable,
+                presents: .access
+            )
+        )
+        return answer.merged(into: credentials)
+    }
+}

@@ -1,0 +1,28 @@
+import HTTPRecovery
+
+/// What a person has said about a permission (`/me/permissions`).
+public struct FacebookPermission: Sendable, Hashable {
+    /// What was said.
+    public enum Status: String, Sendable, Hashable, CaseIterable {
+        /// Yes.
+        case granted
+        /// No: asking again needs `auth_type=rerequest`.
+        case declined
+        /// Yes, too long ago.
+        case expired
+        /// A status of a newer version.
+        case unknown
+    }
+
+    /// The permission, such as `email`.
+    public var name: String
+    /// What was said about it.
+    public var status: Status
+
+    /// Reads an element of the answer; nil where it has no name.
+    init?(_ json: JSONValue) {
+        guard let name = json["permission"]?.string?.nonEmpty else { return nil }
+        self.name = name.bounded(to: 128)
+        status = json["status"]?.string.flatMap(Status.init) ?? .unknown
+    }
+}

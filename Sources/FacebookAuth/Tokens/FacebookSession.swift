@@ -1,0 +1,15 @@
+public import HTTPRecovery
+
+/// A sign-in that is stored.
+public struct FacebookSession: Sendable, Hashable {
+    /// Who is signed in, where that is known.
+    public var user: FacebookUser?
+    /// When the token ends; nil where it does not, or that is not known.
+    public var expiresAt: Timestamp?
+
+    /// Creates a session.
+    public init(user: FacebookUser? = nil, expiresAt: Timestamp? = nil) {
+        self.user = user
+        self.expiresAt = expiresAt
+    }
+}

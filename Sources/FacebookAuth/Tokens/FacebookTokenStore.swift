@@ -1,0 +1,54 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// Keeps the person's profile beside the token, and lets it go with the token, whoever takes that away.
+struct FacebookTokenStore: TokenStore {
+    let base: any TokenStore
+
+    func read() async throws -> StoredCredentials {
+        try await base.read()
+    }
+
+    func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
+        var credentials = credentials
+        if credentials.accessToken == nil { credentials.facebookProfile = nil }
+        return try await base.replace(version: version, with: credentials)
+    }
+
+    func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any TokenLease)? {
+        try await base.acquireLease(for: duration, time: time)
+    }
+
+    /// Removes the token, if it is still the one that was refused.
+    ///
+    /// - Parameters:
+    ///   - version: The version of the token that was refused.
+    ///   - keepsProfile: Whether the person stays known, as where only the app's access to their data has expired.
+    /// - Returns: Whether it was removed.
+    func clear(ifVersion version: UInt64, keepsProfile: Bool) async throws -> Bool {
+        while true {
+            let present = try await base.read()
+            guard present.credentials.version(of: .access) == version else { return false }
+            var changed = present.credentials
+            changed.remove(.access)
+            if !keepsProfile { changed.facebookProfile = nil }
+            if try await base.replace(version: present.version, with: changed) != nil { return true }
+        }
+    }
+}
+
+extension Credentials {
+    private static let profileKey = "facebook_profile"
+
+    /// The person, as they were read last.
+    var facebookProfile: JSONValue? {
+        get { others.last { $0.key == Self.profileKey }?.value }
+        set {
+            others.removeAll { $0.key == Self.profileKey }
+            if let newValue { others.append(JSONValue.Member(Self.profileKey, newValue)) }
+        }
+    }
+
+    /// Whose token it is, where that is known.
+    var facebookUserID: String? { facebookProfile.flatMap { FacebookUser($0)?.id } }
+}

@@ -1,0 +1,74 @@
+public import HTTPRecovery
+
+/// The codes of the vendor's login domain (`com.facebook.sdk.login`) and what stands for them here.
+public enum FacebookLoginError: Int, Sendable, Hashable, CaseIterable, FacebookVendorError {
+    /// Not used.
+    case reserved = 300
+    /// Something else.
+    case unknown = 301
+    /// The password was changed, so the person signs in again.
+    case passwordChanged = 302
+    /// The person has to settle something at Facebook.
+    case userCheckpointed = 303
+    /// Another person has signed in than before.
+    case userMismatch = 304
+    /// The person has not confirmed the account.
+    case unconfirmedUser = 305
+    /// The app is disabled in the settings of the system.
+    case systemAccountAppDisabled = 306
+    /// There is no account in the settings of the system.
+    case systemAccountUnavailable = 307
+    /// The answer does not belong to the question.
+    case badChallengeString = 308
+    /// The ID token is not valid.
+    case invalidIDToken = 309
+    /// There is no access token.
+    case missingAccessToken = 310
+
+    /// The vendor's domain.
+    public static var domain: String { "com.facebook.sdk.login" }
+
+    /// The kind that stands for the code here.
+    public var kind: Outcome.Kind {
+        switch self {
+        case .reserved, .unknown: .unknown
+        case .passwordChanged: .credentialRejected
+        case .userCheckpointed, .unconfirmedUser: .userActionRequired
+        case .userMismatch, .badChallengeString: .stateConflict
+        case .systemAccountAppDisabled, .systemAccountUnavailable: .factorUnavailable
+        case .invalidIDToken: .credentialRejected
+        case .missingAccessToken: .reauthenticationRequired
+        }
+    }
+
+    /// What helps, best first.
+    public var remedies: [Remedy] {
+        switch self {
+        case .reserved, .unknown: []
+        case .passwordChanged, .invalidIDToken, .missingAccessToken: [.reauthenticate]
+        case .userCheckpointed, .unconfirmedUser: [.visitProvider]
+        case .userMismatch, .badChallengeString: [.restartFlow]
+        case .systemAccountAppDisabled, .systemAccountUnavailable: [.switchFactor]
+        }
+    }
+
+    /// The code that the vendor's SDK would report for an error of this library; nil for one that is none of the login.
+    public init?(_ error: RecoveryError) {
+        if error.reason == .identityChanged {
+            self = .userMismatch
+            return
+        }
+        let outcome = error.outcome
+        switch (outcome.code.flatMap { Int($0) }, outcome.subcode.flatMap { Int($0) }) {
+        case (_, 459), (_, 490): self = .userCheckpointed
+        case (_, 464): self = .unconfirmedUser
+        case (190, 460), (102, 460): self = .passwordChanged
+        default:
+            switch outcome.kind {
+            case .reauthenticationRequired where outcome.code == nil: self = .missingAccessToken
+            case .credentialRejected where outcome.credential == .id: self = .invalidIDToken
+            default: return nil
+            }
+        }
+    }
+}

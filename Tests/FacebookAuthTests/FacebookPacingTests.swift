@@ -1,0 +1,85 @@
+import AuthRecovery
+import FacebookAuth
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+@Suite("Slowing down before Facebook's limits")
+struct FacebookPacingTests {
+    private static func usage(_ percent: Int) -> ScriptedTransport.Step {
+        .answer("{}", ["x-app-usage": #"{"call_count":\#(percent)}"#])
+    }
+
+    private func waits(_ bench: FacebookBench) -> [Double] {
+        bench.events.words.compactMap { $0.hasPrefix("wait") ? Double($0.split(separator: " ")[2]) : nil }
+    }
+
+    @Test func callsAreSpacedAsTheLimitComesNear() async throws {
+        let bench = try FacebookBench([
+            Self.usage(50), Self.usage(90), Self.usage(90), Self.usage(99), Self.usage(20), Self.usage(20),
+        ])
+        for _ in 0..<6 {
+            _ = try await bench.skippingWaits { try await bench.facebook.send(path: "me") }
+        }
+        // The first after each report takes its turn at once; the ones behind it wait.
+        let waits = waits(bench)
+        #expect(waits.count == 2)
+        #expect(waits.allSatisfy { $0 > 0 && $0 <= 5 })
+    }
+
+    @Test func anExhaustedLimitClosesTheGateBeforeTheRefusal() async throws {
+        let bench = try FacebookBench([Self.usage(100), Self.usage(1)])
+        _ = try await bench.facebook.send(path: "me")
+        let task = Task { try await bench.facebook.send(path: "other") }
+        await bench.clock.waitForSleepers(1)
+        #expect(bench.transport.received.count == 1)
+        bench.clock.advance(by: .seconds(70))
+        _ = try await task.value
+        #expect(waits(bench).first.map { $0 >= 60 } == true)
+    }
+
+    @Test func aBusinessesBlockHoldsItsUseAlone() async throws {
+        let fields = [
+            "x-business-use-case-usage":
+                #"{"9":[{"type":"ads_insights","call_count":100,"estimated_time_to_regain_access":10}]}"#
+        ]
+        let bench = try FacebookBench([.answer("{}", fields), .answer("{}")])
+        _ = try await bench.facebook.send(path: "act_1/insights")
+        let error = await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "act_1/insights") }
+        #expect(error?.retryAfter == .seconds(600))
+        #expect(error?.reason == .waitExceedsLimit)
+        _ = try await bench.facebook.send(path: "act_1/ads")
+        #expect(bench.transport.received.count == 2)
+    }
+
+    @Test func theCallersOwnBusinessIsTheScope() async throws {
+        let bench = try FacebookBench([.error(80_004, nil, 400, ["retry-after": "600"]), .answer("{}")])
+        await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "c1", business: "b") }
+        await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "c2", business: "b") }
+        #expect(bench.transport.received.count == 1)
+        _ = try await bench.facebook.send(path: "c1", business: "other")
+    }
+
+    @Test func aTurnBehindTheDeadlineIsNotWaitedFor() async throws {
+        let bench = try FacebookBench([Self.usage(99), Self.usage(99), Self.usage(99)]) {
+            Deadline(.seconds(1))
+            Recovery()
+        }
+        _ = try await bench.facebook.send(path: "me")
+        _ = try await bench.facebook.send(path: "me")
+        let error = await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "me") }
+        #expect(error?.reason == .deadlineWouldPass)
+        #expect(bench.clock.requestedDelays.isEmpty)
+    }
+
+    @Test func whatWasSeenLongAgoSlowsNobodyDown() async throws {
+        let bench = try FacebookBench([Self.usage(95), Self.usage(95), .answer("{}"), .answer("{}")])
+        _ = try await bench.facebook.send(path: "me")
+        _ = try await bench.facebook.send(path: "me")
+        bench.clock.advance(by: .seconds(600))
+        _ = try await bench.facebook.send(path: "me")
+        _ = try await bench.facebook.send(path: "me")
+        #expect(bench.clock.requestedDelays.isEmpty)
+    }
+}
