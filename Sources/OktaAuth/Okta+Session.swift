@@ -133,6 +133,8 @@ extension Okta {
         case .failed(let outcome, let reason, let cause):
             var failed = error
             (failed.outcome, failed.reason, failed.cause) = (outcome, reason, cause)
+            failed.retryAfter = (cause as? RecoveryError)?.retryAfter ?? outcome.statedWait
+            failed.retryAt = failed.retryAfter.map { api.client.runtime.time.wallTime.advanced(by: $0) }
             throw failed
         default:
             return try await api.send(call)

@@ -85,14 +85,18 @@ import Testing
     @Test func aFailureDoesNotStick() async throws {
         let isDown = Locked(true)
         let bench = try bench { _ in
-            if isDown.withLock({ $0 }) { return .scripted(429, [:], body: #"{"error":"invalid_grant"}"#) }
+            let limit = #"{"error":"invalid_grant"}"#
+            if isDown.withLock({ $0 }) { return .scripted(429, ["retry-after": "61"], body: limit) }
             return Self.grant()
         }
-        await #expect(throws: RecoveryError.self) {
+        let error = await #expect(throws: RecoveryError.self) {
             try await bench.skippingWaits { try await bench.okta.send(path: "/api/v1/users/me") }
         }
+        #expect(error?.kind == .rateLimited)
         #expect(try await bench.credentials.refreshToken == "r1")
+        #expect(error?.retryAfter == .seconds(61))
         isDown.withLock { $0 = false }
+        bench.clock.advance(by: .seconds(70))
         let status = try await bench.skippingWaits { try await bench.okta.send(path: "/api/v1/users/me").status }
         #expect(status == .ok)
     }

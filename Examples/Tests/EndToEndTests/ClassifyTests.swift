@@ -2,7 +2,7 @@ import Glibc
 import HTTPRecovery
 import Testing
 
-@Suite("auth-client classify", .timeLimit(.minutes(1)))
+@Suite("auth-client classify", .timeLimit(.minutes(15)), .bounded)
 struct ClassifyTests {
     private static let keys = [
         "name", "kind", "code", "subcode", "status_type", "factor_result", "param", "credential", "retry_after_s",

@@ -10,7 +10,7 @@ import Testing
 private let client = ["--client-id", "cli", "--redirect-uri", "com.example.cli:/callback"]
 
 /// The promises, kept over real sockets against a server that fails; no test here counts on a short time.
-@Suite("ForgeRock P1: nothing is spent twice", .timeLimit(.minutes(3)))
+@Suite("ForgeRock P1: nothing is spent twice", .timeLimit(.minutes(15)), .bounded)
 struct ForgeRockP1NothingIsSpentTwice {
     /// A way for an answer to get lost, and whether the server has done what it was asked.
     struct Loss: Sendable, CustomTestStringConvertible {
@@ -122,7 +122,7 @@ struct ForgeRockP1NothingIsSpentTwice {
     }
 }
 
-@Suite("ForgeRock P2: no attempt while locked", .timeLimit(.minutes(2)))
+@Suite("ForgeRock P2: no attempt while locked", .timeLimit(.minutes(15)), .bounded)
 struct ForgeRockP2NoAttemptWhileLocked {
     private static func lock(_ settings: inout SandboxForgeRockSettings, for time: Int64?) {
         settings.lockout.threshold = 1
@@ -171,7 +171,7 @@ struct ForgeRockP2NoAttemptWhileLocked {
     }
 }
 
-@Suite("ForgeRock P3: the server's word is kept", .timeLimit(.minutes(2)))
+@Suite("ForgeRock P3: the server's word is kept", .timeLimit(.minutes(15)), .bounded)
 struct ForgeRockP3TheServersWordIsKept {
     @Test func nobodyComesBackBeforeTheTime() async throws {
         try await AM.run { bench in
@@ -216,7 +216,7 @@ struct ForgeRockP3TheServersWordIsKept {
     }
 }
 
-@Suite("ForgeRock P4: the deadline is kept", .timeLimit(.minutes(2)))
+@Suite("ForgeRock P4: the deadline is kept", .timeLimit(.minutes(15)), .bounded)
 struct ForgeRockP4TheDeadlineIsKept {
     @Test func aWaitPastItIsNotBegun() async throws {
         try await AM.run { bench in
@@ -260,7 +260,7 @@ struct ForgeRockP4TheDeadlineIsKept {
     }
 }
 
-@Suite("ForgeRock P5: one refresh at a time", .timeLimit(.minutes(2)))
+@Suite("ForgeRock P5: one refresh at a time", .timeLimit(.minutes(15)), .bounded)
 struct ForgeRockP5OneRefreshAtATime {
     @Test func fiftyRefusalsCauseOneRefresh() async throws {
         try await AM.run { bench in
@@ -286,7 +286,7 @@ struct ForgeRockP5OneRefreshAtATime {
     }
 }
 
-@Suite("ForgeRock P6: clear only what was refused", .timeLimit(.minutes(2)))
+@Suite("ForgeRock P6: clear only what was refused", .timeLimit(.minutes(15)), .bounded)
 struct ForgeRockP6ClearOnlyWhatWasRefused {
     @Test(arguments: [
         #"{"kind": "status", "status": 503}"#, #"{"kind": "status", "status": 500}"#, #"{"kind": "html"}"#,
@@ -339,7 +339,7 @@ struct ForgeRockP6ClearOnlyWhatWasRefused {
     }
 }
 
-@Suite("ForgeRock P7: bounded amplification", .timeLimit(.minutes(2)))
+@Suite("ForgeRock P7: bounded amplification", .timeLimit(.minutes(15)), .bounded)
 struct ForgeRockP7BoundedAmplification {
     @Test func anOutageIsNotMultiplied() async throws {
         try await AM.run { bench in
@@ -370,7 +370,7 @@ struct ForgeRockP7BoundedAmplification {
     }
 }
 
-@Suite("ForgeRock P8: cancellation is prompt", .timeLimit(.minutes(2)))
+@Suite("ForgeRock P8: cancellation is prompt", .timeLimit(.minutes(15)), .bounded)
 struct ForgeRockP8CancellationIsPrompt {
     @Test(arguments: [SIGINT, SIGTERM])
     func aPollingWaitIsInterrupted(signal: Int32) async throws {
@@ -408,7 +408,7 @@ struct ForgeRockP8CancellationIsPrompt {
     }
 }
 
-@Suite("ForgeRock P9: secrets stay secret", .timeLimit(.minutes(2)))
+@Suite("ForgeRock P9: secrets stay secret", .timeLimit(.minutes(15)), .bounded)
 struct ForgeRockP9SecretsStaySecret {
     /// Failures, too, tell nothing: each of these ends otherwise, and the bench looks for what was planted.
     @Test(arguments: [
@@ -450,7 +450,7 @@ struct ForgeRockP9SecretsStaySecret {
     }
 }
 
-@Suite("ForgeRock P10: hostile input is bounded", .timeLimit(.minutes(2)))
+@Suite("ForgeRock P10: hostile input is bounded", .timeLimit(.minutes(15)), .bounded)
 struct ForgeRockP10HostileInputIsBounded {
     private static let deep = String(repeating: "[", count: 100_000)
     private static let long = #"{"callbacks":["# + String(repeating: #"{"type":"X"},"#, count: 50_000) + "{}]}"

@@ -6,7 +6,7 @@ import Testing
 import WebAuthnTesting
 
 /// Ceremonies with an authenticator in software, over real sockets.
-@Suite("ForgeRock WebAuthn", .timeLimit(.minutes(1)))
+@Suite("ForgeRock WebAuthn", .timeLimit(.minutes(15)), .bounded)
 struct ForgeRockWebAuthnTests {
     @Test(
         arguments: [

@@ -7,7 +7,7 @@ import OktaAuth
 import Testing
 
 /// What is promised of recovery, against a server that behaves like Okta and fails on purpose, over real sockets.
-@Suite("Okta: promises", .timeLimit(.minutes(3)))
+@Suite("Okta: promises", .timeLimit(.minutes(15)), .bounded)
 enum OktaPromises {}
 
 extension OktaPromises {

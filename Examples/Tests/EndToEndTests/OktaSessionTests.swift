@@ -3,7 +3,7 @@ import HTTPRecovery
 import Testing
 
 /// What is done with an org's session and an app's tokens.
-@Suite("auth-client --provider okta: sessions", .timeLimit(.minutes(2)))
+@Suite("auth-client --provider okta: sessions", .timeLimit(.minutes(15)), .bounded)
 struct OktaSessionTests {
     private static func signedIn(_ body: (Bench) async throws -> Void) async throws {
         try await Bench.okta { bench in
@@ -155,10 +155,16 @@ struct OktaSessionTests {
             fault.envelope = "C"
             fault.errorCode = "invalid_grant"
             bench.sandbox.add(fault)
-            let run = try await bench.finish(bench.start(["refresh", "--max-wait", "1"]))
-            #expect(run.status == 75)
-            #expect(run.kind == "rate_limited")
-            #expect(contents(of: bench.tokenFile) == before)
+            // The limit of a minute is longer than a renewal may take: the token stays as good as it was.
+            for command in [["refresh"], ["refresh", "--max-wait", "1"]] {
+                let run = try await bench.finish(bench.start(command))
+                #expect(run.status == 75)
+                #expect(run.kind == "rate_limited")
+                #expect(run.retryAt != nil)
+                #expect(contents(of: bench.tokenFile) == before)
+            }
+            bench.sandbox.clearFaults()
+            #expect(try await bench.run("refresh").status == 0)
         }
     }
 
@@ -204,7 +210,7 @@ struct OktaSessionTests {
 }
 
 /// Plain requests that recover by Okta's words.
-@Suite("http-recover --provider okta", .timeLimit(.minutes(1)))
+@Suite("http-recover --provider okta", .timeLimit(.minutes(15)), .bounded)
 struct OktaRecoverTests {
     private static func limited(_ settings: (inout SandboxOktaSettings) -> Void) async throws -> AuthSandbox {
         var scenario = SandboxScenario.unlimited

@@ -4,7 +4,7 @@ import HTTPRecovery
 import Testing
 
 /// Signing in to Okta at a terminal.
-@Suite("auth-client --provider okta at a terminal", .timeLimit(.minutes(2)))
+@Suite("auth-client --provider okta at a terminal", .timeLimit(.minutes(15)), .bounded)
 struct OktaTerminalTests {
     private static func start(_ bench: Bench, _ name: String) throws -> TerminalProgram {
         try TerminalProgram(
@@ -55,8 +55,7 @@ struct OktaTerminalTests {
             program.type("other")
             try await program.sees("Which one? [1-3] ")
             program.type("1")
-            try await program.sees("What is the name of your first pet?")
-            try await program.sees("Answer: ")
+            try await program.sees("What is the name of your first pet? ")
             program.type("Rex")
             #expect(try await Self.ended(program).status == 0)
         }
@@ -126,8 +125,7 @@ struct OktaTerminalTests {
             try await program.sees("Code by phone")
             try await program.sees("(? for help): ")
             program.type("424242")
-            try await program.sees("Which volume is next?")
-            try await program.sees("Answer: ")
+            try await program.sees("Which volume is next? ")
             program.type("seven")
             #expect(try await Self.ended(program).status == 0)
         }

@@ -4,7 +4,7 @@ import HTTPRecovery
 import Testing
 
 /// Several processes with the same credentials, and processes that are killed in the middle.
-@Suite(.serialized) struct RenewalProcessTests {
+@Suite(.serialized, .bounded) struct RenewalProcessTests {
     @Test(arguments: SharedPlace.allCases)
     func fourProcessesRenewOnceAnExpiry(place: SharedPlace) async throws {
         let sandbox = try await AuthSandbox.start(scenario: .unlimited)

@@ -7,7 +7,7 @@ import Testing
 
 /// Ten thousand requests against a server that rotates refresh tokens and detects their reuse, while everything that
 /// can go wrong does.
-@Suite(.serialized) struct RenewalSoakTests {
+@Suite(.serialized, .bounded) struct RenewalSoakTests {
     @Test func aUsedRefreshTokenIsNeverPresentedOutsideTheGrace() async throws {
         let sandbox = try await AuthSandbox.start(scenario: .unlimited)
         defer { sandbox.stop() }

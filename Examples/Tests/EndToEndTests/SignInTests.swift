@@ -2,7 +2,7 @@ import AuthSandbox
 import HTTPRecovery
 import Testing
 
-@Suite("auth-client sign-in", .timeLimit(.minutes(1)))
+@Suite("auth-client sign-in", .timeLimit(.minutes(15)), .bounded)
 struct SignInTests {
     private static let password = #"{"password": "open-sesame-42"}"#
 

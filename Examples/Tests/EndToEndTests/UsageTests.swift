@@ -3,7 +3,7 @@ import Glibc
 import HTTPRecovery
 import Testing
 
-@Suite("auth-client usage", .timeLimit(.minutes(1)))
+@Suite("auth-client usage", .timeLimit(.minutes(15)), .bounded)
 struct UsageTests {
     @Test(arguments: [
         "--provider clerk status",

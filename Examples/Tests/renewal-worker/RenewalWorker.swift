@@ -33,7 +33,7 @@ struct RenewalWorker: AsyncParsableCommand {
 
     func run() async throws {
         let transport = CurlTransport()
-        let runtime = Runtime(store: try state.open())
+        let runtime = Runtime(store: try state.open(), storeTimeout: .seconds(10))
         let store: any TokenStore =
             tokenFile.map { FileTokenStore(path: $0) } ?? SharedTokenStore(runtime.state, name: "worker")
         if seed {

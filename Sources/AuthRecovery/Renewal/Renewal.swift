@@ -79,9 +79,12 @@ struct Renewal: Sendable {
                 let sent = use.credentials
                 let renewed: Credentials
                 do {
-                    // What waits for a limit to pass must not go out after the grace.
-                    renewed = try await time.withTimeout(until: use.end.map { min($0, end) } ?? end) { [renewer] in
-                        try await renewer.renew(sent)
+                    // What waits for a limit to pass must not go out after the grace, nor be cut off while it waits: then
+                    // nobody could tell whether it was sent.
+                    let limit = use.end.map { min($0, end) } ?? end
+                    let left = time.now.duration(to: limit)
+                    renewed = try await time.withTimeout(until: limit) { [renewer] in
+                        try await RecoveringClient.$timeLimit.withValue(left) { try await renewer.renew(sent) }
                     }
                 } catch {
                     let outcome = Self.outcome(of: error)

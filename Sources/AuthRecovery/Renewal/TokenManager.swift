@@ -107,7 +107,15 @@ public final class TokenManager: Sendable {
         switch result {
         case .repaired, .amended: return try await store.read()
         case .failed(let outcome, let reason, let cause):
-            throw RecoveryError(outcome: outcome, reason: reason, history: context.record.history, cause: cause)
+            let wait = (cause as? RecoveryError)?.retryAfter ?? outcome.statedWait
+            throw RecoveryError(
+                outcome: outcome,
+                reason: reason,
+                retryAfter: wait,
+                retryAt: wait.map { context.runtime.time.wallTime.advanced(by: $0) },
+                history: context.record.history,
+                cause: cause
+            )
         }
     }
 

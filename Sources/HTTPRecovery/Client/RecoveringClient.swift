@@ -63,7 +63,8 @@ public struct RecoveringClient: Sendable {
         let record = CallRecord(callID: options.callID ?? counter.next())
         var context = CallContext(options: options, record: record, runtime: runtime)
         let start = runtime.time.now
-        if let limit = options.deadline { context.deadline = start.advanced(by: max(limit, .zero)) }
+        let limits = [options.deadline, Self.timeLimit].compactMap { $0 }
+        if let limit = limits.min() { context.deadline = start.advanced(by: max(limit, .zero)) }
         do {
             let response = try await run(request, body: body, context: context)
             report(.ok, since: start, context: context)
@@ -85,6 +86,12 @@ public struct RecoveringClient: Sendable {
             throw error
         }
     }
+
+    /// How long calls may take that are made within work which is bounded as a whole; nil for no such bound.
+    ///
+    /// They learn of the bound, so that a wait that would not end within it is not begun: what is left is known to be
+    /// unsent, instead of cut off in doubt.
+    @TaskLocal package static var timeLimit: Duration?
 
     /// The events of all calls from now on.
     public var events: AsyncStream<RecoveryEvent> {

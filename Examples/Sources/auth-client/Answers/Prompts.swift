@@ -70,7 +70,7 @@ struct Prompts: Sendable {
     /// What stands above a question.
     private static func preparation(_ challenge: Challenge) -> [String] {
         var lines: [String] = []
-        if let prompt = challenge.prompt { lines.append(prompt) }
+        if let prompt = challenge.prompt, !challenge.key.isInOwnWords { lines.append(prompt) }
         if let hint = challenge.hint { lines.append(hint) }
         // The person is the one who needs it, and this is their screen.
         if let setup = challenge.setup { lines.append("To set it up: \(setup.reveal())") }
@@ -84,7 +84,8 @@ struct Prompts: Sendable {
         let more = isSent ? " (? for help)" : challenge.key == .push ? " (resend, other or ?)" : ""
         let own = challenge.prompt.map { Masking.printable($0, limit: 200) } ?? ""
         let title = challenge.key.isInOwnWords && !own.isEmpty ? own : challenge.key.title
-        return "\(title)\(destination)\(more): "
+        let line = "\(title)\(destination)\(more)"
+        return line.last.map { "?:".contains($0) } == true ? "\(line) " : "\(line): "
     }
 
     private static func help(_ challenge: Challenge) -> [String] {
