@@ -1,7 +1,8 @@
 // The endpoints under `/_sandbox/`: what a test or a demo does behind the client's back.
 extension SandboxWorld {
     /// One line for each endpoint, as `GET /_sandbox/` shows them.
-    static let controlIndex: JSONValue = (oauthControlIndex + oktaControlIndex + forgerockControlIndex)
+    static let controlIndex: JSONValue =
+        (clerkControlIndex + oauthControlIndex + oktaControlIndex + forgerockControlIndex)
         .reduce(commonControlIndex) { $0.adding($1.0, $1.1) }
 
     private static let commonControlIndex: JSONValue = [
@@ -81,6 +82,7 @@ extension SandboxWorld {
             return ["reset": true]
         default:
             let now = now(wallNow: wallNow)
+            if let answer = try controlClerk("\(request.method) \(name)", request, now: now) { return answer }
             if let answer = try controlOAuth("\(request.method) \(name)", request, now: now) { return answer }
             if let answer = try controlOkta("\(request.method) \(name)", request, now: now) { return answer }
             if let answer = try controlForgeRock("\(request.method) \(name)", request, now: now) { return answer }
