@@ -107,6 +107,7 @@ let package = Package(
                 "renewal-worker",
                 "Locking",
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
+                .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
                 .product(name: "FacebookAuth", package: "swift-http-recovery"),
                 .product(name: "ForgeRockAuth", package: "swift-http-recovery"),

@@ -105,7 +105,7 @@ public struct Okta: Sendable {
         _ options: SignInOptions
     ) async throws -> OktaSession {
         let runtime = api.client.runtime
-        let watch = SignInWatch(responder)
+        let watch = SignInWatch(responder, options: options, now: runtime.time.now)
         let flow = SignInFlow(answering: responder, options: options) { watch.emit($0, in: runtime) }
         return try await watch.run {
             var api = api

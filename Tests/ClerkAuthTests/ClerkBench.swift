@@ -25,6 +25,7 @@ struct ClerkBench {
         tokens: (any TokenStore)? = nil,
         url: String = ClerkBench.url,
         seed: UInt64 = 1,
+        configuration: ClerkConfiguration = ClerkConfiguration(),
         @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] }
     ) throws {
         // A server that has no more to say has failed: no test goes on by accident.
@@ -32,7 +33,7 @@ struct ClerkBench {
         let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: seed))
         client = RecoveringClient(transport: transport, runtime: runtime, middlewares: middlewares)
         self.tokens = tokens ?? InMemoryTokenStore(credentials)
-        clerk = try Clerk(frontendAPI: url, client: client, tokens: self.tokens)
+        clerk = try Clerk(frontendAPI: url, client: client, tokens: self.tokens, configuration: configuration)
         events = EventRecorder(runtime.events)
     }
 

@@ -94,6 +94,7 @@ struct ClerkCodeTests {
         CodeRow("approval_token_expired", 422, .flowExpired, [.restartFlow]),
         CodeRow("approval_token_invalid", 422, .flowExpired, [.restartFlow]),
         CodeRow("pkce_verification_failed", 422, .flowExpired, [.restartFlow]),
+        CodeRow("flow_not_approved", 422, .flowExpired, [.restartFlow]),
         CodeRow("sign_up_outdated_verification", 410, .challengeExpired, [.newChallenge]),
         CodeRow("session_exists", 400, .alreadySignedIn, [.useExistingSession]),
         CodeRow("session_exists", 422, .alreadySignedIn, [.useExistingSession]),

@@ -48,6 +48,100 @@ import Testing
         }
     }
 
+    /// What else is spent: tickets, approvals of links, signatures, answers within a session and at a sign-up.
+    private enum Spending: CaseIterable {
+        case ticket, approval, passkey, reverification, signUp, signUpCode
+    }
+
+    private func spend(_ what: Spending, _ bench: ClerkBench) async throws {
+        let person = Person([.emailCode: "1", .password: "p"])
+        try await bench.skippingWaits {
+            switch what {
+            case .ticket: _ = try await bench.clerk.signIn(ticket: "t", answering: person)
+            case .approval:
+                let address: Secret = "app://x?flow_id=f&approval_token=a"
+                let link = ClerkEmailLink(proof: ProofKey())
+                _ = try await bench.clerk.signIn(link: link, ledTo: address, answering: person)
+            case .passkey: _ = try await bench.clerk.signInWithPasskey(answering: person)
+            case .reverification: try await bench.clerk.reverify(answering: person)
+            case .signUp, .signUpCode:
+                _ = try await bench.clerk.signUp(ClerkSignUpRequest(emailAddress: "a@b"), answering: person)
+            }
+        }
+    }
+
+    private static func before(_ what: Spending) -> [ScriptedTransport.Step] {
+        let options = #"{\"challenge\":\"AQID\",\"rpId\":\"example.com\"}"#
+        let unproved =
+            #"{"object":"sign_up_attempt","id":"sua_1","status":"missing_requirements","unverified_fields":["email_address"]}"#
+        func answer(_ resource: String) -> ScriptedTransport.Step {
+            .status(200, [:], body: "{\"response\":\(resource),\"client\":null}")
+        }
+        return switch what {
+        case .ticket, .approval, .signUp: []
+        case .passkey:
+            [
+                answer(
+                    #"{"object":"sign_in_attempt","id":"sia_1","status":"needs_first_factor","first_factor_verification":{"status":"unverified","strategy":"passkey","nonce":"\#(options)"}}"#
+                )
+            ]
+        case .reverification:
+            [
+                .client(["sess_1"]),
+                answer(
+                    #"{"object":"session_verification","status":"needs_first_factor","supported_first_factors":[{"strategy":"password"}]}"#
+                ),
+            ]
+        case .signUpCode: [answer(unproved), answer(unproved)]
+        }
+    }
+
+    private static func bench(_ what: Spending, _ steps: [ScriptedTransport.Step]) throws -> ClerkBench {
+        try ClerkBench(
+            before(what) + steps,
+            credentials: Credentials(clientToken: "T0", sessionID: what == .reverification ? "sess_1" : nil),
+            configuration: ClerkConfiguration(authenticator: Authenticator())
+        )
+    }
+
+    @Test(arguments: Spending.allCases)
+    private func whateverIsSpentIsNotRepeatedOnDoubt(what: Spending) async throws {
+        for failure in [
+            ScriptedTransport.Step.fail(.connectionLost, .unknown), .fail(.timedOut, .unknown),
+            .fail(.truncated, .answered), .status(500), .status(502, [:], body: "<html>"), .status(504),
+        ] {
+            let bench = try Self.bench(what, [failure])
+            let error = await #expect(throws: RecoveryError.self) { try await spend(what, bench) }
+            #expect(error?.reason == .processedUnknown)
+            #expect(bench.transport.received.count == Self.before(what).count + 1)
+        }
+    }
+
+    @Test(arguments: Spending.allCases)
+    private func whateverIsSpentGoesOutAgainWhereTheServerHasNotTakenIt(what: Spending) async throws {
+        for failure in [
+            ScriptedTransport.Step.fail(.cannotConnect, .neverSent), .fail(.streamRefused, .notProcessed),
+            .status(429, ["retry-after": "1"]), .status(503, ["retry-after": "1"]),
+        ] {
+            let bench = try Self.bench(what, [failure, .status(418)])
+            await #expect(throws: RecoveryError.self) { try await spend(what, bench) }
+            let sent = bench.sent.suffix(2)
+            #expect(sent.count == 2 && sent.first == sent.last)
+            #expect(bench.transport.received.count == Self.before(what).count + 2)
+        }
+    }
+
+    @Test func twoSessionTokensForOneSpendNothing() async throws {
+        for failure in [ScriptedTransport.Step.fail(.connectionLost, .unknown), .status(500)] {
+            let bench = try ClerkBench(
+                [failure, .token(1)],
+                credentials: Credentials(clientToken: "T0", sessionID: "sess_1")
+            )
+            _ = try await bench.skippingWaits { try await bench.clerk.sessionToken() }
+            #expect(bench.transport.received.count == 2)
+        }
+    }
+
     @Test func noRepeatGoesOutUnderAnotherIdentity() async throws {
         let tokens = InMemoryTokenStore(Credentials(clientToken: Secret(Token.of("client_1", 1))))
         let bench = try ClerkBench(
@@ -119,6 +213,50 @@ import Testing
         await #expect(throws: RecoveryError.self) { try await bench.signIn() }
         bench.transport.append([.complete()])
         _ = try await bench.clerk.signIn(identifier: "grace@example.com", password: "p", answering: Person())
+    }
+}
+
+@Suite struct P3TheServersWordIsKept {
+    @Test func afterALimitNoSessionTokenIsAskedForByAnyTask() async throws {
+        let bench = try ClerkBench(
+            [.status(429, ["retry-after": "30"])] + (1...20).map { .token($0, issuedAt: 40) },
+            credentials: Credentials(clientToken: "T0", sessionID: "sess_1")
+        )
+        let waiting = (0..<20).map { number in
+            Task { try await bench.clerk.sessionToken(template: number % 2 == 0 ? nil : "t\(number)") }
+        }
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .milliseconds(29_999))
+        for _ in 0..<200 { await Task.yield() }
+        let early = bench.sent.count { $0 == "POST /client/sessions/sess_1/tokens" }
+        #expect(early <= 1)
+        try await bench.skippingWaits { for task in waiting { _ = try await task.value } }
+    }
+}
+
+@Suite struct P7AmplificationIsBounded {
+    @Test func inAnOutageTokensAndReadsStayWithinTheBudget() async throws {
+        let bench = try ClerkBench(
+            Array(repeating: .status(500), count: 400),
+            credentials: Credentials(clientToken: "T0", sessionID: "sess_1")
+        )
+        for _ in 0..<100 {
+            _ = try? await bench.skippingWaits { try await bench.clerk.sessionToken() }
+        }
+        #expect(bench.transport.received.count <= 130)
+    }
+
+    @Test func aServerThatRefusesEverythingCostsThreeRequestsACall() async throws {
+        let bench = try ClerkBench(
+            [],
+            credentials: Credentials(clientToken: "T0", sessionID: "sess_1")
+        )
+        for _ in 0..<10 {
+            let refusal = ScriptedTransport.Step.error("authentication_invalid", status: 401)
+            bench.transport.append([refusal, .client(["sess_1"]), refusal])
+            await #expect(throws: RecoveryError.self) { try await bench.clerk.send(path: "/v1/me") }
+        }
+        #expect(bench.transport.received.count == 30)
     }
 }
 

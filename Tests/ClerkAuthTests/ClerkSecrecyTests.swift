@@ -66,6 +66,72 @@ import Testing
         }
     }
 
+    /// A session token with something in it that must not be seen.
+    private static func jwt(_ number: Int) -> String { SessionJWT.of(number) }
+
+    @Test func noneOfTheOtherOperationsTellsAny() async throws {
+        let factors = #"{"strategy":"email_link","email_address_id":"idn_1"}"#
+        let first = ScriptedTransport.Step.signIn("needs_first_factor", first: factors)
+        let ends: [ScriptedTransport.Step] = [
+            .complete(), .status(500, [:], body: Self.planted), .error("form_param_missing"),
+            .status(401, [:], body: "<html>\(Self.planted)"), .fail(.connectionLost, .unknown),
+            .status(200, [:], body: #"{"response":{"ticket":"\#(Self.planted)-ticket"}}"#),
+        ]
+        let configuration = ClerkConfiguration(redirectURL: "app://back")
+        for end in ends {
+            let bench = try ClerkBench(
+                [first, first, end, end, end, end, end, end, end, end, end],
+                credentials: Self.credentials,
+                configuration: configuration
+            )
+            let person = Person(Self.person)
+            var failures: [any Error] = []
+            func attempt(_ body: () async throws -> Any) async {
+                do {
+                    let result = try await body()
+                    #expect(!"\(result) \(String(reflecting: result))".contains(Self.planted))
+                } catch {
+                    failures.append(error)
+                }
+            }
+            try await bench.skippingWaits {
+                await attempt { try await bench.clerk.sendEmailLink(identifier: "ada") }
+                await attempt { try await bench.clerk.signIn(ticket: Secret(Self.planted), answering: person) }
+                let address = Secret("app://back?flow_id=\(Self.planted)&approval_token=\(Self.planted)")
+                let proof = ProofKey(verifier: Secret(String(repeating: Self.planted, count: 8))) ?? ProofKey()
+                await attempt {
+                    try await bench.clerk.signIn(
+                        link: ClerkEmailLink(proof: proof),
+                        ledTo: address,
+                        answering: person
+                    )
+                }
+                let request = ClerkSignUpRequest(password: Secret(Self.planted), ticket: Secret(Self.planted))
+                await attempt { "\(request)" }
+                await attempt { try await bench.clerk.signUp(request, answering: person) }
+                await attempt { try await bench.clerk.reverify(answering: person) }
+            }
+            for failure in failures { #expect(!traces(bench, failure).contains(Self.planted)) }
+            #expect(!traces(bench, nil).contains(Self.planted))
+        }
+    }
+
+    @Test func aSessionTokenIsNeitherPrintedNorShownInAnEvent() async throws {
+        let bench = try ClerkBench(
+            [.token(1), .error("missing_expired_token"), .token(2, issuedAt: 60)],
+            credentials: Self.credentials
+        )
+        for _ in 0..<2 {
+            let token = try await bench.clerk.sessionToken(of: "sess_1")
+            var text = "\(token) \(String(reflecting: token)) \(bench.clerk)"
+            dump(token, to: &text)
+            dump(bench.clerk, to: &text)
+            text += traces(bench, nil)
+            #expect(![1, 2].contains { text.contains(Self.jwt($0).prefix(40)) })
+            bench.clock.advance(by: .seconds(60))
+        }
+    }
+
     @Test func aClientAndItsPartsPrintNone() async throws {
         let bench = try ClerkBench([.client(["sess_1"])], credentials: Self.credentials)
         let client = try await bench.clerk.currentClient()
@@ -124,6 +190,62 @@ import Testing
                 // A typed error is as good an end as any.
             } catch is NoAnswer {
                 // So is having run out of answers.
+            }
+        }
+    }
+
+    /// The other operations, against a server that answers anything.
+    @Test(.timeLimit(.minutes(2)), arguments: 1...6)
+    func aBrokenAnswerEndsEveryOperation(seed: Int) async throws {
+        let mutator = ByteMutator(seed: UInt64(seed) &* 77)
+        let client = ClerkJSON.client(["sess_1"])
+        let bodies = [
+            SessionJWT.body(1), SessionJWT.client(1), #"{"response":\#(client),"client":null}"#,
+            #"{"response":{"object":"session_verification","status":"needs_first_factor","supported_first_factors":[{"strategy":"password"},{"strategy":"passkey"}]},"client":\#(client)}"#,
+            #"{"response":{"object":"sign_up_attempt","id":"sua_1","status":"missing_requirements","missing_fields":["password"],"unverified_fields":["email_address"],"verifications":{"external_account":{"status":"transferable"}}},"client":null}"#,
+            #"{"response":{"object":"sign_in_attempt","id":"sia_1","status":"needs_first_factor","first_factor_verification":{"strategy":"passkey","status":"unverified","nonce":"{\"challenge\":\"AQID\",\"rpId\":\"x\"}"}},"client":null}"#,
+            #"{"response":{"ticket":"t"}}"#, #"{"errors":[{"code":"missing_expired_token"}]}"#,
+            #"{"errors":[{"code":"authentication_invalid"}],"meta":{"client":\#(client)}}"#,
+            #"{"errors":[{"code":"session_reverification_required","meta":{"reverification":{"level":"multi_factor"}}}]}"#,
+        ]
+        for _ in 0..<30 {
+            let steps: [ScriptedTransport.Step] = (0..<60).map { _ in
+                let body = Array(mutator.pick(bodies).utf8)
+                let bytes = mutator.below(3) == 0 ? mutator.mutate(body) : body
+                let status = mutator.pick([200, 200, 200, 401, 403, 404, 422, 500])
+                return .run { _ in
+                    TransportResponse(head: HTTPResponse(status: .init(code: status)), body: HTTPBody(bytes))
+                }
+            }
+            let bench = try ClerkBench(
+                steps,
+                credentials: Credentials(clientToken: "T0", sessionID: "sess_1"),
+                configuration: ClerkConfiguration(authenticator: Authenticator(), redirectURL: "app://x")
+            ) { Recovery(maxAttempts: 2) }
+            let answers = [AnswerKey.password, .emailCode, .phoneCode, .totp, .newPassword, .text, .emailLink].map {
+                ($0, (0..<10).map { ChallengeAnswer.text(Secret("\($0)")) })
+            }
+            let person = Person(Dictionary(uniqueKeysWithValues: answers))
+            let clerk = bench.clerk
+            let operations: [() async throws -> Void] = [
+                { _ = try await clerk.sessionToken() }, { _ = try await clerk.send(path: "/v1/me") },
+                { _ = try await clerk.sessions() }, { try await clerk.activate(sessionID: "sess_1") },
+                { try await clerk.reverify(answering: person) },
+                { _ = try await clerk.send(path: "/v1/me", reverifyingWith: person) },
+                { _ = try await clerk.signIn(ticket: "t", answering: person) },
+                { _ = try await clerk.signInWithPasskey(answering: person) },
+                { _ = try await clerk.signUp(ClerkSignUpRequest(), answering: person) },
+                { _ = try await clerk.resetPassword(identifier: "a", answering: person) },
+                { try await clerk.signOut() },
+            ]
+            for operation in operations {
+                do {
+                    try await bench.skippingWaits { try await operation() }
+                } catch is RecoveryError {
+                    // A typed error is as good an end as any.
+                } catch is NoAnswer {
+                    // So is having run out of answers.
+                }
             }
         }
     }

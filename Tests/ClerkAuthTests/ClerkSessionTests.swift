@@ -108,14 +108,6 @@ import Testing
         #expect(bench.transport.received.first?.request.path == sent)
     }
 
-    @Test func aRefusalWhileTheSessionLivesStaysWhatItIs() async throws {
-        let bench = try bench(.error("authentication_invalid", status: 401), .client(["sess_1"]))
-        let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.send(path: "/v1/me") }
-        #expect(error?.kind == .credentialRejected)
-        #expect(bench.sent == ["GET /me", "GET /client"])
-        #expect(try await bench.credentials == Self.signedIn)
-    }
-
     @Test(arguments: ["authentication_invalid", "signed_out", "session_revoked", "session_expired"])
     func aSessionThatIsReallyOverIsRemovedAndThePersonHasToSignIn(code: String) async throws {
         let bench = try bench(.error(code, status: 401), .client([]))
@@ -201,7 +193,7 @@ import Testing
 
     @Test func whereTheServerCannotBeToldTheSessionStays() async throws {
         for step in [
-            ScriptedTransport.Step.status(500), .status(503), .fail(.cannotConnect, .neverSent), .status(429),
+            ScriptedTransport.Step.status(500), .status(503), .status(429),
             .status(404, [:], body: "<html>"), .error("native_api_disabled", status: 400),
         ] {
             let bench = try bench(step)
@@ -210,13 +202,80 @@ import Testing
         }
     }
 
+    @Test(arguments: ["sess_1", nil])
+    func withoutANetworkItIsFinishedHereAndTheServerIsToldLater(sessionID: String?) async throws {
+        let offline = ScriptedTransport.Step.fail(.cannotConnect, .neverSent)
+        let bench = try bench(offline)
+        guard case .endedHere(let error) = try await bench.clerk.signOut(sessionID: sessionID) else {
+            Issue.record("the server cannot know")
+            return
+        }
+        #expect(error.isOffline)
+        #expect(try await bench.clerk.currentSession() == nil)
+        let left = try await bench.credentials
+        #expect(left.sessionID == nil && left.accessToken == nil && left.clientToken == "T0")
+        // Still no network: the look at the client fails, and what is to be done is not forgotten.
+        bench.transport.append([offline, offline])
+        await #expect(throws: RecoveryError.self) { try await bench.clerk.currentClient() }
+        let live = ScriptedTransport.Step.client(["sess_1"])
+        bench.transport.append((sessionID == nil ? [live] : []) + [.status(200), .client([])])
+        #expect(try await bench.clerk.sessions().isEmpty)
+        #expect(bench.sent.suffix(2) == ["POST /client/sessions/sess_1/remove", "GET /client"])
+        #expect(try await bench.credentials == Self.signedOut)
+    }
+
+    @Test func aSessionThatIsBegunAfterwardsIsNotEndedWithThem() async throws {
+        let bench = try bench(.fail(.cannotResolve, .neverSent))
+        try await bench.clerk.signOut()
+        try await bench.tokens.update { $0.sessionID = "sess_2" }
+        bench.transport.append([.client(["sess_1", "sess_2"]), .status(200), .client(["sess_2"])])
+        #expect(try await bench.clerk.sessions().map(\.id) == ["sess_2"])
+        #expect(bench.sent[2] == "POST /client/sessions/sess_1/remove")
+        #expect(try await bench.credentials == Credentials(clientToken: "T0", sessionID: "sess_2"))
+    }
+
+    @Test func anEndThatTheServerTellsTooIsAnEnd() async throws {
+        let bench = try bench(.status(200))
+        guard case .ended = try await bench.clerk.signOut() else {
+            Issue.record("the server knows")
+            return
+        }
+    }
+
+    // MARK: Several sessions
+
+    @Test func theLiveSessionsAreListedAndAnotherOneIsChosen() async throws {
+        let session = #"{"response":{"object":"session","id":"sess_2","status":"active"},"client":null}"#
+        let bench = try bench(.client(["sess_1", "sess_2"]), .status(200, [:], body: session))
+        #expect(try await bench.clerk.sessions().map(\.id) == ["sess_1", "sess_2"])
+        #expect(try await bench.clerk.activate(sessionID: "sess_2").id == "sess_2")
+        #expect(bench.sent.last == "POST /client/sessions/sess_2/touch intent=select_session")
+        #expect(try await bench.credentials == Credentials(clientToken: "T0", sessionID: "sess_2"))
+    }
+
+    @Test func anOrganizationIsChosenAndTokensOfAnotherOneGo() async throws {
+        let session = #"{"response":{"object":"session","id":"sess_1","status":"active"},"client":null}"#
+        let bench = try bench(.token(1), .status(200, [:], body: session), .token(2))
+        _ = try await bench.clerk.sessionToken()
+        try await bench.clerk.activate(sessionID: "sess_1", organizationID: "org_1")
+        #expect(bench.sent.last?.hasSuffix("touch intent=select_org&active_organization_id=org_1") == true)
+        #expect(try await bench.clerk.sessionToken().jwt.reveal() == SessionJWT.of(2))
+    }
+
+    @Test func aSessionThatIsGoneCannotBeChosen() async throws {
+        let bench = try bench(.error("resource_not_found", status: 404), .client(["sess_1"]))
+        let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.activate(sessionID: "sess_2") }
+        #expect(error?.kind == .reauthenticationRequired)
+        #expect(try await bench.credentials == Self.signedIn)
+    }
+
     @Test func aLostAnswerToASignOutIsAskedForAgain() async throws {
         for sessionID in [nil, "sess_1"] {
             let bench = try ClerkBench(
                 [.fail(.connectionLost, .unknown), .error("resource_not_found", status: 404)],
                 credentials: Self.signedIn
             )
-            try await bench.skippingWaits { try await bench.clerk.signOut(sessionID: sessionID) }
+            try await bench.skippingWaits { _ = try await bench.clerk.signOut(sessionID: sessionID) }
             #expect(bench.transport.received.count == 2)
             #expect(try await bench.credentials == Self.signedOut)
         }

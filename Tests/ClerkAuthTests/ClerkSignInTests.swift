@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test func factorsThatCannotBeCarriedOutAreAnError() async throws {
-        let bench = try ClerkBench([.signIn("needs_first_factor", first: #"{"strategy":"passkey"},{"x":1},7"#)])
+        let bench = try ClerkBench([.signIn("needs_first_factor", first: #"{"strategy":"saml"},{"x":1},7"#)])
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
         #expect(error?.kind == .factorUnavailable)
     }

@@ -29,4 +29,88 @@ import Testing
         #expect(me.status == .ok)
         #expect(await store.read().credentials == Credentials(clientToken: "T1"))
     }
+
+    @Test func sessionTokens() async throws {
+        let transport = ScriptedTransport([.token(1), .token(2), .status(200)])
+        let clerk = try Self.clerk(transport)
+
+        let token = try await clerk.sessionToken()
+        let hasura = try await clerk.sessionToken(template: "hasura")
+
+        let backendTokens = TokenManager(store: InMemoryTokenStore(), renewer: ClerkTokenRenewer(clerk))
+        let backend = RecoveringClient(transport: transport) {
+            Recovery {
+                RateLimitBackoff()
+                SessionRenewal(backendTokens)
+                TransientRetry()
+            }
+            Authorization(backendTokens, audience: [Origin(scheme: "https", authority: "api.example.com")])
+        }
+
+        #expect(token.template == nil && hasura.template == "hasura")
+        _ = try await backend.send(HTTPRequest(url: "https://api.example.com/x"))
+        #expect(transport.received.last?.request.headerFields[.authorization] == "Bearer \(token.jwt.reveal())")
+    }
+
+    @Test func otherWaysIn() async throws {
+        let first = ScriptedTransport.Step.signIn("needs_first_factor", first: ClerkJSON.resetEmail)
+        let link = ScriptedTransport.Step.signIn(
+            "needs_first_factor",
+            first: #"{"strategy":"email_link","email_address_id":"idn_1"}"#
+        )
+        let nonce = #"{\"challenge\":\"AQID\",\"rpId\":\"example.com\"}"#
+        let challenge = """
+            {"response":{"object":"sign_in_attempt","id":"sia_1","status":"needs_first_factor",\
+            "first_factor_verification":{"status":"unverified","strategy":"passkey","nonce":"\(nonce)"}},"client":null}
+            """
+        let signedUp = """
+            {"response":{"object":"sign_up_attempt","id":"sua_1","status":"complete","created_session_id":"sess_1"},\
+            "client":null}
+            """
+        let transport = ScriptedTransport([
+            .complete(), first, first, .signIn("needs_new_password"), .complete(),
+            .status(200, [:], body: challenge), .complete(), .status(200, [:], body: signedUp), link, link,
+            .status(200, [:], body: #"{"response":{"ticket":"t"}}"#), .complete(), .status(200, [:], body: "{}"),
+        ])
+        let configuration = ClerkConfiguration(authenticator: Authenticator(), redirectURL: "app://back")
+        let clerk = try Self.clerk(transport, configuration)
+        let (email, password) = ("ada@example.com", Secret("hunter2"))
+        let prompts = Person([.emailCode: "1", .newPassword: "n3w"])
+        let ticket: Secret = "t"
+        let address: Secret = "app://back?flow_id=f&approval_token=a"
+
+        let invited = try await clerk.signIn(ticket: ticket, answering: prompts)
+        let recovered = try await clerk.resetPassword(identifier: email, answering: prompts)
+        let held = try await clerk.signInWithPasskey(answering: prompts)
+        let new = try await clerk.signUp(
+            ClerkSignUpRequest(emailAddress: email, password: password),
+            answering: prompts
+        )
+
+        let link1 = try await clerk.sendEmailLink(identifier: email)
+        // … later, with the address that the browser was sent to:
+        let linked = try await clerk.signIn(link: link1, ledTo: address, answering: prompts)
+
+        let form: FormFields = ["new_password": "…"]
+        _ = try await clerk.send(.post, path: "/v1/me/change_password", form: form, reverifyingWith: prompts)
+
+        #expect(Set([invited, recovered, held, new, linked].map(\.id)) == ["sess_1"])
+    }
+
+    @Test func pacing() {
+        let configuration = ClerkConfiguration(pacing: ClerkPacing())
+        #expect(configuration.pacing != nil)
+    }
+
+    private static func clerk(
+        _ transport: ScriptedTransport,
+        _ configuration: ClerkConfiguration = ClerkConfiguration()
+    ) throws -> Clerk {
+        try Clerk(
+            frontendAPI: "https://clerk.example.com",
+            client: RecoveringClient(transport: transport),
+            tokens: InMemoryTokenStore(Credentials(clientToken: "T0", sessionID: "sess_1")),
+            configuration: configuration
+        )
+    }
 }

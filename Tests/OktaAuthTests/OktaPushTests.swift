@@ -30,6 +30,19 @@ struct OktaPushTests {
         #expect(person.keys.isEmpty)
     }
 
+    @Test(arguments: [(Duration?.some(.seconds(10)), Duration?.none), (nil, .seconds(3))])
+    func itIsNotPolledBeyondTheBoundsOfTheSignIn(deadline: Duration?, maxWait: Duration?) async throws {
+        let bench = try bench(Self.waiting, Self.waiting, Self.waiting)
+        var options = SignInOptions.okta
+        (options.deadline, options.maxWait) = (deadline, maxWait)
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn(options: options) }
+        #expect(error?.kind == .timedOut)
+        #expect(error?.reason == (deadline == nil ? .waitExceedsLimit : .deadlineWouldPass))
+        // The push, and the polls that there was time for.
+        #expect(posts(bench) == (deadline == nil ? 1 : 3))
+        #expect(bench.clock.now.offset <= deadline ?? .zero)
+    }
+
     @Test(arguments: ["REJECTED", "TIMEOUT", "CANCELLED", "ERROR", "FAILED", "OF_TOMORROW"])
     func everyOtherResultEndsItWithoutASecondPush(result: String) async throws {
         let bench = try bench(Self.waiting, .challenge(Self.push, result: result))

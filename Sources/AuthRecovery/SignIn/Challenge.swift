@@ -8,6 +8,8 @@ public enum AnswerKey: String, Sendable, Hashable, CaseIterable {
     case emailCode = "email_code"
     /// A code sent to a phone.
     case phoneCode = "phone_code"
+    /// A link sent by e-mail: the address that it has led to, or anything else once it was opened.
+    case emailLink = "email_link"
     /// A code from an authenticator app (RFC 6238).
     case totp
     /// One of the single-use backup codes.

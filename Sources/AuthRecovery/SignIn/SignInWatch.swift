@@ -16,13 +16,7 @@ package final class SignInWatch: Sendable {
     private let end: TimeSource.Instant?
     private let maxWait: Duration?
 
-    package init(_ responder: any ChallengeResponder) {
-        self.responder = responder
-        (end, maxWait) = (nil, nil)
-        (signals, continuation) = AsyncStream.makeStream()
-    }
-
-    /// A watch that keeps the bounds for waits.
+    /// A watch of a sign-in that begins now; it keeps the bounds of the options for waits between two calls.
     package init(_ responder: any ChallengeResponder, options: SignInOptions, now: TimeSource.Instant) {
         self.responder = responder
         end = options.deadline.map { now.advanced(by: $0) }

@@ -73,7 +73,8 @@ enum ClerkCodes {
         (
             [
                 "ticket_expired_code", "ticket_invalid_code", "approval_token_consumed", "approval_token_expired",
-                "approval_token_invalid", "pkce_verification_failed", "sign_in_identification_or_user_deleted",
+                "approval_token_invalid", "pkce_verification_failed", "flow_not_approved",
+                "sign_in_identification_or_user_deleted",
             ],
             ClerkMeaning(.flowExpired, [.restartFlow])
         ),

@@ -13,11 +13,17 @@ struct ClerkEndpoint {
         segments = Array(all[version...].prefix(32))
     }
 
+    /// Whether it reads the client.
+    var isClient: Bool { method == .get && segments == ["client"] }
+
     /// Whether it is a step of a sign-in.
     var isSignIn: Bool { segments.contains("sign_ins") }
 
     /// Whether it is a step of a sign-in or a sign-up.
     var isFlow: Bool { isSignIn || segments.contains("sign_ups") }
+
+    /// Whether it is a step of proving oneself again within a session.
+    var isReverification: Bool { segments.contains("sessions") && segments.contains("verify") }
 
     /// Whether it attempts a second factor.
     var isSecondFactor: Bool { segments.last == "attempt_second_factor" }

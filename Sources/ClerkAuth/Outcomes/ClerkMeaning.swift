@@ -31,7 +31,7 @@ struct ClerkMeaning {
             return ClerkMeaning(endpoint.isSecondFactor ? .challengeIncorrect : .invalidCredentials, [.askUser])
         case "form_password_pwned":
             // Of the password one signs in with, or of the new one that is being chosen.
-            return endpoint.isSignIn && !endpoint.isPasswordReset
+            return (endpoint.isSignIn || endpoint.isReverification) && !endpoint.isPasswordReset
                 ? ClerkMeaning(.passwordCompromised, [.switchFactor, .changePassword])
                 : ClerkMeaning(.passwordRejected, [.askUser])
         case "resource_forbidden":

@@ -87,9 +87,23 @@ struct ClerkReading {
     /// The first error with a known code, else the first one.
     private func decisive(_ errors: [ClerkError]) -> (error: ClerkError, meaning: ClerkMeaning?)? {
         for error in errors {
-            if let code = error.code, let meaning = ClerkMeaning.of(code, at: endpoint) { return (error, meaning) }
+            guard let code = error.code, var meaning = ClerkMeaning.of(code, at: endpoint) else { continue }
+            if code == Self.warningCode, isAboutCode(errors) {
+                meaning = ClerkMeaning(.challengeIncorrect, meaning.remedies)
+            }
+            return (error, meaning)
         }
         return errors.first.map { ($0, nil) }
+    }
+
+    private static let warningCode = "account_lockout_warning"
+
+    /// Whether what was wrong was a code, where a warning about the attempts that are left comes first.
+    private func isAboutCode(_ errors: [ClerkError]) -> Bool {
+        errors.contains { error in
+            if error.code == Self.warningCode { return error.parameter == "code" }
+            return error.code.flatMap { ClerkMeaning.of($0, at: endpoint) }?.kind == .challengeIncorrect
+        }
     }
 
     /// The outcome of an error inside a success, such as that of a verification at another provider.

@@ -10,6 +10,18 @@ struct ClerkAPI: Sendable {
     let base: FrontendAPI
     let client: RecoveringClient
     let tokens: any TokenStore
+    let configuration: ClerkConfiguration
+
+    /// What the server has told of the client.
+    let mirror = ClientMirror()
+    let reads = ClientReads()
+    let sessionTokens = SessionTokenCache()
+    let clocks = ServerClocks(capacity: 1)
+
+    /// The server's time, as far as it is known.
+    var now: Timestamp {
+        clocks.time(at: base.origin, wallTime: client.runtime.time.wallTime)
+    }
 
     /// What one call is.
     struct Call {
@@ -20,7 +32,11 @@ struct ClerkAPI: Sendable {
         var resend: RequestOptions.ResendPermission = .byMethod
         /// The session that calls about the user are made for.
         var sessionID: String?
+        /// The session that the call is about; where it is refused for it, the client is read again.
+        var concerns: String?
         var account: String?
+        /// Policies of the call, asked before all others.
+        var policies: [any RecoveryPolicy] = []
         var observer: (@Sendable (RecoveryEvent) -> Void)?
     }
 
@@ -52,20 +68,51 @@ struct ClerkAPI: Sendable {
         request.headerFields[Self.mobileField] = "1"
         request.headerFields[.accept] = "application/json"
         if call.form != nil { request.headerFields[.contentType] = "application/x-www-form-urlencoded" }
-        return try await client.send(
-            request,
-            body: call.form?.body,
-            options: RequestOptions(
-                resend: call.resend,
-                classifier: ClerkClassifier(),
-                account: call.account,
-                // Clerk counts per address and class of endpoint, so the token does not tell limits apart.
-                credentialID: "",
-                presents: .client,
-                attemptLayers: [ClerkAuthorization(tokens: tokens)],
-                observer: call.observer
+        let progress = CallProgress()
+        var policies = call.policies
+        if let sessionID = call.concerns ?? call.sessionID {
+            policies.append(
+                ClientResync(
+                    api: self,
+                    sessionID: sessionID,
+                    isAboutSession: call.concerns != nil,
+                    progress: progress
+                )
             )
-        )
+        }
+        do {
+            return try await client.send(
+                request,
+                body: call.form?.body,
+                options: RequestOptions(
+                    resend: call.resend,
+                    classifier: ClerkClassifier(),
+                    account: call.account,
+                    // Clerk counts per address and class of endpoint, so the token does not tell limits apart.
+                    credentialID: "",
+                    presents: .client,
+                    attemptLayers: [ClerkAuthorization(api: self, progress: progress)],
+                    policies: policies,
+                    pacing: configuration.pacing,
+                    observer: call.observer
+                )
+            )
+        } catch let error as RecoveryError {
+            throw Self.withoutDoubt(error)
+        }
+    }
+
+    /// The error, without a word about a session's end where nobody has found that it has ended.
+    private static func withoutDoubt(_ error: RecoveryError) -> RecoveryError {
+        guard error.kind == .credentialRejected, error.remedies.contains(.resync) else { return error }
+        var error = error
+        if error.reason == .alreadyRepaired {
+            error.outcome.remedies = [.retry]
+            error.outcome.userMessage = "The service has refused this, although you are still signed in."
+        } else {
+            error.outcome.userMessage = "The service has refused this. Whether you are still signed in is not known."
+        }
+        return error
     }
 
     private static let versionField = HTTPField.Name("clerk-api-version")!

@@ -21,9 +21,13 @@ struct ClerkAnswer: Sendable {
 
     /// The session that a sign-in led to.
     func session(of signIn: ClerkSignIn) -> ClerkSession? {
-        let client = ClerkClient.find(in: json)
-        guard let id = signIn.createdSessionID else { return client?.currentSession }
-        return client?.sessions.first { $0.id == id }
+        guard let id = signIn.createdSessionID else { return ClerkClient.find(in: json)?.currentSession }
+        return session(id)
+    }
+
+    /// The session with the id, as the answer shows it; where it does not, an active one with nothing else known.
+    func session(_ id: String) -> ClerkSession? {
+        ClerkClient.find(in: json)?.sessions.first { $0.id == id }
             ?? ClerkSession(["id": .string(id), "status": .string(ClerkSessionStatus.active.rawValue)])
     }
 

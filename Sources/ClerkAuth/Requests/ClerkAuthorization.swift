@@ -5,9 +5,13 @@ import HTTPTypes
 /// Presents the client token and keeps what the answer says about it, before anyone uses the answer.
 ///
 /// Clerk's native rules: the token goes out raw in `Authorization`; an `Authorization` field in the answer replaces
-/// it, on any status; a blank one, or the bare word `Bearer`, clears it; no status and no error code does.
+/// it, on any status; a blank one, or the bare word `Bearer`, clears it; no status and no error code does. What an answer
+/// tells of the client, on any status, is taken over in order.
 struct ClerkAuthorization: Middleware {
-    let tokens: any TokenStore
+    let api: ClerkAPI
+    let progress: CallProgress
+
+    private var tokens: any TokenStore { api.tokens }
 
     func intercept(
         _ request: HTTPRequest,
@@ -26,6 +30,8 @@ struct ClerkAuthorization: Middleware {
             outcome.tokenAction = .keep
             throw RecoveryError(outcome: outcome, reason: .identityChanged, history: context.record.history)
         }
+        let ticket = api.mirror.begin(ClientToken.lineage(of: stored.credentials))
+        progress.ticket = ticket
         var request = request
         if let token = stored.credentials.clientToken { request.headerFields.setAuthorization(token.reveal()) }
         context.record.presented = presented
@@ -35,25 +41,38 @@ struct ClerkAuthorization: Middleware {
         } catch {
             result = .failure(error)
         }
+        var own: String?
         // The head counts even where the body broke off behind it.
-        if let head = context.record.receivedHead, let change = ClientToken.change(statedBy: head.headerFields) {
-            // Not the caller's to cancel: a token that is replaced and not kept would be lost for good.
-            try await Task { try await keep(change, since: stored, context: context) }.value
+        if let head = context.record.receivedHead {
+            api.clocks.keep(head.headerFields, from: api.base.origin, receivedAt: context.runtime.time.wallTime)
+            if let change = ClientToken.change(statedBy: head.headerFields) {
+                // Not the caller's to cancel: a token that is replaced and not kept would be lost for good.
+                own = try await Task { try await keep(change, since: stored, context: context) }.value
+            }
         }
-        return try result.get()
+        let response = try result.get()
+        try await take(response, to: request, ticket: ticket, own: own, context: context)
+        return response
     }
 
-    private func keep(_ change: ClientToken.Change, since sent: StoredCredentials, context: CallContext) async throws {
+    /// Stores what the answer says about the token.
+    ///
+    /// - Returns: The lineage of the token that was stored; nil where none was.
+    private func keep(
+        _ change: ClientToken.Change,
+        since sent: StoredCredentials,
+        context: CallContext
+    ) async throws -> String? {
         var present = sent
         while true {
             // Another call has stored a newer token meanwhile: an answer to the older one does not touch it.
-            guard present.credentials.clientToken == sent.credentials.clientToken else { return }
+            guard present.credentials.clientToken == sent.credentials.clientToken else { return nil }
             var changed = present.credentials
             switch change {
             case .clear: changed.remove(.client)
             case .replace(let token): changed.clientToken = token
             }
-            if changed == present.credentials { return }
+            if changed == present.credentials { return nil }
             if let stored = try await tokens.replace(version: present.version, with: changed) {
                 if change == .clear { context.emit(.clear(.client)) }
                 // The server itself has changed the token in this call: a repeat with the new one is the same client's.
@@ -62,10 +81,39 @@ struct ClerkAuthorization: Middleware {
                     version: stored.credentials.version(of: .client) ?? 0,
                     identity: ClientToken.identity(of: stored.credentials)
                 )
-                return
+                return ClientToken.lineage(of: stored.credentials)
             }
             present = try await tokens.read()
         }
+    }
+
+    /// Takes over what the answer tells of the client.
+    private func take(
+        _ response: Response,
+        to request: HTTPRequest,
+        ticket: ClientMirror.Ticket,
+        own: String?,
+        context: CallContext
+    ) async throws {
+        guard let bytes = response.body.bytesInMemory, bytes.first == UInt8(ascii: "{"),
+            let json = try? JSONValue(parsing: bytes)
+        else { return }
+        let client = ClerkClient.find(in: json)
+        if client == nil {
+            // Only who asks for the client is told that there is none; elsewhere an empty place says nothing.
+            let endpoint = ClerkEndpoint(method: request.method, path: request.pathWithoutQuery)
+            guard endpoint.isClient, !response.outcome.isFailure, json["response"]?.isNull == true else { return }
+        }
+        let present = try await tokens.read().credentials
+        let clock = ServerClock(response.headerFields, receivedAt: context.runtime.time.wallTime)
+        let isTaken = api.mirror.take(
+            client,
+            ticket: ticket,
+            present: ClientToken.lineage(of: present),
+            own: own,
+            date: clock.offset == nil ? nil : clock.now
+        )
+        if isTaken { api.sessionTokens.follow(client, now: api.now) }
     }
 }
 
@@ -96,6 +144,12 @@ enum ClientToken {
     static func identity(of credentials: Credentials) -> String? {
         guard let token = credentials.clientToken else { return nil }
         if let id = UnverifiedJWT(token)?.claims["id"]?.string { return id }
-        return credentials.sessionID ?? String(UInt(bitPattern: token.hashValue), radix: 36)
+        return credentials.sessionID ?? lineage(of: credentials)
+    }
+
+    /// Which client a token is of: the id it claims, else a fingerprint of the token, which a rotation changes.
+    static func lineage(of credentials: Credentials) -> String? {
+        guard let token = credentials.clientToken else { return nil }
+        return UnverifiedJWT(token)?.claims["id"]?.string ?? String(UInt(bitPattern: token.hashValue), radix: 36)
     }
 }

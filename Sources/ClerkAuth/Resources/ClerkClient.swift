@@ -10,6 +10,8 @@ public struct ClerkClient: Sendable, Hashable {
     public var lastActiveSessionID: String?
     /// The sign-in under way.
     public var signIn: ClerkSignIn?
+    /// The sign-up under way.
+    public var signUp: ClerkSignUp?
 
     /// Reads a client; nil when the value has no id.
     init?(_ json: JSONValue?) {
@@ -18,6 +20,7 @@ public struct ClerkClient: Sendable, Hashable {
         sessions = json["sessions"]?.array?.compactMap { ClerkSession($0) } ?? []
         lastActiveSessionID = json["last_active_session_id"]?.string
         signIn = ClerkSignIn(json["sign_in"])
+        signUp = ClerkSignUp(json["sign_up"])
     }
 
     /// The session with the id, if the client has it and it is live.

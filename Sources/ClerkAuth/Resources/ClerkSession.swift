@@ -11,6 +11,18 @@ public struct ClerkSession: Sendable, Hashable {
     public var expireAt: Timestamp?
     /// When it is given up without activity.
     public var abandonAt: Timestamp?
+    /// When it was used last.
+    public var lastActiveAt: Timestamp?
+    /// The organization that was active last; nil for the personal account.
+    public var lastActiveOrganizationID: String?
+    /// How long ago the first and the second factor were verified; nil in place of one that never was.
+    public var factorVerificationAge: (first: Duration?, second: Duration?) {
+        (firstFactorAge, secondFactorAge)
+    }
+    private var firstFactorAge: Duration?
+    private var secondFactorAge: Duration?
+    /// The token that came with it.
+    var lastActiveToken: Secret?
     /// The user's id, where the server sends the user.
     public var userID: String?
     /// What is left to do before the session is active, such as `setup-mfa`.
@@ -25,9 +37,21 @@ public struct ClerkSession: Sendable, Hashable {
         status = ClerkSessionStatus(rawValue: json["status"]?.string ?? "")
         expireAt = json["expire_at"]?.milliseconds
         abandonAt = json["abandon_at"]?.milliseconds
+        lastActiveAt = json["last_active_at"]?.milliseconds
+        lastActiveOrganizationID = json["last_active_organization_id"]?.string?.nonEmpty
+        let ages = (json["factor_verification_age"]?.array ?? []).prefix(2).map(\.number?.saturatedInt)
+        firstFactorAge = Self.age(ages.first ?? nil)
+        secondFactorAge = Self.age(ages.dropFirst().first ?? nil)
+        lastActiveToken = json["last_active_token"]?["jwt"]?.string?.nonEmpty.map { Secret($0) }
         userID = json["user"]?["id"]?.string ?? json["user_id"]?.string
         tasks = json["tasks"]?.array?.compactMap { $0["key"]?.string } ?? []
         identifiers = Self.identifiers(in: json)
+    }
+
+    /// Minutes as Clerk counts them; a negative number stands for never.
+    private static func age(_ minutes: Int64?) -> Duration? {
+        guard let minutes, minutes >= 0 else { return nil }
+        return .seconds(min(minutes, 1 << 40) * 60)
     }
 
     private static func identifiers(in json: JSONValue) -> [String] {

@@ -13,17 +13,33 @@ public struct ClerkSignIn: Sendable, Hashable {
     public var supportedFirstFactors: [ClerkFactor]
     /// The second factors that the server offers.
     public var supportedSecondFactors: [ClerkFactor]
+    /// Where the proof of the first factor stands; nil before one was chosen.
+    public var firstFactorVerification: ClerkVerification?
+    /// Where the proof of the second factor stands; nil before one was chosen.
+    public var secondFactorVerification: ClerkVerification?
     /// The session that it led to.
     public var createdSessionID: String?
 
     /// Reads a sign-in; nil when the value has no id, or one that would lead a path astray.
     init?(_ json: JSONValue?) {
         guard let json, let id = json["id"]?.string, !id.allSatisfy({ $0 == "." }) else { return nil }
+        self.init(id: id, json)
+    }
+
+    /// Reads the verification of a session, which has the members of a sign-in and no id that matters.
+    init?(verification json: JSONValue?) {
+        guard let json, json["status"]?.string != nil else { return nil }
+        self.init(id: json["id"]?.string ?? "", json)
+    }
+
+    private init(id: String, _ json: JSONValue) {
         self.id = id
         status = ClerkSignInStatus(rawValue: json["status"]?.string ?? "")
         identifier = json["identifier"]?.string
         supportedFirstFactors = json["supported_first_factors"]?.array?.compactMap { ClerkFactor($0) } ?? []
         supportedSecondFactors = json["supported_second_factors"]?.array?.compactMap { ClerkFactor($0) } ?? []
+        firstFactorVerification = ClerkVerification(json["first_factor_verification"])
+        secondFactorVerification = ClerkVerification(json["second_factor_verification"])
         createdSessionID = json["created_session_id"]?.string
     }
 }
@@ -58,6 +74,8 @@ public struct ClerkFactor: Sendable, Hashable {
         case "password": key = .password
         case "email_code", "reset_password_email_code": key = .emailCode
         case "phone_code", "reset_password_phone_code": key = .phoneCode
+        case "email_link": key = .emailLink
+        case "passkey": key = .webauthn
         case "totp": key = .totp
         case "backup_code": key = .backupCode
         default: return nil

@@ -4,37 +4,46 @@ import HTTPTypes
 
 /// Clerk's sign-in as a machine: its states, and the calls that lead from one to the next.
 struct ClerkSignInMachine: SignInMachine {
-    private let api: ClerkAPI
-    private let identifier: String
-    private let observer: @Sendable (RecoveryEvent) -> Void
+    let calls: ClerkFactorCalls
+    private let goal: ClerkSignInGoal
 
     /// What ``begin()`` presents; forgotten once it was refused, learned once it was accepted.
     private var password: Secret?
+    /// The refusal of what can be presented only once: a ticket, an approval.
+    private var isOpeningSpent = false
+    private var openingRefusal: RecoveryError?
+    /// What the link that was sent last is bound to.
+    private var proof: ProofKey?
     /// The sign-in under way, as the server told it last.
-    private var signIn: ClerkSignIn?
+    private(set) var signIn: ClerkSignIn?
 
-    init(
-        api: ClerkAPI,
-        identifier: String,
-        password: Secret?,
-        observer: @escaping @Sendable (RecoveryEvent) -> Void
-    ) {
-        self.api = api
-        self.identifier = identifier
-        self.password = password
-        self.observer = observer
+    init(api: ClerkAPI, goal: ClerkSignInGoal, observer: @escaping @Sendable (RecoveryEvent) -> Void) {
+        calls = ClerkFactorCalls(
+            api: api,
+            account: goal.identifier.map { LockoutLedger.account(for: $0) },
+            observer: observer
+        )
+        self.goal = goal
+        if case .identifier(_, let password) = goal { self.password = password }
     }
+
+    private var api: ClerkAPI { calls.api }
 
     var openingFactor: Factor? {
         password.map { _ in Factor(key: .password, providerName: "password") }
     }
 
     mutating func begin() async throws -> SignInStep<ClerkSession> {
-        try await create(password: password)
+        switch goal {
+        case .identifier: return try await create(password: password)
+        case .newPassword: return try await create(password: nil)
+        case .passkey, .transfer: return try await create(password: nil)
+        case .ticket, .link: return try await open()
+        }
     }
 
     mutating func resync() async throws -> SignInStep<ClerkSession> {
-        let json = try await perform(ClerkAPI.Call(path: "/client")).json
+        let json = try await calls.perform(ClerkAPI.Call(path: "/client")).json
         if let id = signIn?.id, let current = ClerkClient.find(in: json)?.signIn, current.id == id {
             return try await follow(current, ClerkAnswer(json: json, response: nil))
         }
@@ -42,38 +51,33 @@ struct ClerkSignInMachine: SignInMachine {
     }
 
     mutating func choose(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
-        guard factor.key == .emailCode || factor.key == .phoneCode else { return .ask(Challenge(factor: factor)) }
-        var form = FormFields()
-        form.add("strategy", factor.providerName)
-        form.add(factor.key == .emailCode ? "email_address_id" : "phone_number_id", factor.id)
-        let before = signIn?.status
-        let answer = try await post(isSecondFactor ? "prepare_second_factor" : "prepare_first_factor", form)
-        if let updated = answer.signIn {
-            // Somebody else may have led the sign-in on meanwhile.
-            if updated.status != before { return try await follow(updated, answer) }
-            signIn = updated
+        switch factor.key {
+        case .emailCode, .phoneCode, .emailLink: return try await prepare(factor)
+        case .webauthn: return try await sign(factor)
+        default: return .ask(Challenge(factor: factor))
         }
-        return .ask(Challenge(factor: factor))
     }
 
     mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<ClerkSession> {
-        var form = FormFields()
         switch challenge.key {
         case .newPassword:
+            var form = FormFields()
             form.add("password", secret: answer)
-            return try await advance(post("reset_password", form))
+            if case .newPassword(_, true) = goal { form.add("sign_out_of_other_sessions", "true") }
+            let path = try path()
+            return try await advance(calls.perform(calls.spending("\(path)/reset_password", form)))
         case .password:
             // Without a sign-in (its creation was refused with the password before), one is created with this one.
             guard signIn != nil else { return try await create(password: answer) }
-            form.add("strategy", challenge.factor.providerName)
-            form.add("password", secret: answer)
-            let step = try await advance(post("attempt_first_factor", form))
+            let step = try await attempt(answer, to: challenge.factor)
             password = answer
             return step
+        case .emailLink:
+            return try await open(answer, of: challenge)
+        case .webauthn where answer.reveal() == "unsupported":
+            throw PasskeyCeremony.failure(.unsupported())
         default:
-            form.add("strategy", challenge.factor.providerName)
-            form.add("code", secret: answer)
-            return try await advance(post(isSecondFactor ? "attempt_second_factor" : "attempt_first_factor", form))
+            return try await attempt(answer, to: challenge.factor)
         }
     }
 
@@ -82,30 +86,33 @@ struct ClerkSignInMachine: SignInMachine {
     }
 
     mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<ClerkSession> {
-        if offered.isEmpty {
-            // A create that was refused may have left no sign-in behind that tells the factors: begin one without a
-            // password.
+        // A create that was refused may have left no sign-in behind that tells the factors, and a passkey's challenge may
+        // tell of nothing else: a new sign-in without a password does.
+        let tellsNothing = offered.allSatisfy { $0.isSame(as: factor) && factor.key == .webauthn }
+        if tellsNothing, goal.identifier != nil {
             let step = try await create(password: nil)
             guard case .choose = step else { return step }
         }
         return .choose(refusal?.kind == .passwordExpired ? usable.filter(\.resetsPassword) : offered)
     }
 
-    // MARK: Calls
+    // MARK: Beginning
 
     private mutating func create(password: Secret?) async throws -> SignInStep<ClerkSession> {
         signIn = nil
         self.password = password ?? self.password
         var form = FormFields()
-        form.add("identifier", identifier)
+        form.add("identifier", goal.identifier)
         if let password {
             form.add("strategy", "password")
             form.add("password", secret: password)
+        } else if case .passkey = goal {
+            form.add("strategy", "passkey")
+        } else if case .transfer = goal {
+            form.add("transfer", "true")
         }
         do {
-            return try await advance(perform(spending("/client/sign_ins", form)))
-        } catch let error as RecoveryError where error.outcome.kind == .alreadySignedIn {
-            return .finished(try await existingSession(error))
+            return try await create(form)
         } catch let error as RecoveryError {
             if error.outcome.isAboutThePassword {
                 self.password = nil
@@ -115,27 +122,102 @@ struct ClerkSignInMachine: SignInMachine {
         }
     }
 
-    private func post(_ step: String, _ form: FormFields) async throws -> ClerkAnswer {
+    private mutating func create(_ form: FormFields) async throws -> SignInStep<ClerkSession> {
+        var form = form
+        form.add("locale", api.configuration.locale)
+        do {
+            return try await advance(calls.perform(calls.spending("/client/sign_ins", form)))
+        } catch let error as RecoveryError where error.outcome.kind == .alreadySignedIn {
+            return .finished(try await existingSession(error))
+        }
+    }
+
+    /// Begins with what can be presented once; a second time the first refusal stands.
+    private mutating func open() async throws -> SignInStep<ClerkSession> {
+        guard !isOpeningSpent else {
+            throw openingRefusal
+                ?? RecoveryError(outcome: Outcome(.flowExpired, processed: .no), reason: .notRecoverable)
+        }
+        isOpeningSpent = true
+        do {
+            switch goal {
+            case .link(let link, let callback):
+                return try await redeem(try await calls.ticket(for: callback, proof: link.proof))
+            case .ticket(let ticket):
+                return try await redeem(ticket)
+            case .identifier, .newPassword, .passkey, .transfer:
+                return try await create(password: password)
+            }
+        } catch let error as RecoveryError {
+            openingRefusal = error
+            throw error
+        }
+    }
+
+    private mutating func redeem(_ ticket: Secret) async throws -> SignInStep<ClerkSession> {
+        var form = FormFields()
+        form.add("strategy", "ticket")
+        form.add("ticket", secret: ticket)
+        return try await create(form)
+    }
+
+    // MARK: Factors
+
+    private func path() throws -> String {
         guard let id = signIn?.id else {
             throw RecoveryError(outcome: Outcome(.flowExpired, remedies: [.restartFlow]), reason: .notRecoverable)
         }
-        return try await perform(spending("/client/sign_ins/\(FormFields.encode(segment: id))/\(step)", form))
+        return "/client/sign_ins/\(FormFields.encode(segment: id))"
     }
 
-    private func spending(_ path: String, _ form: FormFields) -> ClerkAPI.Call {
-        ClerkAPI.Call(
-            method: .post,
-            path: path,
-            form: form,
-            resend: .spending,
-            account: LockoutLedger.account(for: identifier)
-        )
+    private mutating func prepare(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
+        let before = signIn?.status
+        proof = factor.key == .emailLink && !isSecondFactor ? ProofKey(random: api.client.runtime.random) : nil
+        let answer = try await calls.prepare(factor, at: path(), isSecond: isSecondFactor, proof: proof)
+        if let updated = answer.signIn {
+            // Somebody else may have led the sign-in on meanwhile.
+            if updated.status != before { return try await follow(updated, answer) }
+            signIn = updated
+        }
+        return .ask(Challenge(factor: factor))
     }
 
-    private func perform(_ call: ClerkAPI.Call) async throws -> ClerkAnswer {
-        var call = call
-        call.observer = observer
-        return try await api.perform(call)
+    /// What the link that was sent last is bound to.
+    var pendingLink: ClerkEmailLink? { proof.map { ClerkEmailLink(proof: $0) } }
+
+    private mutating func attempt(_ answer: Secret, to factor: Factor) async throws -> SignInStep<ClerkSession> {
+        try await advance(calls.attempt(answer, to: factor, at: path(), isSecond: isSecondFactor))
+    }
+
+    /// Signs with a passkey, on a challenge that is there already or one that is made now.
+    private mutating func sign(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
+        var verification = signIn?.firstFactorVerification
+        if verification?.strategy != factor.providerName || verification?.nonce == nil {
+            let answer = try await calls.prepare(factor, at: path(), isSecond: isSecondFactor)
+            signIn = answer.signIn ?? signIn
+            verification = isSecondFactor ? signIn?.secondFactorVerification : signIn?.firstFactorVerification
+        }
+        // A challenge is signed once.
+        signIn?.firstFactorVerification?.nonce = nil
+        switch try await calls.sign(verification?.nonce, for: factor) {
+        case .ask(let challenge): return .ask(challenge)
+        case .proof(let proof): return try await attempt(proof, to: factor)
+        }
+    }
+
+    /// Goes on with what a link has led to; with anything else the server is asked whether the link was opened.
+    private mutating func open(_ answer: Secret, of challenge: Challenge) async throws -> SignInStep<ClerkSession> {
+        if let proof, let callback = EmailLinkCallback(answer) {
+            // It can be presented once; another link has another proof.
+            self.proof = nil
+            return try await redeem(try await calls.ticket(for: callback, proof: proof))
+        }
+        let before = signIn?.status
+        let read = try await calls.perform(ClerkAPI.Call(path: try path()))
+        guard let updated = read.signIn, updated.status != before else {
+            throw read.failure(.challengeIncorrect, [.askUser])
+        }
+        return try await follow(updated, read)
     }
 
     // MARK: Where the sign-in stands
@@ -144,14 +226,20 @@ struct ClerkSignInMachine: SignInMachine {
         signIn?.status == .needsSecondFactor || signIn?.status == .needsClientTrust
     }
 
-    /// The factors that the server offers now and that this version can carry out.
+    /// The factors that the server offers now and that this client can carry out.
     private var usable: [Factor] {
-        let factors = isSecondFactor ? signIn?.supportedSecondFactors : signIn?.supportedFirstFactors
-        return (factors ?? []).compactMap(\.factor)
+        let listed = isSecondFactor ? signIn?.supportedSecondFactors : signIn?.supportedFirstFactors
+        var factors = (listed ?? []).compactMap(\.factor)
+        if factors.isEmpty, !isSecondFactor, signIn?.firstFactorVerification?.strategy == "passkey" {
+            factors = [Factor(key: .webauthn, providerName: "passkey")]
+        }
+        // A link needs an address to come back to.
+        return api.configuration.redirectURL == nil ? factors.filter { $0.key != .emailLink } : factors
     }
 
-    /// The factors to sign in with; resetting a password is no way to sign in unless it is the only one.
+    /// The factors to sign in with; resetting a password is no way to sign in unless it is wanted, or the only one.
     private var offered: [Factor] {
+        if case .newPassword = goal, !isSecondFactor { return usable.filter(\.resetsPassword) }
         let direct = usable.filter { !$0.resetsPassword }
         return direct.isEmpty ? usable : direct
     }
@@ -167,6 +255,10 @@ struct ClerkSignInMachine: SignInMachine {
         _ answer: ClerkAnswer
     ) async throws -> SignInStep<ClerkSession> {
         signIn = updated
+        if updated.status != .complete, updated.firstFactorVerification?.isTransferable == true {
+            // Who has proved themselves has no account: a sign-up can take the proof over.
+            throw answer.failure(.notFound, [], status: updated.status.rawValue)
+        }
         switch updated.status {
         case .complete:
             guard let session = answer.session(of: updated) else { throw answer.failure(.unreadable) }
@@ -191,14 +283,16 @@ struct ClerkSignInMachine: SignInMachine {
     private func left(by error: RecoveryError) -> ClerkSignIn? {
         guard let bytes = error.response?.body.bytesInMemory, let json = try? JSONValue(parsing: bytes),
             let left = ClerkClient.find(in: json)?.signIn, left.status == .needsFirstFactor,
-            left.identifier.map({ LockoutLedger.account(for: $0) }) == LockoutLedger.account(for: identifier)
+            left.identifier.map({ LockoutLedger.account(for: $0) }) == calls.account
         else { return nil }
         return left
     }
 
     /// Uses the session that exists already, instead of failing because it does; but not somebody else's.
     private func existingSession(_ error: RecoveryError) async throws -> ClerkSession {
-        let client = try await ClerkClient.find(in: perform(ClerkAPI.Call(path: "/client")).json)
+        // Whose ticket or passkey it is, nobody knows beforehand.
+        guard let identifier = goal.identifier else { throw error }
+        let client = try await ClerkClient.find(in: calls.perform(ClerkAPI.Call(path: "/client")).json)
         let named = client?.liveSession(error.outcome.details?["session_id"]?.string)
         guard let session = named ?? client?.currentSession, session.mayBelong(to: identifier) else { throw error }
         return try await api.adopt(session)

@@ -40,6 +40,9 @@ public struct Recovery: Middleware {
         next: Next
     ) async throws -> Response {
         let origin = Origin(of: request)
+        var rules = rules
+        // Mostly none: then nothing is copied.
+        if !context.options.policies.isEmpty { rules.policies = context.options.policies + rules.policies }
         var run = RecoveryRun(
             rules: rules,
             budget: budgets[origin],

@@ -40,6 +40,7 @@ struct RecoveryRun {
         try await enter()
         while true {
             try Task.checkCancellation()
+            try await pace()
             if let gate = await gates.closed() {
                 try await react(to: gates.outcome(of: gate), gate: gate.key, response: nil)
                 continue
@@ -47,6 +48,7 @@ struct RecoveryRun {
             let isPaid = failureToRetry != nil
             try await payForRetry()
             attempts += 1
+            isPaced = false
             let (outcome, response) = try await attempt()
             if let response, !outcome.isFailure {
                 if isPaid { budget.refund() }
@@ -57,6 +59,30 @@ struct RecoveryRun {
             failureToRetry = outcome.kind
             try await react(to: outcome, gate: gate, response: response, wasSent: true)
         }
+    }
+
+    /// Whether a place is held for the coming attempt.
+    private var isPaced = false
+
+    /// Waits for the coming attempt's place, where its rate is limited beforehand.
+    private mutating func pace() async throws {
+        guard let pacing = context.options.pacing, !isPaced else { return }
+        let limit = min(rules.maxWait, context.remaining ?? .longest)
+        let place = pacing.takePlace(for: request, at: context.runtime.time.now, within: limit)
+        if place.delay > limit {
+            var outcome = Outcome(.rateLimited, processed: .no, retryAfter: place.delay, remedies: [.wait])
+            if let lastFailure { outcome.status = lastFailure.outcome.status }
+            let isPastDeadline = context.remaining.map { place.delay > $0 } ?? false
+            let reason: StopReason = isPastDeadline ? .deadlineWouldPass : .waitExceedsLimit
+            throw error(outcome, reason, needed: place.delay, response: lastFailure?.response)
+        }
+        do {
+            try await context.wait(place.delay, reason: .rateLimited)
+        } catch {
+            pacing.giveBack(place)
+            throw error
+        }
+        isPaced = true
     }
 
     private var lastFailure: (outcome: Outcome, response: Response?)?

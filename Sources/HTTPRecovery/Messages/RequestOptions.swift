@@ -54,6 +54,17 @@ public struct RequestOptions: Sendable {
     /// A provider attaches and keeps its credentials here, so that each attempt carries the newest.
     public var attemptLayers: [any Middleware]
 
+    /// Policies of this call alone, asked before those of the client's ``Recovery``; none by default.
+    ///
+    /// A provider says here what repairs its own refusals. They decide within the engine's limits, and without an
+    /// engine nobody asks them.
+    public var policies: [any RecoveryPolicy]
+
+    /// Spreads requests over time where a limit is known beforehand; nil, the default, does not.
+    ///
+    /// The engine asks it before each attempt, and looks at the gates behind its wait.
+    public var pacing: (any RequestPacing)?
+
     /// Whether a ``Redirects`` layer of the client follows this call's redirects; default: it does.
     ///
     /// False where the redirect itself is the answer, as from an authorization endpoint.
@@ -75,6 +86,8 @@ public struct RequestOptions: Sendable {
         credentialID: String? = nil,
         presents: Outcome.CredentialKind? = nil,
         attemptLayers: [any Middleware] = [],
+        policies: [any RecoveryPolicy] = [],
+        pacing: (any RequestPacing)? = nil,
         followsRedirects: Bool = true,
         observer: (@Sendable (RecoveryEvent) -> Void)? = nil,
         callID: Int? = nil
@@ -87,6 +100,8 @@ public struct RequestOptions: Sendable {
         self.credentialID = credentialID
         self.presents = presents
         self.attemptLayers = attemptLayers
+        self.policies = policies
+        self.pacing = pacing
         self.followsRedirects = followsRedirects
         self.observer = observer
         self.callID = callID

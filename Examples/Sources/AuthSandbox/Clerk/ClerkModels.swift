@@ -34,6 +34,7 @@ struct ClerkAccount: Sendable {
         if !phones.isEmpty { factors.append("phone_code") }
         if user.password != nil, !emails.isEmpty { factors.append("reset_password_email_code") }
         if user.password != nil, !phones.isEmpty { factors.append("reset_password_phone_code") }
+        if !user.passkeys.isEmpty { factors.append("passkey") }
         return factors
     }
 
@@ -63,6 +64,7 @@ struct ClerkClient: Sendable {
     var updatedAt: Int64
     var sessions: [String] = []
     var signIn: String?
+    var signUp: String?
     var lastActiveSession: String?
     var lastStrategy: String?
 }
@@ -86,6 +88,8 @@ struct ClerkSession: Sendable {
     /// When the first and the second factor were proved; nil for never.
     var firstFactorAt: Int64?
     var secondFactorAt: Int64?
+    /// The verification that is under way, which is kept among the sign-ins.
+    var verification: String?
 
     var isLive: Bool { status == "active" || status == "pending" }
 }
@@ -104,6 +108,15 @@ struct ClerkSignIn: Sendable {
     var second: Verification?
     var createdSession: String?
     var clientTrustState: String?
+    /// The session that it verifies again, where it is no sign-in at all.
+    var reverification: Reverification?
+
+    /// A session that is verified again.
+    struct Reverification: Sendable {
+        let session: String
+        /// `first_factor`, `second_factor` or `multi_factor`.
+        let level: String
+    }
 
     /// One factor's proof.
     struct Verification: Sendable {
@@ -114,12 +127,19 @@ struct ClerkSignIn: Sendable {
         var code: String?
         var sentAt: Int64 = 0
         var contact: String?
+        /// The challenge that a passkey has to sign.
+        var nonce: String?
+        /// The address that a link was sent to is bound to this (RFC 7636).
+        var codeChallenge: String?
 
         var object: String {
             switch strategy {
             case "password": "verification_password"
             case "totp": "verification_totp"
             case "backup_code": "verification_backup_code"
+            case "ticket": "verification_ticket"
+            case "email_link": "verification_email_link"
+            case "passkey": "verification_passkey"
             default: "verification_otp"
             }
         }
@@ -140,12 +160,14 @@ struct ClerkExchange {
     var client: String?
     /// What the answer says about the client token: nil is nothing, blank is to forget it.
     var tokenHeader: String?
+    /// Where the answer sends the browser, instead of telling anything.
+    var redirect: String?
 
     init?(_ request: SandboxRequest) {
         let segments = request.segments
         guard let version = segments.firstIndex(of: "v1") else { return nil }
         var parts = Array(segments[(version + 1)...])
-        let collections = ["client/sign_ins", "client/sessions", "me/sessions"]
+        let collections = ["client/sign_ins", "client/sign_ups", "client/sessions", "me/sessions"]
         let hasID = parts.count > 2 && collections.contains("\(parts[0])/\(parts[1])")
         id = hasID ? parts[2] : ""
         if hasID { parts[2] = "{id}" }

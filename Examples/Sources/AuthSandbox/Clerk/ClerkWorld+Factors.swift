@@ -2,6 +2,7 @@ extension ClerkWorld {
     private static let codeStrategies = [
         "email_code", "phone_code", "reset_password_email_code", "reset_password_phone_code",
     ]
+    private static let preparable = codeStrategies + ["email_link", "passkey"]
 
     // MARK: First factor
 
@@ -27,6 +28,9 @@ extension ClerkWorld {
         if strategy == "password" {
             _ = try exchange.required("password")
             try attemptPassword(signIn.id, &exchange, context: &context)
+        } else if strategy == "passkey" {
+            try attemptPasskey(signIn.id, exchange, context: &context)
+            afterFirstFactor(signIn.id, &exchange, context: &context)
         } else {
             guard offeredFirstFactors(signIn).contains(strategy) else { throw .strategyInvalid }
             try attemptCode(signIn.id, strategy: strategy, isSecond: false, exchange, context: &context)
@@ -118,7 +122,7 @@ extension ClerkWorld {
     }
 
     /// A code that the person's own device or paper shows.
-    private mutating func attemptDevice(
+    mutating func attemptDevice(
         _ signIn: ClerkSignIn,
         strategy: String,
         _ exchange: ClerkExchange,
@@ -176,7 +180,12 @@ extension ClerkWorld {
     ) throws(ClerkFailure) {
         guard let signIn = signIns[id] else { throw .notFound("sign-in") }
         let offered = isSecond ? offeredSecondFactors(signIn) : offeredFirstFactors(signIn)
-        guard Self.codeStrategies.contains(strategy), offered.contains(strategy) else { throw .strategyInvalid }
+        guard Self.preparable.contains(strategy), offered.contains(strategy) else { throw .strategyInvalid }
+        if strategy == "passkey" {
+            let proof = challenge(exchange, account: signIn.account, context: &context)
+            if isSecond { signIns[id]?.second = proof } else { signIns[id]?.first = proof }
+            return
+        }
         if let accountID = signIn.account { try checkLock(accountID, context: context) }
         let former = isSecond ? signIn.second : signIn.first
         let window = context.settings.resendWindow
@@ -184,6 +193,9 @@ extension ClerkWorld {
             throw .resendTooSoon(milliseconds: former.sentAt + window - context.now)
         }
         let contact = try contact(for: strategy, signIn, exchange)
+        if strategy == "email_link" {
+            return try sendLink(id, to: contact, isSecond: isSecond, exchange, context: &context)
+        }
         let code = Self.isTestAddress(contact?.address) ? "424242" : context.codes.sixDigits()
         let proof = ClerkSignIn.Verification(
             strategy: strategy,
@@ -235,7 +247,7 @@ extension ClerkWorld {
         return address.hasPrefix("+1") && digits.count == 11 && digits.dropFirst(4).hasPrefix("55501")
     }
 
-    private mutating func attemptCode(
+    mutating func attemptCode(
         _ id: String,
         strategy: String,
         isSecond: Bool,

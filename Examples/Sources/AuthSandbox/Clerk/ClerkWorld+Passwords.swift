@@ -23,7 +23,7 @@ extension ClerkWorld {
     }
 
     /// Holds a new password against the policy; every rule that it breaks has an entry.
-    private func check(
+    func check(
         _ password: String,
         _ account: ClerkAccount,
         _ policy: SandboxSettings.PasswordPolicy

@@ -6,7 +6,7 @@ extension ClerkWorld {
         return session
     }
 
-    private func liveSession(
+    func liveSession(
         _ exchange: ClerkExchange,
         _ settings: SandboxSettings
     ) throws(ClerkFailure) -> ClerkSession {
@@ -95,7 +95,7 @@ extension ClerkWorld {
     // MARK: The signed-in person
 
     /// The session that a request to `/me` speaks for: that of its session token, or one of its client.
-    private mutating func speakingSession(
+    mutating func speakingSession(
         _ exchange: ClerkExchange,
         context: SandboxContext
     ) throws(ClerkFailure) -> ClerkSession {

@@ -9,6 +9,7 @@ extension ClerkWorld {
         context: inout SandboxContext
     ) throws(ClerkFailure) -> JSONValue {
         try limit(context.settings.rateLimits.createSignIn, "create_sign_in", exchange, now: context.now)
+        if exchange.field("transfer") == "true" { throw Self.noTransfer }
         if let stranger = exchange.form.first(where: { !Self.signInParameters.contains($0.name) }) {
             throw .unknown(stranger.name)
         }
@@ -23,7 +24,22 @@ extension ClerkWorld {
             abandonAt: context.now + context.settings.signInLife,
             status: "needs_identifier"
         )
+        if strategy == "ticket" {
+            signIn.account = try redeemTicket(exchange, context: context)
+            signIn.identifier = signIn.account.flatMap { accounts[$0]?.user.identifier }
+            signIn.first = .init(strategy: "ticket", status: "verified", attempts: 1)
+            signIn.status = "needs_first_factor"
+            keep(signIn)
+            afterFirstFactor(signIn.id, &exchange, context: &context)
+            return wrapped(signInView(signIn.id), client)
+        }
         guard let identifier = exchange.field("identifier") else {
+            if strategy == "passkey" {
+                signIn.status = "needs_first_factor"
+                signIn.first = challenge(exchange, context: &context)
+                keep(signIn)
+                return wrapped(signInView(signIn.id), client)
+            }
             if exchange.field("password") != nil { throw .missing("identifier") }
             keep(signIn)
             return wrapped(signInView(signIn.id), client)
@@ -63,7 +79,8 @@ extension ClerkWorld {
             }
             return "password"
         case "ticket":
-            throw ClerkFailure(400, "ticket_invalid_code", "Ticket is invalid", long: "The ticket is invalid.")
+            _ = try exchange.required("ticket")
+            return "ticket"
         case let strategy?:
             guard SandboxUser.knownFirstFactors.contains(strategy) else { throw .invalidValue("strategy", strategy) }
             return strategy
@@ -107,9 +124,13 @@ extension ClerkWorld {
         }
     }
 
-    mutating func getSignIn(_ exchange: ClerkExchange, context: SandboxContext) throws(ClerkFailure) -> JSONValue {
+    mutating func getSignIn(
+        _ exchange: inout ClerkExchange,
+        context: inout SandboxContext
+    ) throws(ClerkFailure) -> JSONValue {
         guard let client = exchange.client else { throw .clientNotFound }
         guard let signIn = signIns[exchange.id], signIn.client == client else { throw .notFound("sign-in") }
+        followOpenedLink(signIn.id, &exchange, context: &context)
         return wrapped(signInView(signIn.id), client)
     }
 
@@ -149,6 +170,7 @@ extension ClerkWorld {
         _ exchange: inout ClerkExchange,
         context: inout SandboxContext
     ) {
+        if signIns[id]?.reverification != nil { return afterVerifiedFactor(id, isSecond: false, context: context) }
         guard let signIn = signIns[id], let account = signIn.account.flatMap({ accounts[$0] }) else { return }
         clients[signIn.client]?.lastStrategy = signIn.first?.strategy
         if let status = account.user.statusAfterFirstFactor {
@@ -180,35 +202,51 @@ extension ClerkWorld {
 
     /// Makes the session and rotates the client token.
     mutating func complete(_ id: String, _ exchange: inout ClerkExchange, context: inout SandboxContext) {
-        guard let signIn = signIns[id], let accountID = signIn.account, let account = accounts[accountID] else {
-            return
-        }
+        if signIns[id]?.reverification != nil { return afterVerifiedFactor(id, isSecond: true, context: context) }
+        guard let signIn = signIns[id], let accountID = signIn.account, accounts[accountID] != nil else { return }
+        let session = openSession(
+            of: accountID,
+            on: signIn.client,
+            hasSecond: signIn.second?.status == "verified",
+            context: &context
+        )
+        clients[signIn.client]?.signIn = nil
+        signIns[id]?.status = "complete"
+        signIns[id]?.createdSession = session
+        if signIn.clientTrustState != nil { signIns[id]?.clientTrustState = "known" }
+        rotateToken(of: signIn.client, &exchange, context: &context)
+    }
+
+    /// Makes a session.
+    mutating func openSession(
+        of accountID: String,
+        on client: String,
+        hasSecond: Bool,
+        context: inout SandboxContext
+    ) -> String {
         let now = context.now
+        let tasks = accounts[accountID]?.user.tasks ?? []
         let session = ClerkSession(
             id: context.random.identifier("sess_"),
-            client: signIn.client,
+            client: client,
             account: accountID,
             createdAt: now,
             updatedAt: now,
             expireAt: now + context.settings.sessionLife,
             lastActiveAt: now,
-            status: account.user.tasks.isEmpty ? "active" : "pending",
-            tasks: account.user.tasks,
+            status: tasks.isEmpty ? "active" : "pending",
+            tasks: tasks,
             firstFactorAt: now,
-            secondFactorAt: signIn.second?.status == "verified" ? now : nil
+            secondFactorAt: hasSecond ? now : nil
         )
         sessions[session.id] = session
         mintToken(session.id, template: nil, context: &context)
-        clients[signIn.client]?.sessions.append(session.id)
-        clients[signIn.client]?.lastActiveSession = session.id
-        clients[signIn.client]?.signIn = nil
-        clients[signIn.client]?.updatedAt = now
-        signIns[id]?.status = "complete"
-        signIns[id]?.createdSession = session.id
-        if signIn.clientTrustState != nil { signIns[id]?.clientTrustState = "known" }
+        clients[client]?.sessions.append(session.id)
+        clients[client]?.lastActiveSession = session.id
+        clients[client]?.updatedAt = now
         accounts[accountID]?.failures = 0
         accounts[accountID]?.lastSignInAt = now
-        accounts[accountID]?.trustedClients.insert(signIn.client)
-        rotateToken(of: signIn.client, &exchange, context: &context)
+        accounts[accountID]?.trustedClients.insert(client)
+        return session.id
     }
 }

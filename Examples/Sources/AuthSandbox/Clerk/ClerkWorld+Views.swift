@@ -7,7 +7,7 @@ extension ClerkWorld {
             "id": .string(id),
             "sessions": .array(client.sessions.map(sessionView)),
             "sign_in": client.signIn.map(signInView) ?? .null,
-            "sign_up": .null,
+            "sign_up": client.signUp.map(signUpView) ?? .null,
             "last_active_session_id": .optional(client.lastActiveSession),
             "last_authentication_strategy": .optional(client.lastStrategy),
             "cookie_expires_at": .null,
@@ -81,7 +81,7 @@ extension ClerkWorld {
         return view
     }
 
-    private func verificationView(_ proof: ClerkSignIn.Verification?) -> JSONValue {
+    func verificationView(_ proof: ClerkSignIn.Verification?) -> JSONValue {
         guard let proof else { return .null }
         return [
             "object": .string(proof.object),
@@ -89,15 +89,16 @@ extension ClerkWorld {
             "strategy": .string(proof.strategy),
             "attempts": .int(proof.attempts),
             "expire_at": .optional(proof.expireAt),
+            "nonce": .optional(proof.nonce),
         ]
     }
 
-    private func factor(_ strategy: String, _ account: ClerkAccount?) -> JSONValue {
+    func factor(_ strategy: String, _ account: ClerkAccount?) -> JSONValue {
         var view: JSONValue = ["strategy": .string(strategy)]
         if strategy.hasSuffix("phone_code"), let phone = account?.phones.first {
             view = view.adding("safe_identifier", .string(Self.masked(phone.address)))
                 .adding("phone_number_id", .string(phone.id)).adding("primary", true)
-        } else if strategy.hasSuffix("email_code"), let email = account?.emails.first {
+        } else if strategy.hasSuffix("email_code") || strategy == "email_link", let email = account?.emails.first {
             view = view.adding("safe_identifier", .string(Self.masked(email.address)))
                 .adding("email_address_id", .string(email.id)).adding("primary", true)
         }

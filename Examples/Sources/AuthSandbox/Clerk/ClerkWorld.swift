@@ -10,7 +10,10 @@ struct ClerkWorld: Sendable {
     /// Tokens that were rotated away, and when.
     var retiredTokens: [String: (client: String, at: Int64)] = [:]
     var signIns: [String: ClerkSignIn] = [:]
+    var signUps: [String: ClerkSignUp] = [:]
     var sessions: [String: ClerkSession] = [:]
+    var tickets: [String: ClerkTicket] = [:]
+    var links: [String: ClerkLink] = [:]
     /// When requests of a class came from an address.
     var arrivals: [String: [Int64]] = [:]
     let signingKey: [UInt8]
@@ -64,6 +67,9 @@ struct ClerkWorld: Sendable {
             try admit(exchange, context: &context)
             identify(&exchange, context: context)
             response = .json(try answer(&exchange, context: &context))
+            if let target = exchange.redirect {
+                response = SandboxResponse(status: 302, headers: [.init(name: "Location", value: target)])
+            }
         } catch {
             response = errorResponse(error, client: exchange.client, context: &context)
         }
@@ -171,12 +177,29 @@ struct ClerkWorld: Sendable {
         case "PUT client", "POST client": return createClient(&exchange, context: &context)
         case "DELETE client": return try deleteClient(&exchange, context: context)
         case "POST client/sign_ins": return try createSignIn(&exchange, context: &context)
-        case "GET client/sign_ins/{id}": return try getSignIn(exchange, context: context)
+        case "GET client/sign_ins/{id}": return try getSignIn(&exchange, context: &context)
         case "POST client/sign_ins/{id}/prepare_first_factor": return try prepareFirst(exchange, context: &context)
         case "POST client/sign_ins/{id}/attempt_first_factor": return try attemptFirst(&exchange, context: &context)
         case "POST client/sign_ins/{id}/prepare_second_factor": return try prepareSecond(exchange, context: &context)
         case "POST client/sign_ins/{id}/attempt_second_factor": return try attemptSecond(&exchange, context: &context)
         case "POST client/sign_ins/{id}/reset_password": return try resetPassword(&exchange, context: &context)
+        case "POST client/sign_ups": return try createSignUp(&exchange, context: &context)
+        case "GET client/sign_ups/{id}": return try getSignUp(exchange)
+        case "PATCH client/sign_ups/{id}": return try updateSignUp(&exchange, context: &context)
+        case "POST client/sign_ups/{id}/prepare_verification": return try prepareSignUp(exchange, context: &context)
+        case "POST client/sign_ups/{id}/attempt_verification": return try attemptSignUp(&exchange, context: &context)
+        case "GET verify": return try openLink(&exchange, context: &context)
+        case "POST client/magic_links/complete": return try completeLink(exchange, context: &context)
+        case "POST client/sessions/{id}/verify": return try beginVerification(exchange, context: &context)
+        case "POST client/sessions/{id}/verify/prepare_first_factor":
+            return try prepareVerification(exchange, isSecond: false, context: &context)
+        case "POST client/sessions/{id}/verify/prepare_second_factor":
+            return try prepareVerification(exchange, isSecond: true, context: &context)
+        case "POST client/sessions/{id}/verify/attempt_first_factor":
+            return try attemptVerification(&exchange, isSecond: false, context: &context)
+        case "POST client/sessions/{id}/verify/attempt_second_factor":
+            return try attemptVerification(&exchange, isSecond: true, context: &context)
+        case "POST me/change_password": return try changePassword(exchange, context: context)
         case "DELETE client/sessions": return try endAllSessions(exchange, context: context)
         case "POST client/sessions/{id}/touch": return try touch(exchange, context: &context)
         case "POST client/sessions/{id}/end": return try end(exchange, as: "ended", context: context)

@@ -67,6 +67,15 @@ public struct SandboxSettings: Sendable, Equatable {
     ///
     /// Default: false.
     public var showsClientInErrors = false
+    /// `fresh_for_s`: how long after a factor was proved something sensitive may be done; after it, the answer is 403
+    /// `session_reverification_required`.
+    ///
+    /// Default: 10 minutes.
+    public var freshFor: Int64 = 600_000
+    /// `required_fields`: what a sign-up must bring beside an e-mail address.
+    ///
+    /// Default: `password`.
+    public var requiredFields = ["password"]
     /// `client_token_grace_s`: how long the client token before a rotation is still taken.
     ///
     /// Default: 0.
@@ -133,6 +142,15 @@ public struct SandboxSettings: Sendable, Equatable {
         /// Default: 3 in 10 s.
         public var attemptSignIn: Limit? = Limit(count: 3, per: 10_000)
 
+        /// `create_sign_up`.
+        ///
+        /// Default: 5 in 10 s.
+        public var createSignUp: Limit? = Limit(count: 5, per: 10_000)
+        /// `attempt_sign_up`.
+        ///
+        /// Default: 3 in 10 s.
+        public var attemptSignUp: Limit? = Limit(count: 3, per: 10_000)
+
         /// Creates the published limits.
         public init() {}
 
@@ -141,6 +159,8 @@ public struct SandboxSettings: Sendable, Equatable {
             var limits = RateLimits()
             limits.createSignIn = nil
             limits.attemptSignIn = nil
+            limits.createSignUp = nil
+            limits.attemptSignUp = nil
             return limits
         }
     }
@@ -211,6 +231,8 @@ extension SandboxSettings {
         endedSessionCode = try reader.word("ended_session", of: endings) ?? endedSessionCode
         requiresTokenSeed = try reader.bool("require_token_seed") ?? requiresTokenSeed
         showsClientInErrors = try reader.bool("client_in_errors") ?? showsClientInErrors
+        freshFor = try reader.seconds("fresh_for_s") ?? freshFor
+        requiredFields = try reader.strings("required_fields") ?? requiredFields
         clientTokenGrace = try reader.seconds("client_token_grace_s") ?? clientTokenGrace
         if let value = reader.value("password_policy") {
             try passwordPolicy.update(from: value, path: "\(path).password_policy")
@@ -232,6 +254,8 @@ extension SandboxSettings {
             "rate_limits": [
                 "create_sign_in": rateLimits.createSignIn?.json ?? .null,
                 "attempt_sign_in": rateLimits.attemptSignIn?.json ?? .null,
+                "create_sign_up": rateLimits.createSignUp?.json ?? .null,
+                "attempt_sign_up": rateLimits.attemptSignUp?.json ?? .null,
             ],
             "session_token_life_s": .seconds(sessionTokenLife),
             "session_life_s": .seconds(sessionLife),
@@ -243,6 +267,8 @@ extension SandboxSettings {
             "ended_session": .string(endedSessionCode),
             "require_token_seed": .bool(requiresTokenSeed),
             "client_in_errors": .bool(showsClientInErrors),
+            "fresh_for_s": .seconds(freshFor),
+            "required_fields": .array(requiredFields.map(JSONValue.string)),
             "client_token_grace_s": .seconds(clientTokenGrace),
             "password_policy": [
                 "min_length": .int(passwordPolicy.minimumLength),
@@ -293,6 +319,12 @@ extension SandboxSettings.RateLimits {
         }
         if let value = reader.value("attempt_sign_in") {
             attemptSignIn = try SandboxSettings.Limit(value, path: "\(path).attempt_sign_in")
+        }
+        if let value = reader.value("create_sign_up") {
+            createSignUp = try SandboxSettings.Limit(value, path: "\(path).create_sign_up")
+        }
+        if let value = reader.value("attempt_sign_up") {
+            attemptSignUp = try SandboxSettings.Limit(value, path: "\(path).attempt_sign_up")
         }
         try reader.finish()
     }

@@ -30,6 +30,10 @@ public struct SandboxUser: Sendable, Equatable {
     public var totpSecret: String?
     /// `backup_codes`: each can be used once.
     public var backupCodes: [String] = []
+    /// `passkeys`: the ids of credentials, in base64url.
+    ///
+    /// Of what such a credential signs, everything but the signature is checked.
+    public var passkeys: [String] = []
     /// `device_trust`: a password on a new client leads to `needs_client_trust`.
     ///
     /// Default: false.
@@ -83,7 +87,8 @@ public struct SandboxUser: Sendable, Equatable {
 
 extension SandboxUser {
     static let knownFirstFactors = [
-        "password", "email_code", "phone_code", "reset_password_email_code", "reset_password_phone_code",
+        "password", "email_code", "phone_code", "reset_password_email_code", "reset_password_phone_code", "email_link",
+        "passkey",
     ]
     static let knownSecondFactors = ["totp", "backup_code", "phone_code", "email_code"]
 
@@ -105,6 +110,7 @@ extension SandboxUser {
         secondFactors = try reader.strings("second_factors")
         totpSecret = try reader.string("totp_secret")
         backupCodes = try reader.strings("backup_codes") ?? []
+        passkeys = try reader.strings("passkeys") ?? []
         hasDeviceTrust = try reader.bool("device_trust") ?? false
         if let value = reader.value("lockout") {
             var lockout = SandboxSettings.Lockout()

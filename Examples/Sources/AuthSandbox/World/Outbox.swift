@@ -6,11 +6,11 @@ public struct SandboxMessage: Sendable, Equatable {
     public let channel: String
     /// What it is for, such as `email_code` or `reset_password_email_code`.
     public let strategy: String
-    /// The code; the link, where a journey was suspended.
+    /// The code; the whole link, where one was sent or a journey was suspended.
     public let code: String
     /// When, in milliseconds since 1970 on the sandbox's clock.
     public let sentAt: Int64
-    /// The sign-in that asked for it.
+    /// The sign-in, sign-up or verification that asked for it.
     public let signIn: String
 
     var json: JSONValue {

@@ -2,8 +2,7 @@
 extension SandboxWorld {
     /// One line for each endpoint, as `GET /_sandbox/` shows them.
     static let controlIndex: JSONValue =
-        (oauthControlIndex + oktaControlIndex + forgerockControlIndex
-        + facebookControlIndex)
+        (clerkControlIndex + oauthControlIndex + oktaControlIndex + forgerockControlIndex + facebookControlIndex)
         .reduce(commonControlIndex) { $0.adding($1.0, $1.1) }
 
     private static let commonControlIndex: JSONValue = [
@@ -83,6 +82,7 @@ extension SandboxWorld {
             return ["reset": true]
         default:
             let now = now(wallNow: wallNow)
+            if let answer = try controlClerk("\(request.method) \(name)", request, now: now) { return answer }
             if let answer = try controlOAuth("\(request.method) \(name)", request, now: now) { return answer }
             if let answer = try controlOkta("\(request.method) \(name)", request, now: now) { return answer }
             if let answer = try controlForgeRock("\(request.method) \(name)", request, now: now) { return answer }

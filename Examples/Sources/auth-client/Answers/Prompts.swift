@@ -114,6 +114,7 @@ extension AnswerKey {
         case .password: "Password"
         case .emailCode: "Code by e-mail"
         case .phoneCode: "Code by phone"
+        case .emailLink: "Address that the link in the e-mail leads to"
         case .totp: "Code of the authenticator app"
         case .backupCode: "Backup code"
         case .newPassword: "New password"
@@ -138,6 +139,6 @@ extension AnswerKey {
 
     /// Whether the server sends what is asked for, so that it can be sent again.
     var isSent: Bool {
-        self == .emailCode || self == .phoneCode
+        self == .emailCode || self == .phoneCode || self == .emailLink
     }
 }

@@ -19,7 +19,12 @@ struct ClerkProvider: AuthProvider {
     func signIn(_ input: SignInInput) async throws -> Report.Session {
         let identifier = try await input.identifier()
         let password = try await input.openingPassword()
-        let session = try await clerk.signIn(identifier: identifier, password: password, answering: input.responder)
+        let session = try await clerk.signIn(
+            identifier: identifier,
+            password: password,
+            answering: input.responder,
+            options: input.options.bounding(SignInOptions())
+        )
         return Report.Session(session)
     }
 

@@ -42,7 +42,7 @@ struct FacebookProvider: AuthProvider {
     func signIn(_ input: SignInInput) async throws -> Report.Session {
         let session = try await facebook.signIn(
             answering: DeviceInstructions(input: input),
-            options: SignInOptions(deadline: options.deadline, maxWait: options.maxWait)
+            options: options.bounding(SignInOptions())
         )
         return Report.Session(session)
     }

@@ -35,11 +35,6 @@ struct ForgeRockProvider: AuthProvider {
         return settings
     }
 
-    /// The bounds of the command hold for the waits between two calls too.
-    private var bounds: SignInOptions {
-        SignInOptions(deadline: options.deadline, maxWait: options.maxWait)
-    }
-
     // MARK: Commands
 
     func signIn(_ input: SignInInput) async throws -> Report.Session {
@@ -51,7 +46,7 @@ struct ForgeRockProvider: AuthProvider {
                 identifier: options.identifier,
                 answering: input.responder,
                 callbacks: callbacks,
-                options: bounds
+                options: options.bounding(SignInOptions())
             )
         } else {
             // What else is asked is asked by the journey: not every one wants a name or a password.
@@ -60,7 +55,7 @@ struct ForgeRockProvider: AuthProvider {
                 password: input.passwordFromInput(),
                 answering: input.responder,
                 callbacks: callbacks,
-                options: bounds
+                options: options.bounding(SignInOptions())
             )
         }
         guard session.exists else {
@@ -106,7 +101,7 @@ struct ForgeRockProvider: AuthProvider {
             headerFields: fields,
             answering: input?.responder,
             callbacks: PreparedOutcomes(input: input),
-            options: bounds
+            options: options.bounding(SignInOptions())
         )
     }
 

@@ -43,7 +43,12 @@ struct OktaProvider: AuthProvider {
         let identifier = try await input.identifier()
         let password = try await input.openingPassword()
         let okta = input.hasNewPassword ? warningOkta : okta
-        let session = try await okta.signIn(identifier: identifier, password: password, answering: input.responder)
+        let session = try await okta.signIn(
+            identifier: identifier,
+            password: password,
+            answering: input.responder,
+            options: input.options.bounding(.okta)
+        )
         return Report.Session(session)
     }
 

@@ -57,3 +57,13 @@ struct SignInInput: Sendable {
         terminal.write(Masking.printable(text, limit: 2000))
     }
 }
+
+extension ClientOptionsValue {
+    /// The options of a sign-in with the bounds of the command, which hold for the waits between two calls too.
+    func bounding(_ options: SignInOptions) -> SignInOptions {
+        var options = options
+        options.deadline = deadline
+        options.maxWait = maxWait
+        return options
+    }
+}

@@ -1,0 +1,162 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPTypes
+
+extension Clerk {
+    /// A session token for an app's own backend, with life left in it.
+    ///
+    /// A token that is held is used while it has more than the leeway left; else one is minted, once for all who want it
+    /// at a time. A caller who is cancelled cancels nobody else's, and a failure is not remembered. Where minting fails
+    /// for a passing reason (no network, an outage, a limit) a token that has not expired still serves.
+    ///
+    /// Where the server wants the previous token to mint the next one from, it is sent along, once. An answer without a
+    /// token is a passing failure of the server's, and repeated.
+    ///
+    /// - Parameters:
+    ///   - template: The template that the token is made by; nil for the default one.
+    ///   - organizationID: The organization that it speaks for; empty for the personal account, nil for whichever is
+    ///     active.
+    ///   - sessionID: The session; nil for the one that the store names.
+    ///   - leeway: How much life it must have left, 0 to 60 s; nil takes ``ClerkConfiguration/tokenLeeway``.
+    ///   - skippingCache: Whether a new one is minted in any case, and no one else's is waited for.
+    /// - Throws: `RecoveryError`: of the kind `reauthentication_required` where there is no session any more; without a
+    ///   network one whose `isOffline` is true, and nothing is removed then. `CancellationError` as soon as the task is
+    ///   cancelled.
+    public func sessionToken(
+        template: String? = nil,
+        organizationID: String? = nil,
+        of sessionID: String? = nil,
+        leeway: Duration? = nil,
+        skippingCache: Bool = false
+    ) async throws -> ClerkSessionToken {
+        let key = SessionTokenCache.Key(
+            sessionID: try await api.heldSession(sessionID),
+            template: template,
+            organizationID: organizationID
+        )
+        let leeway = leeway.map { ClerkConfiguration.bounded($0) } ?? api.configuration.tokenLeeway
+        let cache = api.sessionTokens
+        if skippingCache {
+            let generation = cache.generation
+            let token = try await api.mint(key)
+            cache.keep(token, for: key, since: generation, now: api.now)
+            return token
+        }
+        do {
+            return try await cache.token(for: key, leeway: leeway, api: api)
+        } catch let error as RecoveryError where error.mayPass {
+            guard let token = cache.held(for: key, now: api.now) else { throw error }
+            return token
+        }
+    }
+
+    /// Session tokens as they are renewed, well before they expire: the present one first.
+    ///
+    /// While somebody iterates, the session is looked after every 5 s, and callers of
+    /// ``sessionToken(template:organizationID:of:leeway:skippingCache:)`` find a fresh token without waiting. After a
+    /// failure that may pass the next try waits for 5 s · 2ⁿ, at most 60 s, 20 % more or less, and for whatever the
+    /// server states.
+    ///
+    /// - Parameters:
+    ///   - template: The template; nil for the default one.
+    ///   - organizationID: The organization; empty for the personal account, nil for whichever is active.
+    ///   - interval: How often the session is looked after; at least 1 s, default: 5 s.
+    ///   - leeway: How long before its expiry a token is renewed, 0 to 60 s; default: 17 s.
+    /// - Returns: A sequence that ends with a `RecoveryError` when the session has ended, or can never be asked for. Who
+    ///   stops to iterate ends the renewing.
+    public func sessionTokens(
+        template: String? = nil,
+        organizationID: String? = nil,
+        every interval: Duration = .seconds(5),
+        leeway: Duration = .seconds(17)
+    ) -> AsyncThrowingStream<ClerkSessionToken, any Error> {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(
+            of: ClerkSessionToken.self,
+            throwing: (any Error).self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        let task = Task {
+            do {
+                try await poll(
+                    template: template,
+                    organizationID: organizationID,
+                    every: max(interval, .seconds(1)),
+                    leeway: leeway,
+                    to: continuation
+                )
+            } catch {
+                continuation.finish(throwing: error is CancellationError ? nil : error)
+            }
+        }
+        continuation.onTermination = { _ in task.cancel() }
+        return stream
+    }
+
+    private func poll(
+        template: String?,
+        organizationID: String?,
+        every interval: Duration,
+        leeway: Duration,
+        to continuation: AsyncThrowingStream<ClerkSessionToken, any Error>.Continuation
+    ) async throws {
+        let runtime = api.client.runtime
+        let backoff = Backoff.exponential(base: interval, cap: max(.seconds(60), interval), jitter: .plusMinus(0.2))
+        var latest: ClerkSessionToken?
+        var failures = 0
+        while true {
+            var delay = interval
+            do {
+                let token = try await sessionToken(template: template, organizationID: organizationID, leeway: leeway)
+                failures = 0
+                if token != latest { continuation.yield(token) }
+                latest = token
+            } catch let error as RecoveryError where error.mayPass {
+                failures += 1
+                delay = max(backoff.delay(retry: failures, random: runtime.random.unit()), error.retryAfter ?? .zero)
+            }
+            try await runtime.time.sleep(for: delay)
+        }
+    }
+}
+
+extension ClerkAPI {
+    /// Mints a session token.
+    func mint(_ key: SessionTokenCache.Key) async throws -> ClerkSessionToken {
+        var path = "/client/sessions/\(FormFields.encode(segment: key.sessionID))/tokens"
+        var form = FormFields()
+        if let template = key.template {
+            path += "/\(FormFields.encode(segment: template))"
+        } else {
+            form.add("organization_id", key.organizationID)
+            if configuration.sendsPreviousToken {
+                form.add("token", secret: sessionTokens.seed(of: key.sessionID))
+            }
+        }
+        let call = Call(
+            method: .post,
+            path: path,
+            form: form,
+            // Who gets two tokens has two tokens: nothing is spent.
+            resend: .replayable,
+            concerns: key.sessionID,
+            policies: [SeedReplay(api: self, sessionID: key.sessionID)]
+        )
+        let answer = try await perform(call)
+        let jwt = (answer.json["jwt"] ?? answer.json["response"]?["jwt"])?.string ?? ""
+        guard let token = ClerkSessionToken(Secret(jwt), sessionID: key.sessionID, template: key.template) else {
+            throw answer.failure(.unreadable)
+        }
+        return token
+    }
+}
+
+extension RecoveryError {
+    /// Whether the same may succeed later, with nothing changed on this side.
+    var mayPass: Bool {
+        switch kind {
+        case .transport: outcome.transportError?.isTransient ?? true
+        case .timedOut, .unavailable, .rateLimited, .quotaExhausted, .unreadable, .conflict: true
+        default: false
+        }
+    }
+}

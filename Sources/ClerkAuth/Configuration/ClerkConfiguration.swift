@@ -1,0 +1,62 @@
+public import AuthRecovery
+import HTTPRecovery
+
+/// What an app wants of Clerk beside its address.
+public struct ClerkConfiguration: Sendable {
+    /// How much life a cached session token must have left to be handed out; 0 to 60 s, default: 10 s.
+    ///
+    /// Of a token with a short life, half the life counts where that is less.
+    public var tokenLeeway: Duration {
+        didSet { tokenLeeway = Self.bounded(tokenLeeway) }
+    }
+
+    /// Whether the previous session token is sent along when a new one is asked for; default: no.
+    ///
+    /// Instances that mint session tokens from the previous one want it. Where an instance only says so when it refuses
+    /// (`missing_expired_token`), the token is sent then, whatever stands here.
+    public var sendsPreviousToken: Bool
+
+    /// What signs passkey challenges; nil asks the responder.
+    public var authenticator: (any WebAuthnAuthenticator)?
+
+    /// The origin that passkey challenges are signed for; nil is `https://` and the relying party's id.
+    public var origin: String?
+
+    /// Where the link of an e-mail leads after Clerk has checked it, such as `myapp://callback`; nil offers no links.
+    ///
+    /// It has to be among the redirect URLs that the instance allows.
+    public var redirectURL: String?
+
+    /// Keeps the client within the rates that Clerk publishes; nil, the default, sends as fast as it is asked to and
+    /// waits when the server says so.
+    ///
+    /// A single person never comes near these rates. A service that signs in many people from one address does: give all
+    /// its `Clerk` values the same pacing.
+    public var pacing: ClerkPacing?
+
+    /// The language of the messages that Clerk sends, such as `de-DE`; nil leaves it to Clerk.
+    public var locale: String?
+
+    /// Creates a configuration.
+    public init(
+        tokenLeeway: Duration = .seconds(10),
+        sendsPreviousToken: Bool = false,
+        authenticator: (any WebAuthnAuthenticator)? = nil,
+        origin: String? = nil,
+        redirectURL: String? = nil,
+        pacing: ClerkPacing? = nil,
+        locale: String? = nil
+    ) {
+        self.tokenLeeway = Self.bounded(tokenLeeway)
+        self.sendsPreviousToken = sendsPreviousToken
+        self.authenticator = authenticator
+        self.origin = origin
+        self.redirectURL = redirectURL
+        self.pacing = pacing
+        self.locale = locale
+    }
+
+    static func bounded(_ leeway: Duration) -> Duration {
+        min(max(leeway, .zero), .seconds(60))
+    }
+}

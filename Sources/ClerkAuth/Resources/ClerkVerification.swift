@@ -1,0 +1,30 @@
+public import AuthRecovery
+public import HTTPRecovery
+
+/// Where the proof of a factor, an address or a number stands.
+public struct ClerkVerification: Sendable, Hashable {
+    /// Clerk's word: `unverified`, `verified`, `transferable`, `failed`, `expired`.
+    public var status: String
+    /// The strategy that is under way.
+    public var strategy: String?
+    /// The attempts so far.
+    public var attempts: Int?
+    /// When it expires.
+    public var expireAt: Timestamp?
+    /// What a passkey has to sign.
+    public var nonce: Secret?
+
+    /// Whether somebody has proved themselves who has no account yet (at a sign-in), or has one already (at a sign-up):
+    /// the proof can be taken over to the other.
+    public var isTransferable: Bool { status == "transferable" }
+
+    /// Reads a verification; nil when the value says neither status nor strategy.
+    init?(_ json: JSONValue?) {
+        guard let json, json["status"]?.string != nil || json["strategy"]?.string != nil else { return nil }
+        status = json["status"]?.string ?? ""
+        strategy = json["strategy"]?.string
+        attempts = json["attempts"]?.number.map { Int(clamping: $0.saturatedInt) }
+        expireAt = json["expire_at"]?.milliseconds
+        nonce = json["nonce"]?.string?.nonEmpty.map { Secret($0) }
+    }
+}

@@ -1,0 +1,74 @@
+public import AuthRecovery
+public import HTTPRecovery
+public import HTTPTypes
+
+extension Clerk {
+    /// Has the person prove themselves again within the session, as for a sensitive action (step-up).
+    ///
+    /// Factors, codes and lockouts are dealt with as in a sign-in, and each answer is sent once. Session tokens that are
+    /// held are dropped, since they tell the old age of the factors.
+    ///
+    /// - Parameters:
+    ///   - level: How far.
+    ///   - sessionID: The session; nil for the one that the store names.
+    ///   - responder: Answers what is asked.
+    ///   - options: How to deal with what goes wrong.
+    /// - Returns: The session.
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where the session is over. `NoAnswer` where the
+    ///   responder had none, `CancellationError` as soon as the task is cancelled.
+    @discardableResult
+    public func reverify(
+        _ level: ClerkReverification = .secondFactor,
+        sessionID: String? = nil,
+        answering responder: any ChallengeResponder,
+        options: SignInOptions = SignInOptions()
+    ) async throws -> ClerkSession {
+        let id = try await api.heldSession(sessionID)
+        guard let session = try await api.liveSession(id) else {
+            throw RecoveryError(
+                outcome: Outcome(.reauthenticationRequired, processed: .no, remedies: [.reauthenticate]),
+                reason: .notRecoverable
+            )
+        }
+        return try await run(responder, options) { observer in
+            ClerkReverificationMachine(api: api, session: session, level: level, observer: observer)
+        }
+    }
+
+    /// Sends a request that may want the person to prove themselves again: where it does, they are asked, and the request
+    /// is sent once more, which the server has refused unprocessed.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path below the base URL.
+    ///   - form: The fields of the body; nil sends none.
+    ///   - resend: What makes it safe to send the request again on doubt. Default: its method.
+    ///   - responder: Answers what is asked.
+    ///   - options: How to deal with what goes wrong.
+    /// - Throws: As ``send(_:path:form:resend:)`` and ``reverify(_:sessionID:answering:options:)``.
+    public func send(
+        _ method: HTTPRequest.Method = .get,
+        path: String,
+        form: FormFields? = nil,
+        resend: RequestOptions.ResendPermission = .byMethod,
+        reverifyingWith responder: any ChallengeResponder,
+        options: SignInOptions = SignInOptions()
+    ) async throws -> Response {
+        let sessionID = try await api.tokens.read().credentials.sessionID
+        do {
+            return try await send(method, path: path, form: form, resend: resend)
+        } catch var error as RecoveryError where error.kind == .stepUpRequired && error.outcome.processed == .no {
+            try await reverify(
+                ClerkReverification(wantedBy: error.outcome),
+                sessionID: sessionID,
+                answering: responder,
+                options: options
+            )
+            guard try await api.tokens.read().credentials.sessionID == sessionID else {
+                error.reason = .identityChanged
+                throw error
+            }
+            return try await send(method, path: path, form: form, resend: resend)
+        }
+    }
+}

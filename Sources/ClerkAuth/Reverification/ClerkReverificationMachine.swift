@@ -1,0 +1,107 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// The verification of a session as a machine: its factors are those of a sign-in, its end is a session that is fresher.
+struct ClerkReverificationMachine: SignInMachine {
+    private let calls: ClerkFactorCalls
+    private let session: ClerkSession
+    private let level: ClerkReverification
+    private let base: String
+    /// The verification under way, as the server told it last.
+    private var verification: ClerkSignIn?
+
+    init(
+        api: ClerkAPI,
+        session: ClerkSession,
+        level: ClerkReverification,
+        observer: @escaping @Sendable (RecoveryEvent) -> Void
+    ) {
+        calls = ClerkFactorCalls(
+            api: api,
+            account: session.identifiers.first.map { LockoutLedger.account(for: $0) },
+            sessionID: session.id,
+            observer: observer
+        )
+        self.session = session
+        self.level = level
+        base = "/client/sessions/\(FormFields.encode(segment: session.id))/verify"
+    }
+
+    var openingFactor: Factor? { nil }
+
+    mutating func begin() async throws -> SignInStep<ClerkSession> {
+        var form = FormFields()
+        form.add("level", level.rawValue)
+        var call = calls.spending(base, form)
+        // Nothing is spent by beginning twice.
+        call.resend = .replayable
+        call.account = nil
+        return try await follow(calls.perform(call))
+    }
+
+    mutating func choose(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
+        switch factor.key {
+        case .emailCode, .phoneCode, .webauthn: break
+        default: return .ask(Challenge(factor: factor))
+        }
+        let before = verification?.status
+        let answer = try await calls.prepare(factor, at: base, isSecond: isSecondFactor)
+        if let updated = Self.verification(in: answer) {
+            if updated.status != before { return try await follow(answer) }
+            verification = updated
+        }
+        guard factor.key == .webauthn else { return .ask(Challenge(factor: factor)) }
+        let proof = isSecondFactor ? verification?.secondFactorVerification : verification?.firstFactorVerification
+        switch try await calls.sign(proof?.nonce, for: factor) {
+        case .ask(let challenge): return .ask(challenge)
+        case .proof(let proof): return try await attempt(proof, to: factor)
+        }
+    }
+
+    mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<ClerkSession> {
+        if challenge.key == .webauthn, answer.reveal() == "unsupported" {
+            throw PasskeyCeremony.failure(.unsupported())
+        }
+        return try await attempt(answer, to: challenge.factor)
+    }
+
+    mutating func resend(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
+        try await choose(factor)
+    }
+
+    mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<ClerkSession> {
+        .choose(offered)
+    }
+
+    private mutating func attempt(_ answer: Secret, to factor: Factor) async throws -> SignInStep<ClerkSession> {
+        try await follow(calls.attempt(answer, to: factor, at: base, isSecond: isSecondFactor))
+    }
+
+    private var isSecondFactor: Bool { verification?.status == .needsSecondFactor }
+
+    private var offered: [Factor] {
+        let listed = isSecondFactor ? verification?.supportedSecondFactors : verification?.supportedFirstFactors
+        return (listed ?? []).compactMap(\.factor).filter { $0.key != .emailLink }
+    }
+
+    private static func verification(in answer: ClerkAnswer) -> ClerkSignIn? {
+        ClerkSignIn(verification: answer.json["response"] ?? answer.json)
+    }
+
+    private mutating func follow(_ answer: ClerkAnswer) async throws -> SignInStep<ClerkSession> {
+        guard let updated = Self.verification(in: answer) else { throw answer.failure(.unreadable) }
+        verification = updated
+        switch updated.status {
+        case .complete:
+            // The tokens that are held tell the old age of the factors.
+            calls.api.sessionTokens.expire(session: session.id)
+            let fresh = answer.json["response"]?["session"].flatMap { ClerkSession($0) }
+            return .finished(fresh?.id == session.id ? fresh ?? session : session)
+        case .needsFirstFactor, .needsSecondFactor:
+            guard !offered.isEmpty else { throw answer.failure(.factorUnavailable, [.contactAdmin]) }
+            return .choose(offered)
+        default:
+            throw answer.failure(.unknown, status: updated.status.rawValue)
+        }
+    }
+}

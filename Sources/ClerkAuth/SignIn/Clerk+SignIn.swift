@@ -1,0 +1,168 @@
+public import AuthRecovery
+import HTTPRecovery
+
+extension Clerk {
+    /// Signs in with a name, through everything that can stand in the way.
+    ///
+    /// A compromised password becomes a code by e-mail (or another factor that the options allow), second factors and
+    /// new devices are confirmed, a new password is set where Clerk wants one, and a lockout is waited for or fails
+    /// with its time, as the client's policies say. A password, a code and a new password are each sent once: where an
+    /// answer is lost on the way, the sign-in fails rather than spends them again. Only a flow that the server has
+    /// given up is begun again with the password that it had not refused.
+    ///
+    /// Where a session exists already, it is used, unless the server shows that it is another person's.
+    ///
+    /// - Parameters:
+    ///   - identifier: E-mail address, phone number or user name.
+    ///   - password: The password; nil lets the person choose among what the server offers.
+    ///   - responder: Answers what is asked.
+    ///   - options: How to deal with what goes wrong.
+    /// - Returns: The session; its id is stored before this returns.
+    /// - Throws: `RecoveryError` for what could not be recovered from, `NoAnswer` where the responder had none,
+    ///   `CancellationError` as soon as the task is cancelled.
+    public func signIn(
+        identifier: String,
+        password: Secret? = nil,
+        answering responder: any ChallengeResponder,
+        options: SignInOptions = SignInOptions()
+    ) async throws -> ClerkSession {
+        try await run(.identifier(identifier, password), responder, options)
+    }
+
+    /// Signs in with a ticket: that of an invitation, or of a sign-in token that a backend has made.
+    ///
+    /// A ticket is presented once. Where its answer is lost, the sign-in fails rather than presents it again; a ticket
+    /// that is used up or too old is refused with the kind `flow_expired`.
+    ///
+    /// - Parameters:
+    ///   - ticket: The ticket.
+    ///   - responder: Answers what is asked, such as a second factor.
+    ///   - options: How to deal with what goes wrong.
+    /// - Returns: The session; its id is stored before this returns.
+    /// - Throws: As ``signIn(identifier:password:answering:options:)``.
+    public func signIn(
+        ticket: Secret,
+        answering responder: any ChallengeResponder,
+        options: SignInOptions = SignInOptions()
+    ) async throws -> ClerkSession {
+        try await run(.ticket(ticket), responder, options)
+    }
+
+    /// Signs in with a passkey, whoever's the authenticator finds.
+    ///
+    /// The configuration's authenticator signs; without one the responder is asked for the credential as JSON (Web
+    /// Authentication section 5.1.8), with the options as the question's hint, or for the word `unsupported`.
+    ///
+    /// - Parameters:
+    ///   - responder: Answers what is asked.
+    ///   - options: How to deal with what goes wrong.
+    /// - Returns: The session; its id is stored before this returns.
+    /// - Throws: As ``signIn(identifier:password:answering:options:)``; of the kind `declined` where the person has
+    ///   cancelled, `factor_unavailable` where there is no authenticator or no passkey that fits. The authenticator's own
+    ///   error is the cause.
+    public func signInWithPasskey(
+        answering responder: any ChallengeResponder,
+        options: SignInOptions = SignInOptions()
+    ) async throws -> ClerkSession {
+        try await run(.passkey, responder, options)
+    }
+
+    /// Replaces a forgotten password by way of a code, and signs in with the new one.
+    ///
+    /// - Parameters:
+    ///   - identifier: E-mail address, phone number or user name.
+    ///   - endsOtherSessions: Whether the person's other sessions are ended, on all devices. Default: they are.
+    ///   - responder: Answers what is asked: the code, then the new password.
+    ///   - options: How to deal with what goes wrong.
+    /// - Returns: The session; its id is stored before this returns.
+    /// - Throws: As ``signIn(identifier:password:answering:options:)``; of the kind `factor_unavailable` where the
+    ///   account has neither an address nor a number that a code could be sent to.
+    public func resetPassword(
+        identifier: String,
+        endsOtherSessions: Bool = true,
+        answering responder: any ChallengeResponder,
+        options: SignInOptions = SignInOptions()
+    ) async throws -> ClerkSession {
+        try await run(.newPassword(identifier, endsOtherSessions: endsOtherSessions), responder, options)
+    }
+
+    // MARK: Links
+
+    /// Has a link sent by e-mail that leads to the configuration's redirect URL.
+    ///
+    /// For a service, where the browser comes back to another request or process;
+    /// ``signIn(identifier:password:answering:options:)`` sends links by itself where they are chosen.
+    ///
+    /// - Parameter identifier: E-mail address, or another name of the account.
+    /// - Returns: What ``signIn(link:ledTo:answering:options:)`` needs.
+    /// - Throws: `RecoveryError`; of the kind `factor_unavailable` where the account or the configuration allows no
+    ///   links. `CancellationError` as soon as the task is cancelled.
+    public func sendEmailLink(identifier: String) async throws -> ClerkEmailLink {
+        var machine = ClerkSignInMachine(api: api, goal: .identifier(identifier, nil)) { _ in }
+        if case .choose(let factors) = try await machine.begin(),
+            let factor = factors.first(where: { $0.key == .emailLink })
+        {
+            _ = try await machine.choose(factor)
+            if let link = machine.pendingLink { return link }
+        }
+        throw RecoveryError(
+            outcome: Outcome(.factorUnavailable, processed: .no, remedies: [.switchFactor]),
+            reason: .notRecoverable
+        )
+    }
+
+    /// Signs in with what a link has led to.
+    ///
+    /// It is presented once. Where it is used up, too old, or was sent by somebody else, it is refused with the kind
+    /// `flow_expired`.
+    ///
+    /// - Parameters:
+    ///   - link: What ``sendEmailLink(identifier:)`` returned.
+    ///   - address: The address that the browser was sent to.
+    ///   - responder: Answers what is asked, such as a second factor.
+    ///   - options: How to deal with what goes wrong.
+    /// - Returns: The session; its id is stored before this returns.
+    /// - Throws: As ``signIn(identifier:password:answering:options:)``; of the kind `invalid_request` where the address
+    ///   carries no approval.
+    public func signIn(
+        link: ClerkEmailLink,
+        ledTo address: Secret,
+        answering responder: any ChallengeResponder,
+        options: SignInOptions = SignInOptions()
+    ) async throws -> ClerkSession {
+        guard let callback = EmailLinkCallback(address) else {
+            throw RecoveryError(
+                outcome: Outcome(.invalidRequest, processed: .no, remedies: [.fixRequest]),
+                reason: .notRecoverable
+            )
+        }
+        return try await run(.link(link, callback), responder, options)
+    }
+
+    // MARK: How
+
+    func run(
+        _ goal: ClerkSignInGoal,
+        _ responder: any ChallengeResponder,
+        _ options: SignInOptions
+    ) async throws -> ClerkSession {
+        await api.finishSignOuts()
+        return try await run(responder, options) { observer in
+            ClerkSignInMachine(api: api, goal: goal, observer: observer)
+        }
+    }
+
+    func run<Machine: SignInMachine>(
+        _ responder: any ChallengeResponder,
+        _ options: SignInOptions,
+        machine: (@escaping @Sendable (RecoveryEvent) -> Void) -> Machine
+    ) async throws -> Machine.Session {
+        let runtime = api.client.runtime
+        let watch = SignInWatch(responder, options: options, now: runtime.time.now)
+        let flow = SignInFlow(answering: responder, options: options) { watch.emit($0, in: runtime) }
+        return try await watch.run {
+            var machine = machine { watch.observe($0) }
+            return try await flow.run(&machine)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPTypes
+
+/// The calls that prepare and attempt a factor, alike for a sign-in and for the verification of a session.
+struct ClerkFactorCalls: Sendable {
+    let api: ClerkAPI
+    /// Whose lockout holds for the attempts.
+    var account: String?
+    /// The session that is verified; nil in a sign-in.
+    var sessionID: String?
+    let observer: @Sendable (RecoveryEvent) -> Void
+
+    /// Has a code or link sent, or a challenge made.
+    ///
+    /// - Parameters:
+    ///   - factor: The factor.
+    ///   - base: The path of the sign-in, or of the verification.
+    ///   - isSecond: Whether it is a second factor.
+    ///   - proof: The key that the answer to a link will be bound to; nil binds it to nothing.
+    func prepare(_ factor: Factor, at base: String, isSecond: Bool, proof: ProofKey? = nil) async throws -> ClerkAnswer
+    {
+        var form = FormFields()
+        form.add("strategy", factor.providerName)
+        switch factor.key {
+        case .emailCode: form.add("email_address_id", factor.id)
+        case .phoneCode: form.add("phone_number_id", factor.id)
+        case .emailLink:
+            form.add("email_address_id", factor.id)
+            form.add(proof == nil ? "redirect_url" : "redirect_uri", api.configuration.redirectURL)
+            form.add("code_challenge", proof?.challenge)
+            form.add("code_challenge_method", proof.map { _ in ProofKey.method })
+        default: break
+        }
+        return try await perform(spending("\(base)/prepare_\(isSecond ? "second" : "first")_factor", form))
+    }
+
+    /// Submits an answer.
+    func attempt(_ answer: Secret, to factor: Factor, at base: String, isSecond: Bool) async throws -> ClerkAnswer {
+        var form = FormFields()
+        form.add("strategy", factor.providerName)
+        switch factor.key {
+        case .password: form.add("password", secret: answer)
+        case .webauthn: form.add("public_key_credential", secret: answer)
+        default: form.add("code", secret: answer)
+        }
+        return try await perform(spending("\(base)/attempt_\(isSecond ? "second" : "first")_factor", form))
+    }
+
+    /// A call that spends what it carries: it is sent again only where the server certainly has not processed it.
+    func spending(_ path: String, _ form: FormFields) -> ClerkAPI.Call {
+        ClerkAPI.Call(
+            method: .post,
+            path: path,
+            form: form,
+            resend: .spending,
+            concerns: sessionID,
+            account: account
+        )
+    }
+
+    func perform(_ call: ClerkAPI.Call) async throws -> ClerkAnswer {
+        var call = call
+        call.observer = observer
+        return try await api.perform(call)
+    }
+
+    // MARK: Passkeys
+
+    /// What a passkey factor wants next.
+    enum PasskeyStep {
+        /// The proof, ready to be submitted.
+        case proof(Secret)
+        /// Somebody else's ceremony with this challenge.
+        case ask(Challenge)
+    }
+
+    /// Has the challenge signed by the authenticator; without one the responder is asked.
+    ///
+    /// - Throws: `RecoveryError`: of the kind `declined` where the person has cancelled, else `factor_unavailable`.
+    ///   `CancellationError` as soon as the task is cancelled.
+    func sign(_ nonce: Secret?, for factor: Factor) async throws -> PasskeyStep {
+        guard let nonce else { throw PasskeyCeremony.failure(.badData()) }
+        guard let authenticator = api.configuration.authenticator else {
+            return .ask(Challenge(factor: factor, hint: nonce.reveal()))
+        }
+        let ceremony = PasskeyCeremony(authenticator: authenticator, time: api.client.runtime.time)
+        return .proof(try await ceremony.sign(nonce, origin: api.configuration.origin))
+    }
+}

@@ -1,0 +1,44 @@
+import AuthRecovery
+public import HTTPRecovery
+
+/// How a sign-out has ended.
+public enum ClerkSignOut: Sendable {
+    /// The server has ended the session, or knew it as ended.
+    case ended
+    /// This machine has forgotten the session, but the server could not be reached: it is told with the next sign-in or
+    /// the next look at the client.
+    case endedHere(RecoveryError)
+}
+
+extension Clerk {
+    /// Signs out: ends one session, or all of the client.
+    ///
+    /// The store forgets the session once the server has ended it, or says that it is gone already. Where there is no
+    /// network the store forgets it all the same, and remembers that the server is still to be told. The client token
+    /// stays: it tells Clerk that this device is known.
+    ///
+    /// - Parameter sessionID: The session to end; nil ends all sessions of the client.
+    /// - Returns: Whether the server knows.
+    /// - Throws: `RecoveryError` when the server could be reached and would not end it; the store then still names the
+    ///   session, so that signing out can be tried again. `CancellationError` as soon as the task is cancelled.
+    @discardableResult
+    public func signOut(sessionID: String? = nil) async throws -> ClerkSignOut {
+        let stored = try await api.tokens.read().credentials
+        let calls = CallNumber()
+        var result = ClerkSignOut.ended
+        // Without a client token there is nothing that the server could end.
+        if stored.clientToken != nil {
+            do {
+                try await api.end(session: sessionID) { calls.observe($0) }
+                try await api.forget(signOut: sessionID)
+            } catch let error as RecoveryError where error.kind == .transport || error.kind == .timedOut {
+                try await api.remember(signOut: sessionID ?? PendingSignOuts.all)
+                result = .endedHere(error)
+            }
+        }
+        api.sessionTokens.drop(session: sessionID)
+        guard let held = stored.sessionID, sessionID == nil || sessionID == held else { return result }
+        try await api.forget(session: held, call: calls.latest)
+        return result
+    }
+}

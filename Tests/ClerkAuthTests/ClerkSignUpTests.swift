@@ -1,0 +1,138 @@
+import AuthRecovery
+import ClerkAuth
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+@Suite struct ClerkSignUpTests {
+    private static let create = "POST /client/sign_ups"
+    private static let path = "/client/sign_ups/sua_1"
+    private let request = ClerkSignUpRequest(emailAddress: "ada@example.com", password: "p4ss")
+
+    private func signUp(missing: String = "", unverified: String = "", _ members: String = "") -> ScriptedTransport.Step
+    {
+        let body = """
+            {"response":{"object":"sign_up_attempt","id":"sua_1","status":"missing_requirements",\
+            "missing_fields":[\(missing)],"unverified_fields":[\(unverified)],"email_address":"ada@example.com",\
+            "phone_number":"+15555550100"\(members)},"client":{"object":"client","id":"client_1","sessions":[]}}
+            """
+        return .status(200, [:], body: body)
+    }
+
+    private var complete: ScriptedTransport.Step {
+        let body = """
+            {"response":{"object":"sign_up_attempt","id":"sua_1","status":"complete","created_session_id":"sess_1",\
+            "created_user_id":"user_1"},"client":\(ClerkJSON.client(["sess_1"]))}
+            """
+        return .status(200, ["authorization": "T1"], body: body)
+    }
+
+    private func signUp(_ bench: ClerkBench, _ person: Person = Person()) async throws -> ClerkSession {
+        try await bench.skippingWaits { try await bench.clerk.signUp(request, answering: person) }
+    }
+
+    @Test func anAddressIsProvedAndTheSessionStored() async throws {
+        let unproved = signUp(unverified: #""email_address""#)
+        let bench = try ClerkBench([unproved, unproved, .error("form_code_incorrect"), complete])
+        let person = Person([.emailCode: [.text("1"), .text("424242")]])
+        let session = try await signUp(bench, person)
+        #expect(session.id == "sess_1" && session.userID == "user_1")
+        #expect(
+            bench.sent == [
+                Self.create + " email_address=ada%40example.com&password=p4ss",
+                "POST \(Self.path)/prepare_verification strategy=email_code",
+                "POST \(Self.path)/attempt_verification strategy=email_code&code=1",
+                "POST \(Self.path)/attempt_verification strategy=email_code&code=424242",
+            ]
+        )
+        #expect(try await bench.credentials == Credentials(clientToken: "T1", sessionID: "sess_1"))
+        #expect(person.questions.first?.factor.destination == "a•••@example.com")
+    }
+
+    @Test func whatIsMissingIsAskedForFieldByField() async throws {
+        let bench = try ClerkBench([
+            signUp(missing: #""phone_number","username","legal_accepted","password""#),
+            signUp(missing: #""username","legal_accepted","password""#),
+            signUp(missing: #""legal_accepted","password""#),
+            signUp(missing: #""password""#), signUp(unverified: #""phone_number""#),
+            signUp(unverified: #""phone_number""#), complete,
+        ])
+        let person = Person([
+            .phoneNumber: [.text("+15555550100")], .text: [.text("ada"), .text("true")], .newPassword: [.text("n3w")],
+            .phoneCode: [.text("424242")],
+        ])
+        _ = try await signUp(bench, person)
+        #expect(
+            bench.sent.dropFirst().prefix(4) == [
+                "PATCH \(Self.path) phone_number=%2B15555550100", "PATCH \(Self.path) username=ada",
+                "PATCH \(Self.path) legal_accepted=true", "PATCH \(Self.path) password=n3w",
+            ]
+        )
+        #expect(person.questions.map(\.prompt) == [nil, "username", "legal_accepted", nil, nil])
+    }
+
+    @Test func aPasswordThatIsNotTakenIsAskedForAgain() async throws {
+        let bench = try ClerkBench([.error("form_password_pwned"), complete])
+        let person = Person([.newPassword: "better"])
+        _ = try await signUp(bench, person)
+        #expect(bench.sent.last == Self.create + " email_address=ada%40example.com&password=better")
+        #expect(person.questions.first?.previousFailure?.kind == .passwordRejected)
+    }
+
+    @Test(
+        arguments: [
+            ("form_identifier_exists", 422, Outcome.Kind.conflict), ("sign_up_mode_restricted", 403, .permissionDenied),
+            ("captcha_missing_token", 400, .challengeRequired), ("not_allowed_access", 403, .permissionDenied),
+        ] as [(String, Int, Outcome.Kind)]
+    )
+    func whatNoAnswerHelpsEndsIt(code: String, status: Int, kind: Outcome.Kind) async throws {
+        let bench = try ClerkBench([.error(code, status: status)])
+        let error = await #expect(throws: RecoveryError.self) { try await signUp(bench) }
+        #expect(error?.kind == kind)
+        #expect(bench.transport.received.count == 1)
+    }
+
+    @Test func aTicketIsPresentedOnce() async throws {
+        let bench = try ClerkBench([.error("ticket_expired_code", status: 400), complete])
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.clerk.signUp(ClerkSignUpRequest(ticket: "t"), answering: Person())
+        }
+        #expect(error?.kind == .flowExpired)
+        #expect(bench.sent == [Self.create + " strategy=ticket&ticket=t"])
+    }
+
+    @Test func whoHasAnAccountIsSignedIn() async throws {
+        let proved = #","verifications":{"external_account":{"status":"transferable","strategy":"oauth_google"}}"#
+        let bench = try ClerkBench([
+            signUp(proved), .signIn("needs_second_factor", second: ClerkJSON.totp), .complete(),
+        ])
+        #expect(try await signUp(bench, Person([.totp: "1"])).id == "sess_1")
+        #expect(bench.sent[1] == "POST /client/sign_ins transfer=true")
+        #expect(bench.sent[2] == "POST /client/sign_ins/sia_1/attempt_second_factor strategy=totp&code=1")
+    }
+
+    @Test func whoHasNoAccountIsTransferredToASignUp() async throws {
+        let body = """
+            {"response":{"object":"sign_in_attempt","id":"sia_1","status":"needs_identifier",\
+            "first_factor_verification":{"status":"transferable","strategy":"oauth_google"}},"client":null}
+            """
+        let bench = try ClerkBench([.status(200, [:], body: body), complete])
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.clerk.signIn(ticket: "t", answering: Person())
+        }
+        #expect(error?.kind == .notFound)
+        _ = try await bench.clerk.signUp(ClerkSignUpRequest(transfersSignIn: true), answering: Person())
+        #expect(bench.sent.last == Self.create + " transfer=true")
+    }
+
+    @Test(arguments: [
+        (#","verifications":7"#, Outcome.Kind.unknown), (#","status":"abandoned""#, .flowExpired),
+        (#","unverified_fields":["web3_wallet"]"#, .factorUnavailable), (#","status":"of_the_future""#, .unknown),
+    ])
+    func whatLeadsNowhereIsAnError(members: String, kind: Outcome.Kind) async throws {
+        let bench = try ClerkBench([signUp(members), signUp(members)])
+        let error = await #expect(throws: RecoveryError.self) { try await signUp(bench) }
+        #expect(error?.kind == kind)
+    }
+}
