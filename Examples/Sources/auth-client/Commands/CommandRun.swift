@@ -184,6 +184,7 @@ struct ClientOptionsValue: Sendable {
     let deadline: Duration?
     let json: Bool
     let telling: TellingOptions
+    let softwareKey: String?
 
     init(_ options: ClientOptions) {
         provider = options.provider
@@ -211,6 +212,7 @@ struct ClientOptionsValue: Sendable {
         deadline = options.deadline?.duration
         json = options.json
         telling = options.telling
+        softwareKey = options.softwareKey
     }
 }
 
