@@ -24,7 +24,7 @@ let package = Package(
         .trait(name: "Redis", description: "State shared by a fleet: Redis or Valkey (libhiredis-dev, libssl-dev)."),
         .trait(
             name: "Cryptography",
-            description: "Encryption at rest, private_key_jwt, DPoP, app secret proofs, a software authenticator (swift-crypto)."
+            description: "Sealing, private_key_jwt, DPoP, app secret proofs, a software authenticator (swift-crypto)."
         ),
     ],
     dependencies: [

@@ -69,6 +69,7 @@ let package = Package(
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "OktaAuth", package: "swift-http-recovery"),
+                .product(name: "WebAuthnTesting", package: "swift-http-recovery"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

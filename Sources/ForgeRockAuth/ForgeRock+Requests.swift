@@ -48,8 +48,13 @@ extension ForgeRock {
                 {
                     hasRenewed = true
                     try await renew(held, after: error)
-                } else if error.refusesSession, error.outcome.tokenAction == .clear, let token = held.ssoToken {
-                    try await api.forget(session: token, call: calls.latest)
+                } else if error.refusesSession, let token = held.ssoToken {
+                    if error.outcome.tokenAction == .clear {
+                        try await api.forget(session: token, call: calls.latest)
+                    } else if try await mayLive(token) {
+                        // The refusal has another reason than the session.
+                        throw error
+                    }
                     var conclusion = error
                     conclusion.outcome.kind = .reauthenticationRequired
                     conclusion.outcome.remedies = [.reauthenticate]
@@ -68,6 +73,16 @@ extension ForgeRock {
         let path = api.server.oauth("userinfo").dropFirst(api.server.prefix.count)
         _ = try await accessToken()
         return try await api.json(send(path: String(path)))
+    }
+
+    /// Whether a session may be alive, as far as the server can be asked; one that is over is removed from the store.
+    private func mayLive(_ token: Secret) async throws -> Bool {
+        do {
+            return try await api.information(on: token) != nil
+        } catch is RecoveryError {
+            try Task.checkCancellation()
+            return true
+        }
     }
 
     private func attempt(

@@ -5,7 +5,8 @@ public import HTTPRecovery
 
 /// An authenticator in software: it registers and signs for real, with keys on P-256 that live as long as it does.
 ///
-/// It is made for tests and demonstrations: its keys are in memory, and it takes the person's presence for granted.
+/// It is made for tests and demonstrations: its keys are in memory, unless they are exported, and it takes the person's
+/// presence for granted.
 ///
 /// ```swift
 /// let authenticator = SoftwareAuthenticator()
@@ -43,6 +44,50 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
         self.verifiesUser = verifiesUser
         self.aaguid = Array((aaguid + [UInt8](repeating: 0, count: 16)).prefix(16))
         self.random = random
+    }
+
+    /// Takes up the credentials that another one has exported.
+    ///
+    /// - Parameter exported: What ``export()`` has returned.
+    /// - Throws: `WebAuthnError` where it is not such a text.
+    public convenience init(restoring exported: Secret) throws {
+        self.init()
+        guard let list = try? JSONValue(parsing: exported.reveal()).array else {
+            throw WebAuthnError.badData(message: "no credentials of a software authenticator")
+        }
+        let restored = try list.map { entry in
+            func bytes(_ name: String) -> [UInt8]? { entry[name]?.string.flatMap { Base64.decode($0.utf8) } }
+            guard let id = bytes("id"), let raw = bytes("key"), let user = bytes("user"),
+                let relyingPartyID = entry["rp"]?.string, let isResident = entry["resident"]?.bool,
+                let key = try? P256.Signing.PrivateKey(rawRepresentation: raw)
+            else { throw WebAuthnError.badData(message: "no credential of a software authenticator") }
+            return Credential(
+                id: id,
+                key: key,
+                relyingPartyID: relyingPartyID,
+                userHandle: user,
+                isResident: isResident,
+                counter: UInt32(clamping: entry["counter"]?.number?.saturatedInt ?? 0)
+            )
+        }
+        credentials.withLock { $0 = restored }
+    }
+
+    /// All credentials with their private keys, as JSON, to be kept where only their owner can read it.
+    public func export() -> Secret {
+        let entries = credentials.withLock { credentials in
+            credentials.map { credential -> JSONValue in
+                [
+                    "id": .string(Base64.encodeForURL(credential.id)),
+                    "key": .string(Base64.encodeForURL(Array(credential.key.rawRepresentation))),
+                    "rp": .string(credential.relyingPartyID),
+                    "user": .string(Base64.encodeForURL(credential.userHandle)),
+                    "resident": .bool(credential.isResident),
+                    "counter": .number(JSONNumber(Int(credential.counter))),
+                ]
+            }
+        }
+        return Secret(JSONValue.array(entries).description)
     }
 
     /// The ids of the credentials, the oldest first.

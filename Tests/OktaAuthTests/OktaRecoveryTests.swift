@@ -216,6 +216,30 @@ struct OktaRecoveryTests {
         #expect(bench.sent[3] == "/authn/factors/f9/lifecycle/activate/poll")
     }
 
+    // MARK: Locks
+
+    @Test func theLinkThatComesWithALockIsFollowed() async throws {
+        let link = OktaJSON.link("next", "/of/their/own", name: "unlock")
+        let bench = try OktaBench([
+            .answer(OktaJSON.state("LOCKED_OUT", links: [link], token: nil)), .error(4, 401),
+        ])
+        await #expect(throws: RecoveryError.self) {
+            try await bench.signIn("hunter2", Person([:] as [AnswerKey: Secret], choosing: "SMS"))
+        }
+        #expect(bench.sent.count == 2 && bench.sent[1].hasPrefix("/authn/of/their/own {username:"))
+    }
+
+    @Test func aLockThatIsRememberedCanStillBeLifted() async throws {
+        let bench = try OktaBench([.lockedOut, .error(4, 401)])
+        let first = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(first?.kind == .accountLocked)
+        // No further attempt goes out, but what lifts the lock does; and the person is told before they are asked.
+        let person = Person([:] as [AnswerKey: Secret], choosing: "SMS")
+        await #expect(throws: RecoveryError.self) { try await bench.signIn("hunter2", person) }
+        #expect(bench.sent.count == 2 && bench.sent[1].hasPrefix("/authn/recovery/unlock "))
+        #expect(person.notices.first == .accountLocked)
+    }
+
     // MARK: WebAuthn
 
     private static let webAuthn = OktaJSON.factor(

@@ -155,6 +155,18 @@ struct OktaSignInTests {
         }
     }
 
+    /// Neither the limits of the org nor those of the person, with a 429 or a 403, keep anybody from another factor.
+    @Test(arguments: [(146, 429), (147, 429), (186, 429), (204, 429), (205, 429), (150, 403), (151, 403)])
+    func whereAMessageCannotBeSentAnotherFactorIsTaken(code: Int, status: Int) async throws {
+        let totp = OktaJSON.factor("token:software:totp", id: "f2")
+        let bench = try OktaBench([
+            .required(Self.sms, totp), .error(code, status, ["x-rate-limit-remaining": "9"]), .success(), .session,
+        ])
+        _ = try await bench.signIn("hunter2", Person([.totp: "1"], choosing: "sms"))
+        #expect(bench.events.words.contains("fallback phone_code totp"))
+        #expect(bench.sent[2] == "/authn/factors/f2/verify {passCode:1}")
+    }
+
     @Test func aWrongStateIsReadAgain() async throws {
         let bench = try OktaBench([.required(Self.totp), .error(79), .required(Self.totp), .success(), .session])
         _ = try await bench.signIn("hunter2", Person([.totp: [.text("1"), .text("2")]]))

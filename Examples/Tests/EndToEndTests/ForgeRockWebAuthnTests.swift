@@ -70,4 +70,25 @@ struct ForgeRockWebAuthnTests {
             }
         }
     }
+
+    /// By the program: a key is registered in one run and signs in the next; another one is refused.
+    @Test func theProgramRegistersAKeyAndSignsWithIt() async throws {
+        try await AM.run { bench in
+            let file = bench.directory + "/key"
+            func run(_ journey: String, _ key: String) async throws -> Run {
+                let arguments = ["--journey", journey, "--software-key", key, "sign-in", "--identifier", "ada"]
+                return try await bench.finish(bench.start(arguments, answers: #"{"password": "open-sesame-42"}"#))
+            }
+            let registered = try await run("WebAuthnRegistration", file)
+            #expect(registered.status == 0)
+            #expect(registered.texts("challenge", "kind").contains("webauthn"))
+            #expect(permissions(of: file) == 0o600)
+            let signed = try await run("WebAuthn", file)
+            #expect(signed.status == 0 && signed.named("fallback").isEmpty)
+            #expect(bench.sandbox.forgeRockCounters.ceremonies == 2)
+            #expect(try await run("WebAuthn", file + "-other").status == 77)
+            try write("nonsense", to: file)
+            #expect(try await run("WebAuthn", file).status == 65)
+        }
+    }
 }

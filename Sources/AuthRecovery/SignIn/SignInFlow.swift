@@ -181,11 +181,12 @@ public struct SignInFlow: Sendable {
             progress.countRestart()
             move = .call(.begin)
         case .unlock:
-            guard !unlocks.isEmpty, let way = try await responder.choose(among: unlocks), unlocks.contains(way) else {
-                break
-            }
+            guard !unlocks.isEmpty else { break }
+            // The person is told why before they are asked what to do about it.
+            await responder.notice(refusal.outcome)
+            guard let way = try await responder.choose(among: unlocks), unlocks.contains(way) else { break }
             progress.countRestart()
-            move = .call(.choose(way))
+            return .call(.choose(way))
         }
         guard let move else { throw refusal }
         await responder.notice(refusal.outcome)

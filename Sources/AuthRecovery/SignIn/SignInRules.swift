@@ -41,6 +41,9 @@ public enum SignInRules {
             if challenge?.key == .newPassword { return mayAskAgain ? .askAgain : .fail }
             let fallback = options.compromisedPasswordFallback
             return fallback.isEmpty ? .fail : .switchFactor(fallback)
+        case .rateLimited, .quotaExhausted:
+            // A limit of the factor's own, such as for text messages: another factor helps sooner than waiting.
+            return outcome.remedies.first == .switchFactor ? .switchFactor(nil) : .fail
         case .passwordExpired, .factorUnavailable:
             return outcome.remedies.contains(.switchFactor) ? .switchFactor(nil) : .fail
         case .invalidCredentials:
@@ -59,7 +62,10 @@ public enum SignInRules {
             // What is wanted stands in the provider's text, and is an answer to the same question.
             return mayAskAgain && outcome.remedies.first == .askUser ? .askAgain : .fail
         case .accountLocked:
-            return mayRestart && outcome.remedies.contains(.unlock) ? .unlock : .fail
+            // A lock that is only remembered, from another run perhaps, tells nothing of unlocking: there the provider's
+            // ways decide.
+            let isRemembered = outcome.status == nil && outcome.lockout == .indefinite
+            return mayRestart && (outcome.remedies.contains(.unlock) || isRemembered) ? .unlock : .fail
         case .flowExpired:
             return mayRestart ? .restart : .fail
         case .unavailable where outcome.remedies.first == .restartFlow:

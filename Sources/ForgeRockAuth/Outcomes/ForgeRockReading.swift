@@ -180,7 +180,10 @@ struct ForgeRockReading {
         case .client: outcome.remedies = [.fixRequest]
         default: outcome.remedies = [.reauthenticate]
         }
-        if presented == .session || presented == .access { outcome.tokenAction = .clear }
+        // A session is over where its own endpoint says so, or where the words are those for it; other refusals may have
+        // other reasons.
+        let isOver = message.contains("access denied") || endpoint == .sessions
+        if presented == .access || (presented == .session && isOver) { outcome.tokenAction = .clear }
         return outcome
     }
 
@@ -228,6 +231,10 @@ struct ForgeRockReading {
         var outcome = words
         // A session is not renewed here, it is made anew.
         if outcome.credential == .session { outcome.remedies.removeAll { $0 == .refreshCredential } }
+        // And a bare refusal by an application says nothing definite about it.
+        if presented == .session, outcome.code == nil, outcome.kind == .credentialRejected {
+            outcome.tokenAction = .keep
+        }
         return outcome
     }
 

@@ -27,7 +27,16 @@ extension ForgeRockSignInMachine {
                 guard start.duration(to: time.now) < Self.maximumPolling else {
                     throw Self.refusal(.challengeExpired)
                 }
-                let pause = min(max(wait, Self.pollPause.least), Self.pollPause.most)
+                let pause = max(wait, Self.pollPause.least)
+                guard pause <= Self.pollPause.most else {
+                    // Asking before the server wants to be asked would be no answer to that.
+                    throw RecoveryError(
+                        outcome: Outcome(.timedOut, processed: .yes),
+                        reason: .waitExceedsLimit,
+                        retryAfter: pause,
+                        retryAt: surroundings.runtime.time.wallTime.advanced(by: pause)
+                    )
+                }
                 try await surroundings.watch.wait(pause, reason: .challengePending, in: surroundings.runtime)
             } else {
                 unattended += 1
@@ -63,8 +72,11 @@ extension ForgeRockSignInMachine {
             isPrepared = false
             answered = []
             asked = JourneyQuestions.of(next)
-            if let refusal = answer.refusal ?? refusal(in: next, of: before, answer.response) {
+            if var refusal = answer.refusal ?? refusal(in: next, of: before, answer.response) {
                 answers.forget(before)
+                // Which rules were broken is what the person has to know.
+                let broken = next.callbacks.flatMap { $0.attribute?.failedPolicies.map(\.sentence) ?? [] }
+                if !broken.isEmpty { refusal.outcome.userMessage = broken.joined(separator: " ").bounded(to: 4096) }
                 throw StepRefusal(error: refusal)
             }
             return nil

@@ -21,6 +21,7 @@ enum JourneyDefaults {
             outcome.details = redirect.url.map {
                 ["redirectUrl": .string($0), "redirectMethod": .string(redirect.method)]
             }
+            outcome.userMessage = redirect.url.map { "This goes on in a browser, at \($0.bounded(to: 2048))" }
             throw failure(outcome, in: step)
         case .identityProvider(let name):
             var outcome = Outcome(.userActionRequired, processed: .yes, remedies: [.visitProvider])

@@ -53,6 +53,8 @@ struct CallGates: Sendable {
         let left = gate.opensAt.map { max(.zero, $0.elapsed(since: context.runtime.time.wallTime)) }
         if gate.reason == .accountLocked {
             outcome.lockout = left.map(Outcome.Lockout.remaining) ?? .indefinite
+            // Waiting for what has no end helps nobody.
+            if left == nil { outcome.remedies = [.contactAdmin] }
         } else {
             outcome.retryAfter = left
         }

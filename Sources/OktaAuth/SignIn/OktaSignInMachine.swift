@@ -170,6 +170,10 @@ struct OktaSignInMachine: SignInMachine {
     ) async throws -> SignInStep<OktaSession> {
         let request = OktaRecoveryRequest(username: identifier, via: type)
         if what == .password { password = nil }
+        // The link that came with the lock, where there is one.
+        if what == .unlock, case .lockedOut(let locked) = state, let unlock = locked.unlock {
+            return try await follow { _ in try await unlock.perform(request) }
+        }
         return try await follow { try await $0.recover(what, request) }
     }
 

@@ -84,6 +84,9 @@ struct AuthClient: ParsableCommand {
                 throw ValidationError("--provider \(options.provider.rawValue) serves classify alone.")
             }
             try options.oauth.check(for: options.provider)
+            if options.softwareKey != nil, options.provider != .okta, options.provider != .forgerock {
+                throw ValidationError("--software-key belongs to --provider okta or forgerock.")
+            }
             try options.forgeRock.check(for: options.provider, command: command)
             try options.facebook.check(for: options.provider, command: command)
             guard let baseURL = options.baseURL else {
@@ -153,6 +156,15 @@ struct ClientOptions: ParsableArguments {
         )
     )
     var tokenFile: String?
+
+    @Option(
+        name: .customLong("software-key"),
+        help: ArgumentHelp(
+            "okta, forgerock: answer WebAuthn with a security key in software, kept in this file (mode 0600). For tests.",
+            valueName: "file"
+        )
+    )
+    var softwareKey: String?
 
     @OptionGroup(title: "OAuth 2") var oauth: OAuthOptions
 

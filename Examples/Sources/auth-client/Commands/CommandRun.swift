@@ -186,6 +186,7 @@ struct ClientOptionsValue: Sendable {
     let deadline: Duration?
     let json: Bool
     let telling: TellingOptions
+    let softwareKey: String?
 
     init(_ options: ClientOptions) {
         provider = options.provider
@@ -218,6 +219,7 @@ struct ClientOptionsValue: Sendable {
         deadline = options.deadline?.duration
         json = options.json
         telling = options.telling
+        softwareKey = options.softwareKey
     }
 }
 

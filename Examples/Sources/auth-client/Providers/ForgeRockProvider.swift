@@ -20,6 +20,7 @@ struct ForgeRockProvider: AuthProvider {
                 client: setup.client,
                 tokens: setup.tokens,
                 oauth: try Self.oauth(setup.options),
+                authenticator: try setup.options.softwareKey.map { try KeptAuthenticator(path: $0) },
                 cookieName: setup.options.forgeRock.cookieName
             )
         } catch let error as InvalidURL {

@@ -10,6 +10,7 @@ struct OktaProvider: AuthProvider {
 
     init(_ setup: ProviderSetup) throws {
         var configuration = OktaConfiguration(pollInterval: .seconds(2), app: try Self.app(setup.options))
+        configuration.authenticator = try setup.options.softwareKey.map { try KeptAuthenticator(path: $0) }
         do {
             okta = try Okta(
                 org: setup.options.baseURL,
