@@ -110,6 +110,7 @@ let package = Package(
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "FacebookAuth", package: "swift-http-recovery"),
                 .product(name: "ForgeRockAuth", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),

@@ -64,10 +64,10 @@ public struct Facebook: Sendable {
     /// - Parameters:
     ///   - permissions: What is asked for; nil takes the configuration's.
     ///   - responder: Shows the code.
-    ///   - options: How often a login that ran out is begun again.
+    ///   - options: How often a login that ran out is begun again, and the bounds of the waits between two questions.
     /// - Returns: The session; its token is stored before this returns.
     /// - Throws: `RecoveryError`: of the kind `declined` where the person said no, `flow_expired` where they took too
-    ///   long. `CancellationError` as soon as the task is cancelled.
+    ///   long, `timed_out` for a wait past a bound of the options, or what is waited for. `CancellationError` as soon as the task is cancelled.
     public func signIn(
         permissions: [String]? = nil,
         answering responder: any ChallengeResponder,

@@ -28,6 +28,24 @@ struct FacebookPacingTests {
         #expect(waits.allSatisfy { $0 > 0 && $0 <= 5 })
     }
 
+    /// What was used up before a stated wait says nothing about the time after it; where only our own patience ends, it
+    /// does.
+    @Test(arguments: [("2", 0), (nil, 2)] as [(String?, Int)])
+    func aWaitThatTheServerHasStatedEndsThePauses(retryAfter: String?, pauses: Int) async throws {
+        var fields = ["x-app-usage": #"{"call_count":100}"#]
+        fields["retry-after"] = retryAfter
+        let bench = try FacebookBench([
+            Self.usage(95), .error(4, nil, 403, fields), .answer("{}"), .answer("{}"), .answer("{}"),
+        ])
+        try await bench.skippingWaits {
+            for _ in 0..<4 { _ = try await bench.facebook.send(path: "me") }
+        }
+        let waits = waits(bench)
+        #expect(waits.count == 1 + pauses)
+        #expect(waits.dropFirst().allSatisfy { $0 > 0 && $0 <= 5 })
+        #expect(bench.transport.received.count == 5)
+    }
+
     @Test func anExhaustedLimitClosesTheGateBeforeTheRefusal() async throws {
         let bench = try FacebookBench([Self.usage(100), Self.usage(1)])
         _ = try await bench.facebook.send(path: "me")

@@ -45,6 +45,57 @@ struct FacebookSessionTests {
         #expect(try await bench.credentials.accessToken == "tok2")
     }
 
+    /// The answer that was lost held the token: the code is used up, and the login begins again.
+    @Test func aTokenThatIsLostOnTheWayIsObtainedAgain() async throws {
+        let bench = try FacebookBench(
+            [.device, .fail(.connectionLost, .unknown), .error(100), .device, .token(), .me],
+            credentials: Credentials()
+        )
+        let person = Person()
+        let session = try await bench.skippingWaits { try await bench.facebook.signIn(answering: person) }
+        #expect(session.user?.name == "Ada")
+        #expect(person.shown.count == 2)
+
+        let wrong = try FacebookBench([.device, .error(100)], credentials: Credentials())
+        let error = await #expect(throws: RecoveryError.self) {
+            try await wrong.skippingWaits { try await wrong.facebook.signIn(answering: Person()) }
+        }
+        #expect(error?.kind == .invalidRequest)
+    }
+
+    /// What stops the login is told as what it is, whatever bound stops it.
+    @Test(arguments: [
+        (SignInOptions(maxWait: .seconds(10)), StopReason.waitExceedsLimit),
+        (SignInOptions(deadline: .seconds(20)), .deadlineWouldPass),
+    ])
+    func noWaitIsLongerThanAllowed(options: SignInOptions, reason: StopReason) async throws {
+        let limit = ScriptedTransport.Step.status(
+            400,
+            ["Retry-After": "60"],
+            body: Recorded.error(4)
+        )
+        let bench = try FacebookBench([.device, limit], credentials: Credentials()) { Recovery(maxAttempts: 1) }
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.skippingWaits {
+                try await bench.facebook.signIn(answering: Person(), options: options)
+            }
+        }
+        #expect(error?.kind == .rateLimited)
+        #expect(error?.reason == reason)
+        #expect(error?.retryAfter == .seconds(60))
+        #expect(bench.transport.received.count == 2)
+
+        let pending = try FacebookBench([.device], credentials: Credentials())
+        let early = await #expect(throws: RecoveryError.self) {
+            try await pending.facebook.signIn(
+                answering: Person(),
+                options: SignInOptions(maxWait: .seconds(1))
+            )
+        }
+        #expect(early?.kind == .timedOut)
+        #expect(early?.reason == .waitExceedsLimit)
+    }
+
     @Test func aNoIsANo() async throws {
         let bench = try FacebookBench([.device, .error(31, 1_349_173)])
         let error = await #expect(throws: RecoveryError.self) {

@@ -11,7 +11,9 @@ public struct SandboxProvider: Sendable, Hashable {
     public static let okta = SandboxProvider(name: "okta")
     /// PingAM (ForgeRock AM, OpenAM), with a gateway before an application.
     public static let forgerock = SandboxProvider(name: "forgerock")
+    /// Facebook's Graph: below a version, and its own paths without one.
+    public static let facebook = SandboxProvider(name: "facebook")
 
     /// Every provider there is.
-    public static let all: [SandboxProvider] = [clerk, oauth, okta, forgerock]
+    public static let all: [SandboxProvider] = [clerk, oauth, okta, forgerock, facebook]
 }

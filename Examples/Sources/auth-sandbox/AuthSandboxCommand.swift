@@ -8,8 +8,8 @@ struct AuthSandboxCommand: ParsableCommand {
         commandName: "auth-sandbox",
         abstract: "A local server that behaves like authentication providers.",
         discussion: """
-            It serves Clerk's Frontend API below /v1 (with any path before it), Okta below /api/v1, PingAM and an OAuth 2 \
-            and OpenID Connect provider, and prints the line "listening on http://HOST:PORT" when it is ready, then each code that it \
+            It serves Clerk's Frontend API below /v1 (with any path before it), Okta below /api/v1, PingAM, Facebook's \
+            Graph below a version such as /v25.0, and an OAuth 2 and OpenID Connect provider, and prints the line "listening on http://HOST:PORT" when it is ready, then each code that it \
             would have sent and each request. Ctrl-C ends it.
 
             PEOPLE. The password of each of them is \(SandboxScenario.defaultPassword).
@@ -70,13 +70,22 @@ struct AuthSandboxCommand: ParsableCommand {
             /ig/txn, /ig/journey and /ig/app are applications behind a gateway: the first wants a transaction \
             confirmed, the second a stronger journey; /ig/api wants an access token.
 
+            FACEBOOK. /v25.0/me and its feed, permissions and accounts, batches, /act_1/insights, the token endpoint, \
+            the debugger and device login, with or without a version. The app is 123456789012345, its secret \
+            app-secret-of-the-sandbox and its client token client-token-of-the-sandbox. Whoever shows the code of a \
+            device at /device, or POST /_sandbox/facebook/device, decides. POST /_sandbox/facebook/issue gives out a \
+            token that behaves as one wants: expired, removed, checkpoint (good again after \
+            POST /_sandbox/facebook/visit), and more; POST /_sandbox/facebook/block reaches a limit, which calls that \
+            come meanwhile make longer. The keys facebook of a user and of the settings tell more.
+
             CONTROL. GET /_sandbox/ lists what a test can do: read the codes (/_sandbox/outbox) and the requests \
             (/_sandbox/requests), set faults (/_sandbox/faults), move the clock (/_sandbox/clock), lock, revoke, \
-            change settings, look at families of tokens (/_sandbox/oauth) and at PingAM (/_sandbox/forgerock), begin again.
+            change settings, look at families of tokens (/_sandbox/oauth) at PingAM \
+            (/_sandbox/forgerock) and at Facebook (/_sandbox/facebook), begin again.
 
             SCENARIO. A JSON object with the keys users, default_users, oauth, settings and faults; the keys of each \
             are described with the types SandboxScenario, SandboxUser, SandboxOAuthClient, SandboxSettings, \
-            SandboxOAuthSettings, SandboxOktaUser, SandboxOktaSettings, SandboxForgeRockSettings and SandboxFault. For example, without rate limits, with access tokens that live two \
+            SandboxOAuthSettings, SandboxOktaUser, SandboxOktaSettings, SandboxForgeRockSettings, SandboxFacebookUser, SandboxFacebookSettings and SandboxFault. For example, without rate limits, with access tokens that live two \
             seconds, and with one more person:
               {"settings": {"rate_limits": false, "oauth": {"access_lifetime_s": 2}},
                "users": [{"emails": "eva@example.com", "password": "open-sesame-42",
@@ -90,7 +99,7 @@ struct AuthSandboxCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Where to listen; port 0 takes a free one.", valueName: "HOST:PORT"))
     var listen = "127.0.0.1:0"
 
-    @Option(help: "Which providers to serve: all, clerk, oauth, okta or forgerock.")
+    @Option(help: "Which providers to serve: all, clerk, oauth, okta, forgerock or facebook.")
     var provider: Provider = .all
 
     @Option(help: ArgumentHelp("A scenario file.", valueName: "FILE"))
@@ -105,6 +114,7 @@ struct AuthSandboxCommand: ParsableCommand {
         case oauth
         case okta
         case forgerock
+        case facebook
 
         var served: [SandboxProvider] {
             switch self {
@@ -113,6 +123,7 @@ struct AuthSandboxCommand: ParsableCommand {
             case .oauth: [.oauth]
             case .okta: [.okta]
             case .forgerock: [.forgerock]
+            case .facebook: [.facebook]
             }
         }
     }

@@ -15,6 +15,8 @@ struct Bench: Sendable {
     var secretKeys = ["client_token", "access_token", "refresh_token", "sso_token"]
     /// Secrets that the server holds now.
     var heldSecrets: @Sendable () -> [String] = { [] }
+    /// What the program's environment holds beside.
+    var environment: [String: String] = [:]
     /// What the sandbox has logged, where it is kept.
     var log: LogLines?
 
@@ -61,7 +63,7 @@ struct Bench: Sendable {
             try write(answers, to: directory + "/answers")
             all += ["--answers", directory + "/answers"]
         }
-        return try BuiltProgram("auth-client", all + arguments, in: directory, input: input)
+        return try BuiltProgram("auth-client", all + arguments, in: directory, input: input, environment: environment)
     }
 
     /// Runs `auth-client` to its end, and checks what holds for every command.

@@ -22,12 +22,14 @@ struct BuiltProgram: Sendable {
     ///   - directory: Where its output goes, as the files `out` and `err`.
     ///   - input: Its standard input; nil for one that stays open and silent.
     ///   - closed: The standard descriptors that it begins without.
+    ///   - environment: What its environment holds beside that of the tests.
     init(
         _ name: String,
         _ arguments: [String],
         in directory: String,
         input: String? = "",
-        closed: [Int32] = []
+        closed: [Int32] = [],
+        environment: [String: String] = [:]
     ) throws {
         self.directory = directory
         if let input {
@@ -47,10 +49,25 @@ struct BuiltProgram: Sendable {
         // The C copies of the arguments live until the program has been started.
         var strings: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         defer { for index in unsafe strings.indices { unsafe free(strings[index]) } }
+        var variables: [UnsafeMutablePointer<CChar>?] = unsafe Self.variables(adding: environment)
+        defer { for index in unsafe variables.indices { unsafe free(variables[index]) } }
         var process = pid_t()
-        let code = unsafe posix_spawn(&process, path, &actions, nil, &strings, environ)
+        let code = unsafe posix_spawn(&process, path, &actions, nil, &strings, &variables)
         try #require(code == 0, "\(path) cannot be started")
         self.process = process
+    }
+
+    /// Copies of the variables of this process and of more, as C wants them.
+    private static func variables(adding more: [String: String]) -> [UnsafeMutablePointer<CChar>?] {
+        var all: [UnsafeMutablePointer<CChar>?] = unsafe []
+        // The list belongs to the system and ends with a null pointer; nothing here changes it.
+        var next: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = unsafe environ
+        while let variable = unsafe next.pointee {
+            unsafe all.append(strdup(variable))
+            unsafe next = unsafe next.successor()
+        }
+        for (name, value) in more { unsafe all.append(strdup("\(name)=\(value)")) }
+        return unsafe all + [nil]
     }
 
     /// Sends a signal.

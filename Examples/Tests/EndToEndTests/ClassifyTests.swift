@@ -83,6 +83,33 @@ struct ClassifyTests {
         #expect(answers[1]["retry_after_s"]?.number?.saturatedInt == 600)
     }
 
+    @Test func eachItemOfABatchHasItsOwnMeaning() async throws {
+        let bodies: [(code: String, body: String)] = [
+            ("403", #"{"error":{"message":"m","code":4,"is_transient":true}}"#),
+            ("\"400\"", #"{"error":{"message":"m","code":"190","error_subcode":"459"}}"#),
+            ("500", #"{"error":{"message":"m","code":1}}"#), ("200", #"{"error":{"message":"m","code":2}}"#),
+            ("400", #"{"error":{"message":"m","code":506,"error_user_msg":"Posted already."}}"#), ("404", "[]"),
+        ]
+        let items = bodies.map { item in
+            let body = JSONValue.string(item.body).description
+            return #"{"code":\#(item.code),"headers":[{"name":"Retry-After","value":"7"}],"body":\#(body)}"#
+        }
+        let batch = JSONValue.string("[" + items.joined(separator: ",") + "]").description
+        let answers = try await Self.classify(
+            "facebook",
+            #"{"name":"a","request":{"method":"POST","path":"/","presented":"access"},"status":200,"headers":{},"#
+                + #""body":\#(batch)}"#
+        )
+        let told = try #require(answers.first?["items"]?.array)
+        let kinds = ["rate_limited", "user_action_required", "unavailable", "unavailable", "conflict", "not_found"]
+        #expect(told.map { $0["kind"]?.string } == kinds)
+        #expect(told[0]["retry_after_s"]?.number?.saturatedInt == 7)
+        #expect(told[1]["subcode"]?.string == "459")
+        #expect(told[1]["token_action"]?.string == "keep")
+        #expect(told[4]["user_message"]?.string == "Posted already.")
+        #expect(told.allSatisfy { $0["items"]?.isNull == true })
+    }
+
     @Test func aFullDiskIsToldOf() async throws {
         try await withTemporaryDirectory { directory in
             try #require(unsafe symlink("/dev/full", directory + "/out") == 0)

@@ -40,6 +40,14 @@ struct UsageTests {
         "--provider clerk --base-url URL --realm alpha status",
         "--provider clerk --base-url URL get /v1/me --answers file",
         "--provider facebook --base-url URL status",
+        "--provider facebook --base-url URL --app-id 1 sign-in",
+        "--provider facebook --base-url URL --app-id 1 refresh",
+        "--provider facebook --base-url URL --app-id= status",
+        "--provider facebook --base-url URL --app-id 1 --client-id cli status",
+        "--provider facebook --base-url URL --app-id 1 --token-url URL status",
+        "--provider facebook --app-id 1 status",
+        "--provider clerk --base-url URL --app-id 1 status",
+        "--provider oauth --base-url URL --client-id cli --client-token-env NAME status",
         "--provider clerk --base-url URL --quiet --verbose status",
         "--base-url URL status",
     ])
@@ -76,7 +84,7 @@ struct UsageTests {
         #expect(end.errors.isEmpty)
         for word in [
             "sign-in", "sign-out", "classify", "--max-wait", "--deadline", "EXIT STATUS", "backup_code",
-            "security_answer", "--org", "--journey",
+            "security_answer", "--org", "--journey", "--app-id", "--client-token-env", "--app-secret-env",
         ] {
             #expect(end.output.contains(word))
         }

@@ -70,10 +70,12 @@ public final class FacebookPacing: Middleware {
         let isLimit = outcome.kind == .rateLimited || outcome.kind == .quotaExhausted
         let usage = FacebookUsage(fields)
         let now = runtime.time.now
+        // After a wait that the server has stated, what was used up before it says nothing any more.
+        let settled = isLimit && outcome.retryAfter != nil ? scopes.key(for: outcome.scope) : nil
         var blocked: [Gate.Key: Duration] = [:]
         for entry in usage.entries {
             guard let key = scopes.key(for: entry) else { continue }
-            ledger.withLock { $0.note(entry.percent, for: key, at: now) }
+            ledger.withLock { $0.note(key == settled ? 0 : entry.percent, for: key, at: now) }
             let isBlocked = entry.percent >= 100 || (entry.regain != nil && entry.scope != .adAccount)
             if !isLimit, isBlocked {
                 let wait = entry.regain ?? configuration.cooldown

@@ -39,25 +39,37 @@ struct FacebookDeviceLoginRun: Sendable {
     /// Asks until the person has answered, and stores the token that comes of it.
     ///
     /// "Not yet" and "too fast" are no failures; the latter makes the interval longer for good. An answer that is lost,
-    /// an outage or a limit is followed by another question at twice the interval, as long as the login lasts.
+    /// an outage or a limit is followed by another question at twice the interval, as long as the login lasts. Where the
+    /// lost answer held the token, the login has to be begun again.
     func finish(_ device: FacebookDeviceLogin) async throws -> FacebookSession {
         let time = api.client.runtime.time
         var interval = device.interval
         var reason = Outcome.Kind.challengePending
         var stated: Duration?
+        var failure: RecoveryError?
         while true {
             let delay = max(interval, stated ?? .zero)
             guard time.now.advanced(by: delay) < device.expiresAt else { throw Self.expired }
-            try await wait(delay, reason)
+            do {
+                try await wait(delay, reason)
+            } catch let bound as RecoveryError {
+                // A limit or an outage that is not waited out is told as what it is.
+                guard var failure else { throw bound }
+                failure.reason = bound.reason
+                throw failure
+            }
             do {
                 let response = try await poll(device)
                 let outcome = response.outcome
                 guard outcome.kind == .continue else { return try await keep(response) }
                 if outcome.subcode == "1349172" { interval = interval.saturatingAdding(Self.slowing) }
-                (reason, stated) = (.challengePending, outcome.retryAfter)
+                (reason, stated, failure) = (.challengePending, outcome.retryAfter, nil)
+            } catch let error as RecoveryError where error.kind == .invalidRequest && failure?.hasLostAnswer == true {
+                // The answer that was lost held the token: the code is used up, and nobody can obtain that token now.
+                throw Self.expired
             } catch let error as RecoveryError where error.isPassing {
                 interval = max(interval, min(interval.scaled(by: 2), Self.longestBackoff))
-                (reason, stated) = (error.kind, error.retryAfter)
+                (reason, stated, failure) = (error.kind, error.retryAfter, error)
                 guard time.now.advanced(by: max(interval, stated ?? .zero)) < device.expiresAt else { throw error }
             }
         }
@@ -113,6 +125,9 @@ struct FacebookDeviceLoginRun: Sendable {
 }
 
 extension RecoveryError {
+    /// Whether the server may have answered what nobody has read.
+    fileprivate var hasLostAnswer: Bool { outcome.processed != .no }
+
     /// Whether a device login outlives the error: nothing was said about the login itself.
     fileprivate var isPassing: Bool {
         switch kind {

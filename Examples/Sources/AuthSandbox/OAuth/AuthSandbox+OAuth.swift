@@ -78,7 +78,7 @@ extension AuthSandbox {
 
     private var authority: String { String(url.dropFirst("http://".count)) }
 
-    private static func milliseconds(_ duration: Duration) -> Int64 {
+    static func milliseconds(_ duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
         return min(max(seconds, 0), 3_155_760_000) * 1000 + max(0, attoseconds / 1_000_000_000_000_000)
     }

@@ -102,11 +102,14 @@ public struct SandboxFault: Sendable, Equatable {
     /// `envelope`: `A`, `B`, `C`, `D` or `E` (an unhelpful `{}`), `two` (form A with two errors), `A+client` (form A with
     /// the client in the top-level `meta`), or `okta` (`errorCode` and `errorSummary`); of PingAM `am`, `am+number` (the
     /// `errorCode` as a number), `am-reason` (without a `reason`), `am+top` (`failureUrl` at the top) or `am1` (that of
-    /// the first version, `errorMessage`).
+    /// the first version, `errorMessage`); of Facebook `fb`, `fb-string` (codes as text), `fb-flat` (`error_code`),
+    /// `fb-text` (`error` is a text), `fb-login` (`error_type`), `fb-jsonp` (a call of a function), `fb-site` (that of
+    /// the site itself) or `fb-unavailable` (a text in a success).
     ///
     /// Default: `A` for Clerk; for OAuth the words of RFC 6749, and a bearer challenge for 401 and 403 at a resource; for
     /// Okta its own form, with `meta` as `errorCauses`; for PingAM `am`, where `code` is the `errorCode`. With a status
-    /// below 400 PingAM's envelope says 401.
+    /// below 400 PingAM's envelope says 401. For Facebook `fb`, where `code` may have a finer one after a slash, such as
+    /// `190/463`, and `meta` holds further members of the error.
     public var envelope: String?
     /// `delay_ms`: how long the answer is held back, for every kind.
     public var delay: Int64 = 0
@@ -153,7 +156,8 @@ public struct SandboxFault: Sendable, Equatable {
 }
 
 extension SandboxFault {
-    static let envelopes = ["A", "B", "C", "D", "E", "two", "A+client", "okta"] + forgeRockEnvelopes
+    static let envelopes =
+        ["A", "B", "C", "D", "E", "two", "A+client", "okta"] + forgeRockEnvelopes + facebookEnvelopes
 
     init(value: JSONValue, path: String) throws(SandboxError) {
         var reader = try ObjectReader(value, path: path)

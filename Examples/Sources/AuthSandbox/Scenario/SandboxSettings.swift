@@ -1,6 +1,6 @@
 /// How the providers behave; every property has the provider's documented value as its default.
 ///
-/// Except for `oauth`, `okta` and `forgerock`, all of it is Clerk's; the password policy is everybody's, and some of it
+/// Except for `oauth`, `okta`, `forgerock` and `facebook`, all of it is Clerk's; the password policy is everybody's, and some of it
 /// holds for Okta too, as ``SandboxOktaSettings`` tells.
 ///
 /// In a scenario file these are the keys of `settings`, and `POST /_sandbox/settings` takes the same object to change
@@ -99,6 +99,10 @@ public struct SandboxSettings: Sendable, Equatable {
     ///
     /// Default: locks with the fifth failure, steps that can be answered for 5 minutes.
     public var forgerock = SandboxForgeRockSettings()
+    /// `facebook`: how Facebook behaves.
+    ///
+    /// Default: no limits, tokens that live for two hours.
+    public var facebook = SandboxFacebookSettings()
 
     /// Creates the published behaviour.
     public init() {}
@@ -236,6 +240,7 @@ extension SandboxSettings {
         if let value = reader.value("oauth") { try oauth.update(from: value, path: "\(path).oauth") }
         if let value = reader.value("okta") { try okta.update(from: value, path: "\(path).okta") }
         if let value = reader.value("forgerock") { try forgerock.update(from: value, path: "\(path).forgerock") }
+        if let value = reader.value("facebook") { try facebook.update(from: value, path: "\(path).facebook") }
         try reader.finish()
     }
 
@@ -275,6 +280,7 @@ extension SandboxSettings {
             "oauth": oauth.json,
             "okta": okta.json,
             "forgerock": forgerock.json,
+            "facebook": facebook.json,
         ]
     }
 }

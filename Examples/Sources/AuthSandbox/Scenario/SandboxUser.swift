@@ -60,6 +60,8 @@ public struct SandboxUser: Sendable, Equatable {
     ///
     /// Default: an account in every realm.
     public var forgerock = SandboxForgeRockUser()
+    /// `facebook`: what this person has at Facebook.
+    public var facebook = SandboxFacebookUser()
 
     /// A lock that is there from the start.
     public enum InitialLock: Sendable, Equatable {
@@ -126,6 +128,9 @@ extension SandboxUser {
         if let value = reader.value("okta") { okta = try SandboxOktaUser(json: value, path: "\(path).okta") }
         if let value = reader.value("forgerock") {
             forgerock = try SandboxForgeRockUser(json: value, path: "\(path).forgerock")
+        }
+        if let value = reader.value("facebook") {
+            facebook = try SandboxFacebookUser(json: value, path: "\(path).facebook")
         }
         try reader.finish()
         try check(path: path)

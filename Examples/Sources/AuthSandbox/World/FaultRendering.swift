@@ -9,6 +9,8 @@ extension SandboxFault {
         case okta
         /// PingAM's envelope.
         case forgerock
+        /// Graph's error object.
+        case facebook
     }
 
     /// The reply that the client gets instead of the true one.
@@ -68,6 +70,11 @@ extension SandboxFault {
             if envelope == nil { return oktaAnswer(status: status ?? 400) }
         case .forgerock:
             if envelope == nil { return forgeRockAnswer(status: status ?? 401, form: "am") }
+        case .facebook:
+            if envelope == nil { return facebookAnswer(status: status, form: "fb") }
+        }
+        if let envelope, Self.facebookEnvelopes.contains(envelope) {
+            return facebookAnswer(status: status, form: envelope)
         }
         if let envelope, Self.forgeRockEnvelopes.contains(envelope) {
             return forgeRockAnswer(status: status ?? 401, form: envelope)

@@ -138,6 +138,7 @@ enum Masking {
         "requested_token_type", "audience", "resource", "client_assertion_type", "decision",
         "username", "factorType", "provider",
         "authIndexType", "_action", "realm", "ForceAuth", "noSession",
+        "fields", "limit", "after", "include_headers", "callback", "method",
     ]
     private static let hiddenHeaders: Set<String> = [
         "authorization", "cookie", "proxy-authorization", "x-api-key", "dpop", "x-openam-password",

@@ -2,7 +2,7 @@
 extension SandboxWorld {
     /// One line for each endpoint, as `GET /_sandbox/` shows them.
     static let controlIndex: JSONValue =
-        (clerkControlIndex + oauthControlIndex + oktaControlIndex + forgerockControlIndex)
+        (clerkControlIndex + oauthControlIndex + oktaControlIndex + forgerockControlIndex + facebookControlIndex)
         .reduce(commonControlIndex) { $0.adding($1.0, $1.1) }
 
     private static let commonControlIndex: JSONValue = [
@@ -86,6 +86,7 @@ extension SandboxWorld {
             if let answer = try controlOAuth("\(request.method) \(name)", request, now: now) { return answer }
             if let answer = try controlOkta("\(request.method) \(name)", request, now: now) { return answer }
             if let answer = try controlForgeRock("\(request.method) \(name)", request, now: now) { return answer }
+            if let answer = try controlFacebook("\(request.method) \(name)", request, now: now) { return answer }
             throw SandboxError(.invalidInput, "no such endpoint: GET /_sandbox/ lists them")
         }
     }

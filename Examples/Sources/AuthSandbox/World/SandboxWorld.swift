@@ -8,6 +8,7 @@ struct SandboxWorld: Sendable {
     var oauth: OAuthWorld
     var okta: OktaWorld
     var forgerock: ForgeRockWorld
+    var facebook: FacebookWorld
     var faults = FaultTable()
     var log = RequestLog()
     var outbox = Outbox()
@@ -44,6 +45,7 @@ struct SandboxWorld: Sendable {
             seed: seed,
             now: wallNow
         )
+        facebook = FacebookWorld(users: scenario.users, seed: seed)
         for user in scenario.users { addToOkta(user, now: wallNow) }
         for fault in scenario.faults { faults.add(fault) }
     }
@@ -58,6 +60,7 @@ struct SandboxWorld: Sendable {
         oauth.add(user)
         addToOkta(user, now: now)
         forgerock.add(user, now: now)
+        facebook.add(user)
         return clerk.add(user, now: now, random: &random)
     }
 
@@ -117,6 +120,7 @@ struct SandboxWorld: Sendable {
         case oauth(OAuthRoute)
         case okta(OktaRoute)
         case forgerock(ForgeRockRoute)
+        case facebook(FacebookRoute)
         case nobody
     }
 
@@ -124,6 +128,9 @@ struct SandboxWorld: Sendable {
         let servesClerk = providers.contains(.clerk)
         if providers.contains(.forgerock), let route = ForgeRockRoute.find(request.path) { return .forgerock(route) }
         if let target = oktaTarget(of: request) { return target }
+        if providers.contains(.facebook), let route = FacebookRoute.find(request.path, method: request.method) {
+            return .facebook(route)
+        }
         if providers.contains(.oauth), let route = OAuthRoute.find(request.path) {
             // Clerk's API may have any path before its /v1.
             let isClerks =
@@ -164,6 +171,7 @@ struct SandboxWorld: Sendable {
         case .oauth(let route): .oauth(isResource: route.endpoint.isResource)
         case .okta: .okta
         case .forgerock(let route): route.faultStyle
+        case .facebook: .facebook
         case .nobody: .oauth(isResource: false)
         }
     }
@@ -172,7 +180,8 @@ struct SandboxWorld: Sendable {
     private static func errorCode(_ response: SandboxResponse) -> String? {
         let body = response.jsonBody
         if let code = body?["errors"]?[0]?["code"]?.string ?? body?["error"]?.string { return code }
-        if let code = body?["errorCode"]?.string ?? ForgeRockFailure.code(of: body) { return code }
+        if let code = body?["errorCode"]?.string ?? FacebookFailure.code(of: body) { return code }
+        if let code = ForgeRockFailure.code(of: body) { return code }
         let challenge = response.header("WWW-Authenticate") ?? ""
         guard let start = challenge.firstRange(of: "error=\"")?.upperBound else { return nil }
         return String(challenge[start...].prefix { $0 != "\"" })
@@ -192,6 +201,8 @@ struct SandboxWorld: Sendable {
         case .oauth(let route): response = processOAuth(request, route, context: &context)
         case .okta(let route): response = okta.handle(request, route: route, context: &context)
         case .forgerock(let route): response = forgerock.handle(request, route: route, context: &context)
+        case .facebook(let route):
+            response = facebook.handle(request, route: route, context: &context, faults: &faults)
         case .nobody: response = OAuthFailure("not_found", "There is no such endpoint.", status: 404).response
         }
         random = context.random

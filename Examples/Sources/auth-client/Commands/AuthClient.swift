@@ -28,7 +28,8 @@ struct AuthClient: ParsableCommand {
               factor name, or yes or no; of a locked Okta account EMAIL or SMS). An array is
               taken in order, a text is an array of one; nothing is sent twice. Without choice,
               a factor whose answer is at hand is taken. For forgerock, get takes --answers too:
-              a gateway may ask for a stronger proof before it lets the request pass.
+              a gateway may ask for a stronger proof before it lets the request pass. For oauth and
+              facebook sign-in shows a code to enter in a browser, and needs no answers.
 
             EXIT STATUS
               0 done; 64 wrong usage; 65 invalid or missing input; 69 the service cannot be
@@ -52,6 +53,9 @@ struct AuthClient: ParsableCommand {
                 --redirect-uri com.example.cli:/callback --token-file tokens.json sign-in
               auth-client --provider forgerock --base-url https://id.example.com/am --realm alpha \\
                 --journey Login --token-file session.json sign-in --identifier ada
+              FACEBOOK_CLIENT_TOKEN=… auth-client --provider facebook --app-id 1234 \\
+                --base-url https://graph.facebook.com --client-token-env FACEBOOK_CLIENT_TOKEN \\
+                --token-file session.json sign-in
               auth-client --provider clerk classify < exchanges.jsonl
             """
     )
@@ -84,6 +88,7 @@ struct AuthClient: ParsableCommand {
                 throw ValidationError("--software-key belongs to --provider okta or forgerock.")
             }
             try options.forgeRock.check(for: options.provider, command: command)
+            try options.facebook.check(for: options.provider, command: command)
             guard let baseURL = options.baseURL else {
                 throw ValidationError("--base-url is missing: the URL of what stands before the server's paths.")
             }
@@ -122,14 +127,14 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
 
 /// The options of all commands.
 struct ClientOptions: ParsableArguments {
-    @Option(help: "Whose server it is; facebook and http serve classify alone.")
+    @Option(help: "Whose server it is; http serves classify alone.")
     var provider: ProviderName
 
     @Option(
         name: [.customLong("base-url"), .customLong("org")],
         help: """
             The URL of what stands before the server's paths: before /v1 for clerk, before /api/v1 for okta, before /json \
-            for forgerock, the issuer for oauth.
+            for forgerock, before the version for facebook, the issuer for oauth.
             """
     )
     var baseURL: String?
@@ -164,6 +169,8 @@ struct ClientOptions: ParsableArguments {
     @OptionGroup(title: "OAuth 2") var oauth: OAuthOptions
 
     @OptionGroup(title: "ForgeRock") var forgeRock: ForgeRockOptions
+
+    @OptionGroup(title: "Facebook") var facebook: FacebookOptions
 
     @Option(
         help: ArgumentHelp(

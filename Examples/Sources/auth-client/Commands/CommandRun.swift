@@ -155,6 +155,7 @@ struct CommandRun: Sendable {
         guard let failure = report.failure, !terminal.isQuiet else { return }
         var lines = ["auth-client: " + Masking.printable(failure.message)]
         if let code = failure.code { lines.append("  The server calls it \(Masking.printable(code, limit: 100)).") }
+        if let place = failure.place { lines.append("  Please go to \(Masking.printable(place)).") }
         if let retryAt = failure.retryAt {
             lines.append("  It is worth trying again at \(HumanTime.clock(retryAt, now: now)).")
         }
@@ -179,6 +180,7 @@ struct ClientOptionsValue: Sendable {
     let redirectURI: String?
     let authServer: String?
     let forgeRock: ForgeRockValue
+    let facebook: FacebookValue
     let events: String?
     let maxWait: Duration
     let deadline: Duration?
@@ -206,6 +208,11 @@ struct ClientOptionsValue: Sendable {
             journey: options.forgeRock.journey,
             cookieName: options.forgeRock.cookieName,
             resume: options.forgeRock.resume
+        )
+        facebook = FacebookValue(
+            appID: options.facebook.appID,
+            clientTokenEnv: options.facebook.clientTokenEnv,
+            appSecretEnv: options.facebook.appSecretEnv
         )
         events = options.events
         maxWait = options.maxWait.duration

@@ -1,7 +1,6 @@
 import ArgumentParser
 import AuthRecovery
 import CommandLineSupport
-import Glibc
 import HTTPRecovery
 
 /// The client registration, and where the server's endpoints are if it does not list them.
@@ -14,7 +13,12 @@ struct OAuthOptions: ParsableArguments {
     )
     var clientSecretEnv: String?
 
-    @Option(help: ArgumentHelp("What is asked for, such as 'openid offline_access'.", valueName: "scope"))
+    @Option(
+        help: ArgumentHelp(
+            "What is asked for, such as 'openid offline_access'; facebook: permissions.",
+            valueName: "scope"
+        )
+    )
     var scope: String?
 
     @Option(
@@ -64,11 +68,15 @@ struct OAuthOptions: ParsableArguments {
             if clientID != nil, redirectURI?.isEmpty != false {
                 throw ValidationError("--provider \(provider.rawValue) with --client-id needs --redirect-uri.")
             }
+        case .facebook:
+            if isGiven([clientID, clientSecretEnv, redirectURI] + endpoints) {
+                throw ValidationError("Of these options --scope alone belongs to --provider facebook.")
+            }
         default:
             if isGiven([clientID] + app + endpoints + [redirectURI]) {
                 throw ValidationError(
                     "--client-id, --client-secret-env, --scope, --redirect-uri, --token-url and --device-url belong to "
-                        + "--provider oauth, okta or forgerock."
+                        + "--provider oauth, okta or forgerock (--scope to facebook too)."
                 )
             }
         }
@@ -78,11 +86,6 @@ struct OAuthOptions: ParsableArguments {
 extension ClientOptionsValue {
     /// The client's secret, where it has one.
     func clientSecret() throws -> Secret? {
-        guard let name = clientSecretEnv else { return nil }
-        // The text belongs to the environment and is copied at once; nothing here changes the environment.
-        guard let value = unsafe getenv(name) else {
-            throw InputError("--client-secret-env: there is no environment variable of that name")
-        }
-        return Secret(unsafe String(cString: value))
+        try Environment.secret(clientSecretEnv, option: "--client-secret-env")
     }
 }

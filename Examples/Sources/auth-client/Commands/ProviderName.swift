@@ -28,7 +28,7 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
     }
 
     /// Whether only what is logged can be asked about, and no server.
-    var servesClassifyAlone: Bool { self == .http || self == .facebook }
+    var servesClassifyAlone: Bool { self == .http }
 
     /// What the commands do there.
     func client(_ setup: ProviderSetup) async throws -> any AuthProvider {
@@ -37,7 +37,8 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
         case .oauth: try await OAuthProvider(setup)
         case .okta: try OktaProvider(setup)
         case .forgerock: try ForgeRockProvider(setup)
-        case .facebook, .http: throw InputError("--provider \(rawValue) serves classify alone")
+        case .facebook: try FacebookProvider(setup)
+        case .http: throw InputError("--provider \(rawValue) serves classify alone")
         }
     }
 }

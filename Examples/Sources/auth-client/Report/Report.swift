@@ -32,6 +32,8 @@ struct Report: Sendable {
         var parameter: String?
         var retryAt: Timestamp?
         var remedies: [String]
+        /// Where the person has to do something, for people alone.
+        var place: String?
     }
 
     var provider: String
@@ -59,7 +61,8 @@ struct Report: Sendable {
                 message: error.userMessage,
                 parameter: error.outcome.parameter,
                 retryAt: error.retryAt,
-                remedies: error.remedies.map(\.rawValue)
+                remedies: error.remedies.map(\.rawValue),
+                place: error.remedies.contains(.visitProvider) ? error.outcome.advice?["url"]?.string : nil
             )
             return Report(
                 provider: provider,

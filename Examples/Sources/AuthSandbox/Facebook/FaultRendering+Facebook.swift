@@ -1,0 +1,93 @@
+extension SandboxFault {
+    /// The forms of Facebook's errors.
+    static let facebookEnvelopes = [
+        "fb", "fb-string", "fb-flat", "fb-text", "fb-login", "fb-jsonp", "fb-site", "fb-unavailable",
+    ]
+
+    /// An error of Graph's, as an answer to a request that is not processed.
+    ///
+    /// - Parameters:
+    ///   - code: The code.
+    ///   - subcode: The finer code.
+    ///   - status: The status; nil for the usual one of the code.
+    ///   - isTransient: What the server says about whether trying again helps; nil for the code's own way.
+    ///   - path: The beginning of the paths that it strikes, or a pattern with `*`; nil for all.
+    ///   - times: How often; 0 is until it is cleared.
+    public static func facebook(
+        _ code: Int64,
+        _ subcode: Int64? = nil,
+        status: Int? = nil,
+        isTransient: Bool? = nil,
+        path: String? = nil,
+        times: Int64 = 1
+    ) -> SandboxFault {
+        var fault = SandboxFault(.envelope, path: path, times: times)
+        fault.status = status
+        fault.envelope = "fb"
+        fault.errorCode = "\(code)" + (subcode.map { "/\($0)" } ?? "")
+        if let isTransient { fault.meta = ["is_transient": .bool(isTransient)] }
+        return fault
+    }
+
+    /// An error of Facebook's; `code` is the code with, after a slash, the finer one, and `meta` holds further members
+    /// of the error.
+    func facebookAnswer(status: Int?, form: String) -> SandboxResponse {
+        let numbers = (errorCode ?? Self.usualFacebookCode(status)).split(separator: "/").map { Int64($0) ?? 0 }
+        let code = numbers.first ?? 1
+        var failure = FacebookFailure(code, numbers.dropFirst().first, errorMessage)
+        if code == 4 { failure.isTransient = true }
+        let status = status ?? failure.status
+        var error = failure.body(traceID: "AsandboxFault", codesAsText: form == "fb-string")["error"] ?? [:]
+        if case .object(let members) = error, case .object(let more) = meta {
+            let names = more.map(\.key)
+            error = .object(members.filter { !names.contains($0.key) } + more.filter { $0.value != .null })
+        }
+        let message = JSONValue.string(failure.message)
+        var response: SandboxResponse
+        switch form {
+        case "fb-flat": response = .json(["error_code": .int(code), "error_msg": message], status: status)
+        case "fb-text": response = .json(["error": message], status: status)
+        case "fb-login":
+            let body: JSONValue = [
+                "error_type": "OAuthException", "code": .int(Int64(status)), "error_message": message,
+            ]
+            response = .json(body, status: status)
+        case "fb-jsonp":
+            let body: JSONValue = ["error": error]
+            return .text("/**/ cb(\(body.text));", status: 200, type: "text/javascript; charset=UTF-8")
+        case "fb-site":
+            let body: JSONValue = ["error": .int(code), "errorSummary": message]
+            return .text("for (;;);\(body.text)", status: 200, type: "application/x-javascript; charset=utf-8")
+        case "fb-unavailable":
+            return .text("Service Unavailable", status: 200, type: "text/plain; charset=utf-8")
+        default: response = .json(["error": error], status: status)
+        }
+        response.setHeader("Content-Type", "text/javascript; charset=UTF-8")
+        for header in FacebookFailure.usageHeaders(code, minutes: 5) {
+            response.setHeader(header.name, header.value)
+        }
+        return response
+    }
+
+    private static func usualFacebookCode(_ status: Int?) -> String {
+        switch status {
+        case 401: "190"
+        case 403: "10"
+        case 404: "803"
+        case 429: "4"
+        case .some(500...): "2"
+        case .some(400..<500): "100"
+        default: "1"
+        }
+    }
+}
+
+extension FacebookFailure {
+    /// What the log shows of an error: the code, and the finer one.
+    static func code(of body: JSONValue?) -> String? {
+        guard let error = body?["error"] else { return nil }
+        func text(_ value: JSONValue?) -> String? { value?.string ?? value?.int.map(String.init) }
+        guard let code = text(error["code"]) else { return nil }
+        return code + (text(error["error_subcode"]).map { "/\($0)" } ?? "")
+    }
+}
