@@ -11,7 +11,8 @@ extension ForgeRock {
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - path: The path below the base URL, such as `/json/realms/root/users/ada`, with its query.
+    ///   - path: The path below the base URL, such as `/json/realms/root/users/ada`, with its query; or a whole URL of
+    ///     the same server, such as of a gateway beside it. The session goes to no other server.
     ///   - body: The body.
     ///   - headerFields: Further fields.
     ///   - responder: Answers what a step-up asks; nil where nobody can.
@@ -27,8 +28,7 @@ extension ForgeRock {
         callbacks: any CallbackResponder = NoCallbackResponder(),
         options: SignInOptions = SignInOptions()
     ) async throws -> Response {
-        let path = path.hasPrefix("/") ? path : "/" + path
-        var request = api.server.request(method, path: api.server.prefix + path)
+        var request = api.server.request(method, path: try target(of: path))
         request.headerFields = headerFields
         var (hasRenewed, hasSteppedUp) = (false, false)
         while true {
@@ -73,6 +73,19 @@ extension ForgeRock {
         let path = api.server.oauth("userinfo").dropFirst(api.server.prefix.count)
         _ = try await accessToken()
         return try await api.json(send(path: String(path)))
+    }
+
+    /// The path on the server of what a caller names.
+    private func target(of path: String) throws -> String {
+        guard path.contains("://"), let request = try? HTTPRequest(url: path) else {
+            return api.server.prefix + (path.hasPrefix("/") ? path : "/" + path)
+        }
+        guard Origin(of: request) == api.server.origin else {
+            var outcome = Outcome(.invalidRequest, processed: .no, remedies: [.fixRequest])
+            outcome.parameter = "path"
+            throw RecoveryError(outcome: outcome, reason: .notRecoverable)
+        }
+        return request.path ?? "/"
     }
 
     /// Whether a session may be alive, as far as the server can be asked; one that is over is removed from the store.

@@ -161,6 +161,36 @@ import Testing
         #expect(person.questions.last?.previousFailure?.kind == .challengeExpired)
     }
 
+    @Test func whereNoOtherCodeIsToBeHadYetTheOneThatWasSentIsStillAskedFor() async throws {
+        let ask = ScriptedMachine.Answer.success(.ask(Challenge(factor: .email)))
+        var machine = ScriptedMachine(ask, .failure(.refused(.rateLimited, .wait)), .success(.finished("s")))
+        let person = ScriptedPerson(.resend, .text("1"))
+        #expect(try await run(&machine, person) == "s")
+        #expect(machine.calls == ["begin", "resend email_code", "submit email_code 1"])
+        #expect(person.questions.map(\.round) == [1, 1])
+        #expect(person.notices == [.rateLimited])
+    }
+
+    @Test func whereTheCodeIsOfNoUseALimitOnNewOnesEndsIt() async throws {
+        let ask = ScriptedMachine.Answer.success(.ask(Challenge(factor: .email)))
+        var machine = ScriptedMachine(
+            ask,
+            .failure(.refused(.challengeExpired, .newChallenge)),
+            .failure(.refused(.rateLimited, .wait))
+        )
+        let error = await #expect(throws: RecoveryError.self) { try await run(&machine, ScriptedPerson(.text("1"))) }
+        #expect(error?.kind == .rateLimited)
+    }
+
+    @Test func thePersonLearnsHowManyAnswersAreLeft() async throws {
+        let ask = ScriptedMachine.Answer.success(.ask(Challenge(factor: .email)))
+        let wrong = ScriptedMachine.Answer.failure(.refused(.challengeIncorrect))
+        var machine = ScriptedMachine(ask, wrong, wrong, wrong)
+        let person = ScriptedPerson(.text("1"), .text("2"), .text("3"))
+        await #expect(throws: RecoveryError.self) { try await run(&machine, person) }
+        #expect(person.questions.map(\.attemptsLeft) == [3, 2, 1])
+    }
+
     @Test func whatARefusedResendWantsIsDone() async throws {
         let ask = ScriptedMachine.Answer.success(.ask(Challenge(factor: .email)))
         var machine = ScriptedMachine(ask, .failure(.refused(.flowExpired)), ask)

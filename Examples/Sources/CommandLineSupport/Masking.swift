@@ -5,6 +5,11 @@ public enum Masking {
     /// What is masked already, as most providers send it, stays as it is.
     public static func destination(_ text: String) -> String {
         let plain = printable(text, limit: 128)
+        // A page where a code is entered belongs to nobody; what stands behind its host might.
+        if plain.hasPrefix("https://") || plain.hasPrefix("http://") {
+            let parts = plain.split(separator: "/", omittingEmptySubsequences: false)
+            return parts.count > 3 ? "\(parts[0])//\(parts[2])/…" : plain
+        }
         if isMasked(plain) { return plain }
         if let at = plain.lastIndex(of: "@") {
             let domain = plain[plain.index(after: at)...]

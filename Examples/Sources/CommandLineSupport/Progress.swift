@@ -24,6 +24,15 @@ public final class Progress: Sendable {
     private let time: TimeSource
     private let total: Int
     private let tellsWaits: Bool
+    private let wording: Wording
+
+    /// Whom the display speaks to.
+    public enum Wording: Sendable {
+        /// Somebody who has sent requests: attempts, statuses and the words of the outcomes.
+        case requests
+        /// Somebody who wants something else, such as to sign in: sentences.
+        case person
+    }
 
     /// Creates the display.
     ///
@@ -32,11 +41,19 @@ public final class Progress: Sendable {
     ///   - time: The client's time.
     ///   - total: The number of calls.
     ///   - tellsWaits: Whether each wait gets its line, beside the status line; not where a ``Timeline`` tells them.
-    public init(terminal: Terminal, time: TimeSource, total: Int, tellsWaits: Bool = true) {
+    ///   - wording: Whom it speaks to.
+    public init(
+        terminal: Terminal,
+        time: TimeSource,
+        total: Int,
+        tellsWaits: Bool = true,
+        wording: Wording = .requests
+    ) {
         self.terminal = terminal
         self.time = time
         self.total = total
         self.tellsWaits = tellsWaits
+        self.wording = wording
     }
 
     /// Takes note of an event.
@@ -55,9 +72,11 @@ public final class Progress: Sendable {
                 state.activities[event.call] = .waiting(reason: reason, until: event.time.advanced(by: duration))
                 // A question that is asked every few seconds needs no line each time.
                 if reason == .challengePending, state.lastFailure[event.call] == nil { return nil }
-                let why = state.lastFailure[event.call] ?? Self.words(reason)
                 let clock = HumanTime.clock(until, now: time.wallTime)
-                return "\(why); waiting \(HumanTime.text(duration)), until \(clock)"
+                let wait = "aiting \(HumanTime.text(duration)), until \(clock)"
+                // What is kept in mind of an earlier refusal has no failure of its own.
+                if wording == .person { return "\(Self.sentence(reason)) W\(wait)." }
+                return "\(state.lastFailure[event.call] ?? Self.words(reason)); w\(wait)"
             case .done:
                 state.activities[event.call] = nil
                 state.lastFailure[event.call] = nil
@@ -83,7 +102,7 @@ public final class Progress: Sendable {
         let (activities, done) = state.withLock { (Array($0.activities.values), $0.done) }
         let now = time.now
         terminal.showStatus(
-            Self.line(activities, done: done, of: total, now: now) { [time] in
+            Self.line(activities, done: done, of: total, now: now, wording: wording) { [time] in
                 HumanTime.clock(time.wallTime(at: $0), now: time.wallTime)
             }
         )
@@ -95,9 +114,10 @@ public final class Progress: Sendable {
         done: Int,
         of total: Int,
         now: TimeSource.Instant,
+        wording: Wording = .requests,
         clock: (TimeSource.Instant) -> String
     ) -> String? {
-        if total == 1 { return activities.first.flatMap { line($0, now: now, clock: clock) } }
+        if total == 1 { return activities.first.flatMap { line($0, now: now, wording: wording, clock: clock) } }
         var waits: [TimeSource.Instant] = []
         for case .waiting(_, let until) in activities { waits.append(until) }
         var parts = ["\(done) of \(total) done"]
@@ -112,21 +132,27 @@ public final class Progress: Sendable {
     private static func line(
         _ activity: Activity,
         now: TimeSource.Instant,
+        wording: Wording,
         clock: (TimeSource.Instant) -> String
     ) -> String? {
         switch activity {
         case .sending(let attempt, let since):
             let elapsed = since.duration(to: now)
             guard elapsed >= .seconds(1) else { return nil }
+            if wording == .person { return "No answer yet, \(HumanTime.wholeSeconds(elapsed)) s" }
             return "attempt \(attempt): no answer yet, \(HumanTime.wholeSeconds(elapsed)) s"
         case .receiving(let since):
             let elapsed = since.duration(to: now)
             guard elapsed >= .seconds(1) else { return nil }
             return "receiving the answer, \(HumanTime.wholeSeconds(elapsed)) s"
         case .waiting(let reason, let until):
-            let left = now.duration(to: until)
-            return
-                "\(words(reason)): \(HumanTime.text(.seconds(HumanTime.wholeSeconds(left)))) left, until \(clock(until))"
+            let left = HumanTime.text(.seconds(HumanTime.wholeSeconds(now.duration(to: until))))
+            switch (wording, reason) {
+            // The time belongs to the next question, and not to what is waited for.
+            case (.person, .challengePending): return "Waiting for the confirmation; asks again in \(left)"
+            case (.person, _): return "\(left) left, until \(clock(until)). Ctrl-C ends it"
+            case (.requests, _): return "\(words(reason)): \(left) left, until \(clock(until))"
+            }
         }
     }
 
@@ -135,6 +161,17 @@ public final class Progress: Sendable {
         if let error = outcome.transportError { return words(error.code.rawValue) }
         let kind = words(outcome.kind)
         return outcome.status.map { "HTTP \($0), \(kind)" } ?? kind
+    }
+
+    /// Why somebody has to wait.
+    private static func sentence(_ reason: Outcome.Kind) -> String {
+        switch reason {
+        case .accountLocked: "The account is locked for a time."
+        case .rateLimited, .quotaExhausted: "The server asks for some patience."
+        case .challengePending: "The confirmation has not arrived yet."
+        case .transport, .timedOut: "The server could not be reached; it is tried again."
+        default: "The server cannot answer now; it is tried again."
+        }
     }
 
     private static func words(_ kind: Outcome.Kind) -> String { words(kind.rawValue) }

@@ -34,7 +34,14 @@ extension Terminal {
             // The return key was not shown either.
             if isHidden { try? FileDescriptor.write("\n".utf8, to: STDERR_FILENO, name: "standard error") }
         }
-        let line = try await Self.readLine()
+        let line: String
+        do {
+            line = try await Self.readLine()
+        } catch {
+            // What comes next, often the shell's prompt, stands on a line of its own.
+            if !isHidden { try? FileDescriptor.write("\n".utf8, to: STDERR_FILENO, name: "standard error") }
+            throw error
+        }
         if isHidden { return line }
         var trimmed = line[...]
         while let first = trimmed.first, first.isWhitespace { trimmed = trimmed.dropFirst() }

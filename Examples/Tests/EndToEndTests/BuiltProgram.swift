@@ -49,7 +49,7 @@ struct BuiltProgram: Sendable {
         // The C copies of the arguments live until the program has been started.
         var strings: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         defer { for index in unsafe strings.indices { unsafe free(strings[index]) } }
-        var variables: [UnsafeMutablePointer<CChar>?] = unsafe Self.variables(adding: environment)
+        var variables: [UnsafeMutablePointer<CChar>?] = unsafe Self.variables(adding: environment, stateIn: directory)
         defer { for index in unsafe variables.indices { unsafe free(variables[index]) } }
         var process = pid_t()
         let code = unsafe posix_spawn(&process, path, &actions, nil, &strings, &variables)
@@ -58,12 +58,19 @@ struct BuiltProgram: Sendable {
     }
 
     /// Copies of the variables of this process and of more, as C wants them.
-    private static func variables(adding more: [String: String]) -> [UnsafeMutablePointer<CChar>?] {
+    ///
+    /// What a program keeps by itself belongs to its test alone.
+    static func variables(
+        adding more: [String: String],
+        stateIn directory: String
+    ) -> [UnsafeMutablePointer<CChar>?] {
+        let more = more.merging(["XDG_STATE_HOME": directory]) { named, _ in named }
         var all: [UnsafeMutablePointer<CChar>?] = unsafe []
         // The list belongs to the system and ends with a null pointer; nothing here changes it.
         var next: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = unsafe environ
         while let variable = unsafe next.pointee {
-            unsafe all.append(strdup(variable))
+            let text = unsafe String(cString: variable)
+            if !more.keys.contains(where: { text.hasPrefix("\($0)=") }) { unsafe all.append(strdup(variable)) }
             unsafe next = unsafe next.successor()
         }
         for (name, value) in more { unsafe all.append(strdup("\(name)=\(value)")) }
@@ -128,11 +135,17 @@ func withTemporaryDirectory(_ body: (String) async throws -> Void) async throws 
         return unsafe String(cString: base)
     }
     let directory = try #require(path)
-    defer {
-        for name in names(in: directory) { unsafe unlink(directory + "/" + name) }
-        unsafe rmdir(directory)
-    }
+    defer { removeDirectory(directory) }
     try await body(directory)
+}
+
+/// Removes a directory with all that is in it.
+private func removeDirectory(_ directory: String) {
+    for name in names(in: directory) {
+        let path = "\(directory)/\(name)"
+        if unsafe unlink(path) != 0 { removeDirectory(path) }
+    }
+    unsafe rmdir(directory)
 }
 
 /// The names of the files in a directory.

@@ -11,7 +11,12 @@ struct TerminalProgram: Sendable {
     private let seen = Locked<[UInt8]>([])
 
     /// Starts a program whose input and errors are a terminal; its output goes to the file `out` in the directory.
-    init(_ name: String, _ arguments: [String], in directory: String) throws {
+    init(
+        _ name: String,
+        _ arguments: [String],
+        in directory: String,
+        environment: [String: String] = [:]
+    ) throws {
         self.directory = directory
         // The calls of the C library for this are not there in Swift; these are what they do.
         master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY)
@@ -33,8 +38,13 @@ struct TerminalProgram: Sendable {
         // The C copies of the arguments live until the program has been started.
         var strings: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         defer { for index in unsafe strings.indices { unsafe free(strings[index]) } }
+        var variables: [UnsafeMutablePointer<CChar>?] = unsafe BuiltProgram.variables(
+            adding: environment,
+            stateIn: directory
+        )
+        defer { for index in unsafe variables.indices { unsafe free(variables[index]) } }
         var process = pid_t()
-        let code = unsafe posix_spawn(&process, path, &actions, nil, &strings, environ)
+        let code = unsafe posix_spawn(&process, path, &actions, nil, &strings, &variables)
         try #require(code == 0, "\(path) cannot be started")
         self.process = process
         read()

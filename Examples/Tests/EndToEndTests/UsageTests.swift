@@ -50,10 +50,15 @@ struct UsageTests {
         "--provider oauth --base-url URL --client-id cli --client-token-env NAME status",
         "--provider clerk --base-url URL --quiet --verbose status",
         "--base-url URL status",
+        "--provider clerk --base-url URL --token-file= status",
+        "--provider clerk --base-url URL --token-file a --no-token-file status",
+        "--provider clerk --base-url URL get https://elsewhere.example/v1/me",
+        "--provider clerk --base-url URL get URL/v1/me",
+        "--provider forgerock --base-url URL get https://elsewhere.example/json",
     ])
     func whatIsNotUnderstoodSendsNothing(line: String) async throws {
         try await Bench.run { bench in
-            let words = line.split(separator: " ").map { $0 == "URL" ? bench.sandbox.url : String($0) }
+            let words = line.split(separator: " ").map { String($0).replacing("URL", with: bench.sandbox.url) }
             let end = try await BuiltProgram("auth-client", words, in: bench.directory).end()
             #expect(end.status == 64)
             #expect(end.output.isEmpty)

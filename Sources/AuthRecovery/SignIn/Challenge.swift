@@ -30,6 +30,13 @@ public enum AnswerKey: String, Sendable, Hashable, CaseIterable {
     case text
 }
 
+extension AnswerKey {
+    /// Whether the server sends what is asked for, so that it can be sent again.
+    public var isSent: Bool {
+        self == .emailCode || self == .phoneCode || self == .emailLink
+    }
+}
+
 /// A way to prove oneself that the server offers.
 public struct Factor: Sendable, Hashable {
     /// What it asks a person for.
@@ -72,6 +79,11 @@ public struct Challenge: Sendable, Hashable {
     public var round: Int
     /// Why it is asked again; nil the first time.
     public var previousFailure: Outcome?
+    /// How many more answers the sign-in takes before it gives up, this one included; nil where nobody counts.
+    ///
+    /// It is the sign-in's own bound (``SignInOptions/maxRounds``). A server may lock the account before, and says so in
+    /// its own words.
+    public var attemptsLeft: Int?
     /// What the server says the answer must be like, such as the rules for a new password.
     public var hint: String?
     /// The question in the provider's own words, where it has some.

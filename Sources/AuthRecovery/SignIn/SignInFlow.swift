@@ -55,7 +55,8 @@ public struct SignInFlow: Sendable {
         case resync
         case choose(Factor)
         case submit(Secret, Challenge)
-        case resend(Challenge)
+        /// Another code, because the last one is of no use any more, or because the person wishes for one.
+        case resend(Challenge, isWish: Bool = false)
         case replace(Detour)
     }
 
@@ -69,7 +70,7 @@ public struct SignInFlow: Sendable {
     }
 
     private func follow<Machine: SignInMachine>(_ machine: inout Machine) async throws -> Machine.Session {
-        var progress = SignInProgress()
+        var progress = SignInProgress(maxRounds: options.maxRounds)
         var move = Move.call(.begin)
         while true {
             try Task.checkCancellation()
@@ -98,6 +99,9 @@ public struct SignInFlow: Sendable {
         }
     }
 
+    /// How long somebody who could go on without it waits for another code.
+    private static let patience = Duration.seconds(5)
+
     private func perform<Machine: SignInMachine>(
         _ call: Call,
         with machine: inout Machine
@@ -107,7 +111,10 @@ public struct SignInFlow: Sendable {
         case .resync: try await machine.resync()
         case .choose(let factor): try await machine.choose(factor)
         case .submit(let answer, let challenge): try await machine.submit(answer, to: challenge)
-        case .resend(let challenge): try await machine.resend(challenge.factor)
+        // Meanwhile the code that was sent before may arrive: then nobody wants to sit out a limit on new ones.
+        case .resend(let challenge, isWish: true) where challenge.key.isSent:
+            try await RecoveringClient.$waitLimit.withValue(Self.patience) { try await machine.resend(challenge.factor) }
+        case .resend(let challenge, _): try await machine.resend(challenge.factor)
         case .replace(let detour): try await machine.replace(detour.question.factor, after: detour.refusal)
         }
     }
@@ -116,7 +123,7 @@ public struct SignInFlow: Sendable {
     private func next(_ question: Challenge, after call: Call, _ progress: SignInProgress) -> Challenge {
         var question = progress.numbered(question)
         // A new code, the same question.
-        if case .resend(let before) = call { question.previousFailure = before.previousFailure }
+        if case .resend(let before, _) = call { question.previousFailure = before.previousFailure }
         return question
     }
 
@@ -129,7 +136,7 @@ public struct SignInFlow: Sendable {
         emit(.challenge(kind: question.key.rawValue, destination: question.factor.destination))
         switch try await answer(to: question) {
         case .text(let text): return .submit(text, question)
-        case .resend: return .resend(question)
+        case .resend: return .resend(question, isWish: true)
         case .useAnotherFactor: return .replace(Detour(question: question))
         }
     }
@@ -162,6 +169,10 @@ public struct SignInFlow: Sendable {
             options: options
         )
         var move: Move?
+        if case .resend(let challenge, isWish: true) = call, refusal.isOfTooManyCodes {
+            await responder.notice(refusal.outcome)
+            return .ask(challenge)
+        }
         switch reaction {
         case .fail:
             break
@@ -205,9 +216,9 @@ public struct SignInFlow: Sendable {
         // Of these, the person answers on another device, while the call lasts.
         case .choose(let factor) where factor.key == .push:
             (progress.numbered(Challenge(factor: factor)), Challenge(factor: factor))
-        case .resend(let challenge) where challenge.key == .push: (challenge, challenge)
+        case .resend(let challenge, _) where challenge.key == .push: (challenge, challenge)
         case .choose(let factor): (nil, Challenge(factor: factor))
-        case .resend(let challenge): (nil, challenge)
+        case .resend(let challenge, _): (nil, challenge)
         case .resync, .replace: (nil, nil)
         }
     }
@@ -242,5 +253,12 @@ public struct SignInFlow: Sendable {
             throw RecoveryError(outcome: Outcome(.factorUnavailable), reason: .notRecoverable)
         }
         return best
+    }
+}
+
+extension RecoveryError {
+    /// Whether another code is refused for now, while the one before stays good.
+    fileprivate var isOfTooManyCodes: Bool {
+        kind == .rateLimited || kind == .quotaExhausted
     }
 }

@@ -24,10 +24,18 @@ struct SignInProgress {
 
     /// How often the flow was begun again or read again.
     private(set) var restarts = 0
+    private let maxRounds: Int
     private var moves = 0
     private var refusals: [FactorID: Int] = [:]
     private var acceptances: [FactorID: Int] = [:]
     private var discarded: Set<FactorID> = []
+
+    /// Begins.
+    ///
+    /// - Parameter maxRounds: How often one question is asked.
+    init(maxRounds: Int) {
+        self.maxRounds = maxRounds
+    }
 
     /// Counts one more move.
     mutating func countMove() throws {
@@ -62,6 +70,7 @@ struct SignInProgress {
     func numbered(_ challenge: Challenge) -> Challenge {
         var challenge = challenge
         challenge.round = refusals[FactorID(challenge.factor), default: 0] + 1
+        challenge.attemptsLeft = max(1, maxRounds - challenge.round + 1)
         return challenge
     }
 

@@ -93,6 +93,11 @@ public struct RecoveringClient: Sendable {
     /// unsent, instead of cut off in doubt.
     @TaskLocal package static var timeLimit: Duration?
 
+    /// The longest single wait of calls that somebody could do without; nil for no bound but the client's own.
+    ///
+    /// Unlike ``timeLimit`` it cuts off no call that is under way.
+    @TaskLocal package static var waitLimit: Duration?
+
     /// The events of all calls from now on.
     public var events: AsyncStream<RecoveryEvent> {
         runtime.events.stream()

@@ -42,6 +42,7 @@ public struct Recovery: Middleware {
         let origin = Origin(of: request)
         var rules = rules
         // Mostly none: then nothing is copied.
+        if let limit = RecoveringClient.waitLimit { rules.maxWait = min(rules.maxWait, max(.zero, limit)) }
         if !context.options.policies.isEmpty { rules.policies = context.options.policies + rules.policies }
         var run = RecoveryRun(
             rules: rules,

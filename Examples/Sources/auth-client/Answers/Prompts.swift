@@ -1,23 +1,38 @@
 import AuthRecovery
 import CommandLineSupport
 import HTTPRecovery
+import Locking
 
 /// Asks the person at the terminal.
-struct Prompts: Sendable {
+final class Prompts: Sendable {
     let terminal: Terminal
+    /// The last thing that was told.
+    private let told = Locked<String?>(nil)
+    /// Whether another code was wished for, and nothing was said against it yet.
+    private let wishes = Locked(false)
+
+    init(terminal: Terminal) {
+        self.terminal = terminal
+    }
 
     /// Asks a question; a password is not shown while it is typed.
     func ask(_ challenge: Challenge) async throws -> ChallengeAnswer {
-        for line in Self.preparation(challenge) { tell(line) }
+        if takeWish(), challenge.key.isSent {
+            tell("A new one was sent\(Prompts.destination(challenge)).")
+        }
+        for line in Prompts.preparation(challenge) { tell(line) }
         while true {
-            let text = try await terminal.ask(Self.question(challenge), isHidden: challenge.key.isHidden)
+            let text = try await terminal.ask(Prompts.question(challenge), isHidden: challenge.key.isHidden)
+            told.withLock { $0 = nil }
             switch text {
             case "" where challenge.isOptional: return .useAnotherFactor
             case "": continue
-            case "?": for line in Self.help(challenge) { tell(line) }
-            case "resend" where challenge.key.isSent || challenge.key == .push: return .resend
+            case "?": for line in Prompts.help(challenge) { tell(line) }
+            case "resend" where challenge.key.isSent || challenge.key == .push:
+                wishes.withLock { $0 = true }
+                return .resend
             case "other" where challenge.key != .newPassword: return .useAnotherFactor
-            case _ where challenge.key == .push: for line in Self.help(challenge) { tell(line) }
+            case _ where challenge.key == .push: for line in Prompts.help(challenge) { tell(line) }
             default: return .text(Secret(text))
             }
         }
@@ -46,8 +61,17 @@ struct Prompts: Sendable {
     }
 
     /// Tells the person something.
-    func tell(_ text: String) {
-        terminal.write(Masking.printable(text))
+    ///
+    /// - Parameters:
+    ///   - text: What to tell.
+    ///   - isRepeated: Whether it is told again where it was the last thing that was told.
+    func tell(_ text: String, isRepeated: Bool = true) {
+        let isNew = told.withLock { told in
+            defer { told = text }
+            return told != text
+        }
+        wishes.withLock { $0 = false }
+        if isNew || isRepeated { terminal.write(Masking.printable(text)) }
     }
 
     /// What is to be known of something that is answered elsewhere; whoever reads it has asked for it.
@@ -70,7 +94,9 @@ struct Prompts: Sendable {
     /// What stands above a question.
     private static func preparation(_ challenge: Challenge) -> [String] {
         var lines: [String] = []
-        if let prompt = challenge.prompt, !challenge.key.isInOwnWords { lines.append(prompt) }
+        if let prompt = challenge.prompt, !challenge.key.isInOwnWords, !says(prompt, challenge.key.title) {
+            lines.append(prompt)
+        }
         if let hint = challenge.hint { lines.append(hint) }
         // The person is the one who needs it, and this is their screen.
         if let setup = challenge.setup { lines.append("To set it up: \(setup.reveal())") }
@@ -78,10 +104,32 @@ struct Prompts: Sendable {
         return lines
     }
 
+    private func takeWish() -> Bool {
+        wishes.withLock { wished in
+            defer { wished = false }
+            return wished
+        }
+    }
+
+    private static func destination(_ challenge: Challenge) -> String {
+        challenge.factor.destination.map { " to \($0)" } ?? ""
+    }
+
+    /// Whether a server's words say no more than ours.
+    private static func says(_ prompt: String, _ title: String) -> Bool {
+        prompt.filter(\.isLetter).lowercased() == title.filter(\.isLetter).lowercased()
+    }
+
     private static func question(_ challenge: Challenge) -> String {
         let isSent = challenge.key.isSent
-        let destination = (isSent ? challenge.factor.destination : nil).map { " sent to \($0)" } ?? ""
-        let more = isSent ? " (? for help)" : challenge.key == .push ? " (resend, other or ?)" : ""
+        let destination = isSent && challenge.factor.destination != nil ? " sent\(destination(challenge))" : ""
+        var notes: [String] = []
+        if let left = challenge.attemptsLeft, challenge.round > 1 {
+            notes.append(left == 1 ? "last try" : "\(left) tries left")
+        }
+        if isSent { notes.append("? for help") }
+        if challenge.key == .push { notes.append("resend, other or ?") }
+        let more = notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))"
         let own = challenge.prompt.map { Masking.printable($0, limit: 200) } ?? ""
         let title = challenge.key.isInOwnWords && !own.isEmpty ? own : challenge.key.title
         let line = "\(title)\(destination)\(more)"
@@ -135,10 +183,5 @@ extension AnswerKey {
     /// Whether the answer is hidden while it is typed.
     var isHidden: Bool {
         self == .password || self == .newPassword || self == .securityAnswer
-    }
-
-    /// Whether the server sends what is asked for, so that it can be sent again.
-    var isSent: Bool {
-        self == .emailCode || self == .phoneCode || self == .emailLink
     }
 }

@@ -1,4 +1,5 @@
 import AuthRecovery
+import CommandLineSupport
 import HTTPRecovery
 
 /// Answers from the file first, then from the person at the terminal, where there is one.
@@ -40,7 +41,13 @@ struct Responder: ChallengeResponder {
     }
 
     func notice(_ outcome: Outcome) async {
-        terminal?.tell(outcome.userMessage ?? outcome.kind.userMessage)
+        guard let terminal else { return }
+        var text = outcome.userMessage ?? outcome.kind.userMessage
+        if let wait = outcome.statedWait, wait >= .seconds(1) {
+            text += " It is worth trying again in \(HumanTime.text(wait))."
+        }
+        // What is said while the same thing is waited for needs no line each time.
+        terminal.tell(text, isRepeated: outcome.isFailure && outcome.kind != .challengePending)
     }
 
     /// A push is answered on the phone; what can be wished for here is another one, or another way.

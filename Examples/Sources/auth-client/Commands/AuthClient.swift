@@ -11,52 +11,76 @@ struct AuthClient: ParsableCommand {
         abstract: "Signs in to an auth server, through everything that can stand in the way.",
         discussion: """
             COMMANDS
-              sign-in    Signs in. Asks for what is needed, or takes it from --answers.
-              status     Tells whether there is a session, as the server sees it.
-              get PATH   Requests a path below the base URL with the session's credential;
-                         the body goes to standard output.
+              sign-in    Signs in. Asks for what is needed, or takes it
+                         from --answers.
+              status     Tells whether there is a session, as the server
+                         sees it.
+              get PATH   Requests a path below the base URL with the
+                         session's credential; the body goes to standard
+                         output.
               refresh    Renews the session's token.
               sign-out   Ends the session.
-              classify   Reads logged exchanges, one JSON object a line, on standard input
-                         and tells what each means. Needs no --base-url.
+              classify   Reads logged exchanges, one JSON object a line, on
+                         standard input and tells what each means.
+              explain    Reads one response on standard input, as curl -i
+                         prints it, and tells in words what it means.
+              The last two ask no server and need no --base-url.
 
             ANSWERS
-              A JSON object with the keys password, email_code, phone_code, totp, backup_code,
-              new_password, security_answer, text, phone_number (to set one up), webauthn (the
-              word unsupported, or a raw outcome), push (the word resend has another one sent
-              after one that nobody answered) and choice (an answer key, the provider's own
-              factor name, or yes or no; of a locked Okta account EMAIL or SMS). An array is
-              taken in order, a text is an array of one; nothing is sent twice. Without choice,
-              a factor whose answer is at hand is taken. For forgerock, get takes --answers too:
-              a gateway may ask for a stronger proof before it lets the request pass. For oauth and
-              facebook sign-in shows a code to enter in a browser, and needs no answers.
+              A JSON object with the keys password, email_code, phone_code,
+              totp, backup_code, new_password, security_answer, text,
+              email_link, phone_number (to set one up), webauthn (the word
+              unsupported, or a raw outcome), push (the word resend has
+              another one sent after one that nobody answered) and choice
+              (an answer key, the provider's own factor name, or yes or no;
+              of a locked Okta account EMAIL or SMS). An array is taken in
+              order, a text is an array of one; nothing is sent twice.
+              Without choice, a factor whose answer is at hand is taken. For
+              forgerock, get takes --answers too: a gateway may ask for a
+              stronger proof before it lets the request pass. For oauth and
+              facebook sign-in shows a code to enter in a browser, and needs
+              no answers.
+
+            AT A PROMPT
+              ?        tells what can be typed
+              resend   has another code or confirmation sent
+              other    goes on with another way to prove that it is you
+              Ctrl-C   ends the command, at a prompt and in every wait
 
             EXIT STATUS
-              0 done; 64 wrong usage; 65 invalid or missing input; 69 the service cannot be
-              used now (timeouts, 5xx, unreadable answers); 75 locked or rate limited and not
-              waited out; 77 refused; 130 interrupted.
+              0    done
+              64   wrong usage
+              65   invalid or missing input
+              69   the service cannot be used now (timeouts, 5xx, unreadable
+                   answers)
+              75   locked or rate limited, and not waited out
+              77   refused
+              130  interrupted
 
             EVENTS
-              --events writes one JSON object a line: attempt, response, failure, wait, retry,
-              refresh, clear, fallback, challenge, giving_up, done. No secret is in any of them.
+              --events writes one JSON object a line: attempt, response,
+              failure, wait, retry, refresh, clear, fallback, challenge,
+              giving_up, done. No secret is in any of them.
 
             EXAMPLES
               auth-client --provider clerk --base-url https://clerk.example.com \\
-                --token-file session.json sign-in --identifier ada@example.com
+                sign-in --identifier ada@example.com
               auth-client --provider clerk --base-url https://clerk.example.com \\
-                --token-file session.json get /v1/me
-              auth-client --provider oauth --base-url https://id.example.com --client-id cli \\
-                --scope 'openid offline_access' --token-file tokens.json sign-in
+                get /v1/me
+              auth-client --provider oauth --base-url https://id.example.com \\
+                --client-id cli --scope 'openid offline_access' sign-in
               auth-client --provider okta --org https://example.okta.com \\
                 --token-file session.json sign-in --identifier ada@example.com
-              auth-client --provider okta --org https://example.okta.com --client-id 0oa1 \\
-                --redirect-uri com.example.cli:/callback --token-file tokens.json sign-in
-              auth-client --provider forgerock --base-url https://id.example.com/am --realm alpha \\
-                --journey Login --token-file session.json sign-in --identifier ada
-              FACEBOOK_CLIENT_TOKEN=… auth-client --provider facebook --app-id 1234 \\
-                --base-url https://graph.facebook.com --client-token-env FACEBOOK_CLIENT_TOKEN \\
-                --token-file session.json sign-in
+              auth-client --provider okta --org https://example.okta.com \\
+                --client-id 0oa1 --redirect-uri com.example.cli:/callback sign-in
+              auth-client --provider forgerock --base-url https://id.example.com/am \\
+                --realm alpha --journey Login sign-in --identifier ada
+              FACEBOOK_CLIENT_TOKEN=… auth-client --provider facebook \\
+                --base-url https://graph.facebook.com --app-id 1234 \\
+                --client-token-env FACEBOOK_CLIENT_TOKEN sign-in
               auth-client --provider clerk classify < exchanges.jsonl
+              curl -si https://clerk.example.com/v1/client | \\
+                auth-client --provider clerk explain
             """
     )
 
@@ -69,7 +93,10 @@ struct AuthClient: ParsableCommand {
     @OptionGroup var options: ClientOptions
 
     @Argument(
-        help: ArgumentHelp("What to do: sign-in, status, get, refresh, sign-out or classify.", valueName: "command")
+        help: ArgumentHelp(
+            "What to do: sign-in, status, get, refresh, sign-out, classify or explain.",
+            valueName: "command"
+        )
     )
     var command: CommandName
 
@@ -79,9 +106,10 @@ struct AuthClient: ParsableCommand {
     func validate() throws {
         if command == .get, path == nil { throw ValidationError("get needs a path, such as /v1/me.") }
         if command != .get, let path { throw ValidationError("Unexpected argument '\(path)'.") }
-        if command != .classify {
-            guard !options.provider.servesClassifyAlone else {
-                throw ValidationError("--provider \(options.provider.rawValue) serves classify alone.")
+        try options.explain.check(for: command)
+        if command.needsServer {
+            guard !options.provider.servesNoServer else {
+                throw ValidationError("--provider \(options.provider.rawValue) serves classify and explain alone.")
             }
             try options.oauth.check(for: options.provider)
             if options.softwareKey != nil, options.provider != .okta, options.provider != .forgerock {
@@ -92,11 +120,13 @@ struct AuthClient: ParsableCommand {
             guard let baseURL = options.baseURL else {
                 throw ValidationError("--base-url is missing: the URL of what stands before the server's paths.")
             }
+            let base: HTTPRequest
             do {
-                _ = try HTTPRequest(url: baseURL)
+                base = try HTTPRequest(url: baseURL)
             } catch {
                 throw ValidationError("--base-url: \(error)")
             }
+            if let path, path.contains("://") { try check(url: path, against: base) }
         }
         // A gateway may ask for a stronger proof before it lets a request pass.
         let mayAsk = command == .signIn || (command == .get && options.provider == .forgerock)
@@ -107,9 +137,26 @@ struct AuthClient: ParsableCommand {
         }
     }
 
+    /// A whole URL is taken where the session's credential may go to: for get at a gateway beside PingAM.
+    private func check(url: String, against base: HTTPRequest) throws {
+        guard let request = try? HTTPRequest(url: url) else { return }
+        guard options.provider == .forgerock, Origin(of: request) == Origin(of: base) else {
+            throw ValidationError(
+                "get takes a path below the base URL, such as /v1/me: the session's credential goes nowhere else."
+            )
+        }
+    }
+
     func run() throws {
         switch command {
         case .classify: try Classify(provider: options.provider).run()
+        case .explain:
+            try Explain(
+                provider: options.provider,
+                hints: options.explain.hints(for: options.provider),
+                json: options.json,
+                terminal: options.telling.terminal(isQuiet: false)
+            ).run()
         default: try CommandRun(options: options, command: command, path: path).run()
         }
     }
@@ -123,11 +170,15 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
     case refresh
     case signOut = "sign-out"
     case classify
+    case explain
+
+    /// Whether it asks a server.
+    var needsServer: Bool { self != .classify && self != .explain }
 }
 
 /// The options of all commands.
 struct ClientOptions: ParsableArguments {
-    @Option(help: "Whose server it is; http serves classify alone.")
+    @Option(help: "Whose server it is; http serves classify and explain alone.")
     var provider: ProviderName
 
     @Option(
@@ -145,24 +196,18 @@ struct ClientOptions: ParsableArguments {
     @Flag(name: .customLong("password-stdin"), help: "Take the password from the first line of standard input.")
     var passwordFromInput = false
 
-    @Option(help: ArgumentHelp("Take the answers from this JSON file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Take the answers from this JSON file.", valueName: "file"), completion: .file())
     var answers: String?
 
-    @Option(
-        name: .customLong("token-file"),
-        help: ArgumentHelp(
-            "Keep tokens in this JSON file (mode 0600). Without it they last as long as the command.",
-            valueName: "file"
-        )
-    )
-    var tokenFile: String?
+    @OptionGroup var tokens: TokenFileOptions
 
     @Option(
         name: .customLong("software-key"),
         help: ArgumentHelp(
             "okta, forgerock: answer WebAuthn with a security key in software, kept in this file (mode 0600). For tests.",
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     var softwareKey: String?
 
@@ -171,6 +216,8 @@ struct ClientOptions: ParsableArguments {
     @OptionGroup(title: "ForgeRock") var forgeRock: ForgeRockOptions
 
     @OptionGroup(title: "Facebook") var facebook: FacebookOptions
+
+    @OptionGroup(title: "Explaining") var explain: ExplainOptions
 
     @Option(
         help: ArgumentHelp(
@@ -181,7 +228,10 @@ struct ClientOptions: ParsableArguments {
     )
     var state = StateOption.memory
 
-    @Option(help: ArgumentHelp("Write events as JSON Lines to this file, or - for standard error.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write events as JSON Lines to this file, or - for standard error.", valueName: "file"),
+        completion: .file()
+    )
     var events: String?
 
     @Option(

@@ -38,7 +38,13 @@ struct CommandRun: Sendable {
         }
         let runtime = Runtime(store: store)
         let isVerbose = options.telling.verbosity == .verbose
-        let progress = Progress(terminal: terminal, time: runtime.time, total: 1, tellsWaits: !isVerbose)
+        let progress = Progress(
+            terminal: terminal,
+            time: runtime.time,
+            total: 1,
+            tellsWaits: !isVerbose,
+            wording: .person
+        )
         let timeline = isVerbose ? Timeline(terminal: terminal, time: runtime.time, total: 1) : nil
         let commandEvents = CommandEvents(time: runtime.time) { event in
             events.write(event)
@@ -90,7 +96,7 @@ struct CommandRun: Sendable {
         do {
             let setup = ProviderSetup(
                 options: options,
-                tokens: options.tokenFile.map { FileTokenStore(path: $0) } ?? InMemoryTokenStore(),
+                tokens: options.tokenPlace.store,
                 client: client(nil, nil),
                 makeClient: client
             )
@@ -120,6 +126,7 @@ struct CommandRun: Sendable {
         switch command {
         case .signIn:
             let input = try SignInInput(options: options, terminal: terminal)
+            try options.tokenPlace.check()
             return .ok(name, session: try await provider.signIn(input))
         case .status:
             return .ok(name, session: try await provider.status())
@@ -135,7 +142,7 @@ struct CommandRun: Sendable {
         case .signOut:
             try await provider.signOut()
             return .ok(name)
-        case .classify:
+        case .classify, .explain:
             return .ok(name)
         }
     }
@@ -149,12 +156,16 @@ struct CommandRun: Sendable {
             let until = session.expiresAt.map { " until \(HumanTime.clock($0, now: now))" } ?? ""
             let line = "\(verb): \(session.id), \(session.status)\(until)\n"
             try? StandardOutput(terminal: terminal).write(Array(line.utf8)[...])
+            if command == .signIn, case .standard(let path) = options.tokenPlace, terminal.tellsProgress {
+                terminal.write(terminal.styled("The session is kept in \(path).", .faint))
+            }
         } else if command == .signOut, report.end == .ok {
             try? StandardOutput(terminal: terminal).write(Array("Signed out.\n".utf8)[...])
         }
         guard let failure = report.failure, !terminal.isQuiet else { return }
         var lines = ["auth-client: " + Masking.printable(failure.message)]
-        if let code = failure.code { lines.append("  The server calls it \(Masking.printable(code, limit: 100)).") }
+        if let code = failure.code, code != failure.status.map(String.init) { lines.append("  The server calls it \(Masking.printable(code, limit: 100)).") }
+        if let advice = failure.advice { lines.append("  \(advice)") }
         if let place = failure.place { lines.append("  Please go to \(Masking.printable(place)).") }
         if let retryAt = failure.retryAt {
             lines.append("  It is worth trying again at \(HumanTime.clock(retryAt, now: now)).")
@@ -170,7 +181,7 @@ struct ClientOptionsValue: Sendable {
     let identifier: String?
     let passwordFromInput: Bool
     let answers: String?
-    let tokenFile: String?
+    let tokenPlace: TokenPlace
     let state: StateOption
     let clientID: String?
     let clientSecretEnv: String?
@@ -194,7 +205,7 @@ struct ClientOptionsValue: Sendable {
         identifier = options.identifier
         passwordFromInput = options.passwordFromInput
         answers = options.answers
-        tokenFile = options.tokenFile
+        tokenPlace = TokenPlace(options)
         state = options.state
         clientID = options.oauth.clientID
         clientSecretEnv = options.oauth.clientSecretEnv

@@ -1,8 +1,4 @@
 import ArgumentParser
-import AuthRecovery
-import CommandLineSupport
-import Glibc
-import HTTPRecovery
 
 /// Which app of Facebook's the program is.
 struct FacebookOptions: ParsableArguments {
@@ -50,21 +46,4 @@ struct FacebookValue: Sendable {
     let appID: String?
     let clientTokenEnv: String?
     let appSecretEnv: String?
-}
-
-/// Reads secrets out of the environment.
-enum Environment {
-    /// The value of a variable.
-    ///
-    /// - Parameters:
-    ///   - name: The variable; nil where none was named.
-    ///   - option: The option that names it.
-    static func secret(_ name: String?, option: String) throws -> Secret? {
-        guard let name else { return nil }
-        // The text belongs to the environment and is copied at once; nothing here changes the environment.
-        guard let value = unsafe getenv(name), unsafe value.pointee != 0 else {
-            throw InputError("\(option): there is no environment variable of that name")
-        }
-        return Secret(unsafe String(cString: value))
-    }
 }

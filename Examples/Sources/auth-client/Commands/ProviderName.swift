@@ -28,7 +28,7 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
     }
 
     /// Whether only what is logged can be asked about, and no server.
-    var servesClassifyAlone: Bool { self == .http }
+    var servesNoServer: Bool { self == .http }
 
     /// What the commands do there.
     func client(_ setup: ProviderSetup) async throws -> any AuthProvider {
@@ -38,7 +38,7 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
         case .okta: try OktaProvider(setup)
         case .forgerock: try ForgeRockProvider(setup)
         case .facebook: try FacebookProvider(setup)
-        case .http: throw InputError("--provider \(rawValue) serves classify alone")
+        case .http: throw InputError("--provider \(rawValue) serves classify and explain alone")
         }
     }
 }

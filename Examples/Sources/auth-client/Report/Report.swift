@@ -34,6 +34,10 @@ struct Report: Sendable {
         var remedies: [String]
         /// Where the person has to do something, for people alone.
         var place: String?
+        /// The HTTP status, which some servers give for a code.
+        var status: Int?
+        /// What the person can do with this program, for people alone.
+        var advice: String?
     }
 
     var provider: String
@@ -62,7 +66,9 @@ struct Report: Sendable {
                 parameter: error.outcome.parameter,
                 retryAt: error.retryAt,
                 remedies: error.remedies.map(\.rawValue),
-                place: error.remedies.contains(.visitProvider) ? error.outcome.advice?["url"]?.string : nil
+                place: error.remedies.contains(.visitProvider) ? error.outcome.advice?["url"]?.string : nil,
+                status: error.outcome.status,
+                advice: advice(on: error)
             )
             return Report(
                 provider: provider,
@@ -112,6 +118,15 @@ struct Report: Sendable {
                     until: nil
                 )
             )
+        }
+    }
+
+    private static func advice(on error: RecoveryError) -> String? {
+        switch (error.kind, error.reason) {
+        case (.alreadySignedIn, _): "The command sign-out ends the session that is there."
+        case (_, .waitExceedsLimit): "--max-wait sets the longest wait."
+        case (_, .deadlineWouldPass), (_, .deadlinePassed): "--deadline sets how long the command may take."
+        default: nil
         }
     }
 

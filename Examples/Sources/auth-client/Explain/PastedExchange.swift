@@ -1,0 +1,181 @@
+import HTTPRecovery
+import HTTPTypes
+
+/// One exchange as somebody pastes it: a response as `curl -i` or `curl -v` prints it, a body alone, or a line for
+/// `classify`.
+struct PastedExchange: Sendable {
+    /// What was pasted, as a classifier sees it.
+    var exchange: Exchange
+    /// Whether no status stood there, so that one was supposed.
+    var supposesStatus = false
+    /// Whether no request stood there, so that one was supposed.
+    var supposesRequest = false
+
+    /// What is known beside the text.
+    struct Hints: Sendable {
+        var method: HTTPRequest.Method?
+        var path: String?
+        var status: Int?
+        var presented: Outcome.CredentialKind?
+        /// What an `Authorization` field holds at the provider.
+        var authorization = Outcome.CredentialKind.access
+    }
+
+    /// Reads the text.
+    ///
+    /// - Parameters:
+    ///   - text: What was pasted.
+    ///   - hints: What the options say; they stand above the text.
+    ///   - now: The local time.
+    /// - Throws: ``InputError`` where there is nothing to read.
+    init(_ text: [UInt8], hints: Hints, now: Timestamp) throws(InputError) {
+        guard text.contains(where: { !Self.blanks.contains($0) }) else {
+            throw InputError("nothing was pasted: paste a response, as curl -i prints it, and end it with Ctrl-D")
+        }
+        if let record = try? ClassificationRecord(line: text, systemTime: now) {
+            self.exchange = record.exchange
+        } else {
+            var reader = TranscriptReader()
+            reader.read(text)
+            let status = hints.status ?? reader.status
+            supposesStatus = status == nil
+            supposesRequest = hints.path == nil && reader.path == nil
+            exchange = Exchange(
+                method: reader.method ?? .post,
+                path: reader.path ?? "/",
+                presented: reader.presentsCredential ? hints.authorization : nil,
+                result: .response(
+                    // Somebody who asks about a body alone has met a failure.
+                    HTTPResponse(status: .init(code: status ?? 400), headerFields: reader.fields),
+                    body: reader.body
+                ),
+                now: now
+            )
+        }
+        if let method = hints.method { exchange.method = method }
+        if let path = hints.path { exchange.path = String(path.prefix { $0 != "?" && $0 != "#" }) }
+        if let presented = hints.presented { exchange.presented = presented }
+    }
+
+    private static let blanks: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
+}
+
+/// Reads what curl prints: the blocks of requests and responses, of which the last response counts.
+private struct TranscriptReader {
+    var method: HTTPRequest.Method?
+    var path: String?
+    var status: Int?
+    var fields = HTTPFields()
+    var body: [UInt8] = []
+    /// Whether the request had an `Authorization` field.
+    var presentsCredential = false
+
+    private enum Place {
+        case outside
+        case request
+        case response
+    }
+
+    private var place = Place.outside
+
+    mutating func read(_ text: [UInt8]) {
+        var rest = text[...]
+        while !rest.isEmpty {
+            let end = rest.firstIndex(of: UInt8(ascii: "\n"))
+            let line = rest[..<(end ?? rest.endIndex)]
+            if take(String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)) {
+                rest = end.map { rest[($0 + 1)...] } ?? []
+            } else {
+                body = Self.withoutTalk(rest)
+                // The body of an answer that another one follows, as of a redirect, is of no interest.
+                guard let next = Self.nextHead(in: rest) else { return }
+                body = []
+                rest = rest[next...]
+                place = .outside
+            }
+        }
+    }
+
+    /// Takes a line of a head; false where the body begins with it.
+    private mutating func take(_ line: String) -> Bool {
+        if Self.isTalk(line) { return true }
+        let content = Self.content(of: line)
+        if let (method, path) = Self.requestLine(content) {
+            (self.method, self.path, presentsCredential, place) = (method, path, false, .request)
+            return true
+        }
+        if let status = Self.statusLine(content) {
+            (self.status, fields, place) = (status, [:], .response)
+            return true
+        }
+        switch place {
+        case .outside:
+            return content.isEmpty
+        case .request:
+            if content.isEmpty { place = .outside }
+            if content.lowercased().hasPrefix("authorization:") { presentsCredential = true }
+            return true
+        case .response:
+            guard !content.isEmpty else {
+                place = .outside
+                return true
+            }
+            guard let colon = content.firstIndex(of: ":"), let name = HTTPField.Name(String(content[..<colon])) else {
+                return false
+            }
+            let value = content[content.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            fields.append(HTTPField(name: name, value: String(value)))
+            return true
+        }
+    }
+
+    /// Whether it is what `curl -v` says about the connection.
+    private static func isTalk(_ line: some StringProtocol) -> Bool {
+        line.hasPrefix("* ") || line.hasPrefix("{ [") || line.hasPrefix("} [")
+    }
+
+    /// The line without the mark that `curl -v` puts before it.
+    private static func content(of line: String) -> Substring {
+        if line == ">" || line == "<" { return "" }
+        return line.hasPrefix("> ") || line.hasPrefix("< ") ? line.dropFirst(2) : line[...]
+    }
+
+    private static func requestLine(_ line: Substring) -> (HTTPRequest.Method, String)? {
+        let words = line.split(separator: " ")
+        guard words.count >= 2, words.count <= 3, words.count == 2 || words[2].hasPrefix("HTTP/"),
+            words[0].allSatisfy({ $0.isASCII && $0.isUppercase }), words[1].hasPrefix("/"),
+            let method = HTTPRequest.Method(String(words[0]))
+        else { return nil }
+        return (method, String(words[1].prefix { $0 != "?" && $0 != "#" }))
+    }
+
+    private static func statusLine(_ line: Substring) -> Int? {
+        let words = line.split(separator: " ", maxSplits: 2)
+        guard words.count >= 2, words[0].hasPrefix("HTTP/"), let status = Int(words[1]), (100...999).contains(status)
+        else { return nil }
+        return status
+    }
+
+    /// Where a further response begins, behind the first line.
+    private static func nextHead(in bytes: ArraySlice<UInt8>) -> Int? {
+        var rest = bytes
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            rest = rest[(end + 1)...]
+            let line = rest.prefix(4096).prefix { $0 != 0x0A && $0 != 0x0D }
+            let text = String(decoding: line, as: UTF8.self)
+            if statusLine(content(of: text)) != nil { return rest.startIndex }
+            // Without its mark a request's line could be anything.
+            if text.hasPrefix("> "), requestLine(text.dropFirst(2)) != nil { return rest.startIndex }
+        }
+        return nil
+    }
+
+    /// The body without what `curl -v` says behind it.
+    private static func withoutTalk(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        while let last = lines.last, last.isEmpty || isTalk(String(decoding: last.prefix(8), as: UTF8.self)) {
+            lines.removeLast()
+        }
+        return Array(lines.joined(separator: [UInt8(ascii: "\n")]))
+    }
+}

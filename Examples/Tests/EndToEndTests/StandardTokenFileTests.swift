@@ -1,0 +1,87 @@
+import AuthSandbox
+import Glibc
+import HTTPRecovery
+import Testing
+
+/// Where tokens are kept when nobody says where.
+@Suite("auth-client without --token-file", .timeLimit(.minutes(15)), .bounded)
+struct StandardTokenFileTests {
+    private static func run(
+        _ bench: Bench,
+        _ arguments: [String],
+        url: String? = nil,
+        environment: [String: String] = [:]
+    ) async throws -> BuiltProgram.End {
+        try await BuiltProgram(
+            "auth-client",
+            ["--provider", "clerk", "--base-url", url ?? bench.sandbox.url] + arguments,
+            in: bench.directory,
+            input: "open-sesame-42\n",
+            environment: environment
+        ).end()
+    }
+
+    private static let signIn = ["--password-stdin", "sign-in", "--identifier", "ada@example.com"]
+
+    @Test func theSessionIsThereForTheNextCommand() async throws {
+        try await Bench.run { bench in
+            let first = try await Self.run(bench, Self.signIn + ["--plain"])
+            #expect(first.status == 0)
+            let folder = bench.directory + "/auth-client"
+            #expect(permissions(of: folder) == 0o700)
+            let file = try #require(names(in: folder).first { $0.hasSuffix(".json") })
+            #expect(file.hasPrefix("clerk_http_127.0.0.1"))
+            #expect(permissions(of: "\(folder)/\(file)") == 0o600)
+            #expect(first.errors.contains("The session is kept in \(folder)/\(file)."))
+            let status = try await Self.run(bench, ["status"])
+            #expect(status.status == 0)
+            #expect(status.output.hasPrefix("There is a session: sess_"))
+            #expect(try await Self.run(bench, ["sign-out"]).status == 0)
+            #expect(try await Self.run(bench, ["status"]).status == 77)
+        }
+    }
+
+    @Test func noOtherServerGetsTheToken() async throws {
+        try await Bench.run { bench in
+            #expect(try await Self.run(bench, Self.signIn).status == 0)
+            let other = try await AuthSandbox.start(scenario: .unlimited)
+            defer { other.stop() }
+            #expect(try await Self.run(bench, ["status"], url: other.url).status == 77)
+            // Without a session there is nothing to ask, so nothing was presented either.
+            #expect(!other.requests().contains { $0.headers.contains { $0.lowercased().hasPrefix("authorization") } })
+            #expect(try await Self.run(bench, ["status"], url: bench.sandbox.url + "/").status == 0)
+            #expect(try await Self.run(bench, ["status"], url: bench.sandbox.url + "/proxy").status != 0)
+        }
+    }
+
+    @Test func nothingIsKeptOnWish() async throws {
+        try await Bench.run { bench in
+            #expect(try await Self.run(bench, Self.signIn + ["--no-token-file"]).status == 0)
+            #expect(names(in: bench.directory).contains("auth-client") == false)
+            #expect(try await Self.run(bench, ["status"]).status == 77)
+        }
+    }
+
+    @Test func theHomeDirectoryIsTakenWithoutXDG() async throws {
+        try await Bench.run { bench in
+            let home = ["XDG_STATE_HOME": "relative/ignored", "HOME": bench.directory + "/home"]
+            #expect(try await Self.run(bench, Self.signIn, environment: home).status == 0)
+            let folder = bench.directory + "/home/.local/state/auth-client"
+            #expect(names(in: folder).contains { $0.hasSuffix(".json") })
+        }
+    }
+
+    @Test func aPlaceThatCannotBeWrittenIsToldBeforeThePasswordIsSpent() async throws {
+        // For root every directory can be written, so a file stands where one would have to be.
+        try await Bench.run { bench in
+            try write("", to: bench.directory + "/file")
+            let end = try await Self.run(bench, Self.signIn + ["--token-file", bench.directory + "/file/tokens.json"])
+            #expect(end.status == 65)
+            #expect(end.errors.contains("cannot be written to"))
+            let folder = try await Self.run(bench, Self.signIn + ["--token-file", bench.directory])
+            #expect(folder.status == 65)
+            #expect(folder.errors.contains("is a directory"))
+            #expect(bench.routes.isEmpty)
+        }
+    }
+}
