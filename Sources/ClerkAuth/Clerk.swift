@@ -40,7 +40,7 @@ public struct Clerk: Sendable {
     ///   - client: Sends the requests.
     ///   - tokens: Keeps the client token and the id of the session.
     ///   - configuration: What the app wants beside.
-    /// - Throws: `InvalidURL` when the text is no such URL.
+    /// - Throws: `InvalidURL` when the text is no such URL, or has a query or a fragment.
     public init(
         frontendAPI: String,
         client: RecoveringClient,

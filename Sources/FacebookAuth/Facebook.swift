@@ -26,7 +26,7 @@ public struct Facebook: Sendable {
     ///   - client: Sends the requests.
     ///   - tokens: Keeps the person's token, and beside it their profile.
     ///   - configuration: What the program wants beside.
-    /// - Throws: `InvalidURL` when the text is no such URL, or the version none.
+    /// - Throws: `InvalidURL` when the text is no such URL, has a query or a fragment, or the version is none.
     public init(
         app: FacebookApp,
         graph: String = "https://graph.facebook.com",

@@ -38,7 +38,7 @@ public struct ForgeRock: Sendable {
     ///     once.
     ///   - cookieName: The name of the session's cookie; nil lets the server tell it.
     ///   - interceptors: Change requests before they go out, in this order.
-    /// - Throws: `InvalidURL` when the base URL is no such URL.
+    /// - Throws: `InvalidURL` when the base URL is no such URL, or has a query or a fragment.
     public init(
         baseURL: String,
         realm: String = "",
@@ -127,16 +127,21 @@ public struct ForgeRock: Sendable {
         )
     }
 
-    /// Takes a suspended journey up again.
+    /// Takes a suspended journey up again by the link that was mailed.
     ///
     /// A link that was used, or is too old, begins the journey to sign in with anew.
     ///
     /// - Parameters:
-    ///   - link: The link that was mailed, or the `suspendedId` in it.
+    ///   - link: The link that was mailed. Where it leads to an own login page, take the `suspendedId` out of it for
+    ///     ``resume(suspendedID:identifier:answering:callbacks:options:)``.
     ///   - identifier: The name of the account, where it is known.
     ///   - responder: Answers what is asked.
     ///   - callbacks: Answers callbacks before the sign-in looks at them.
     ///   - options: How to deal with what goes wrong.
+    /// - Returns: The session; its token is stored before this returns.
+    /// - Throws: `InvalidURL`, before anything is sent, where the link is no `http` or `https` URL, has no
+    ///   `suspendedId`, or leads to another origin than the base URL. Else as
+    ///   ``signIn(identifier:password:answering:callbacks:options:)``.
     public func resume(
         _ link: String,
         identifier: String? = nil,
@@ -145,7 +150,35 @@ public struct ForgeRock: Sendable {
         options: SignInOptions = SignInOptions()
     ) async throws -> ForgeRockSession {
         try await run(
-            journey(.resuming(link), account: identifier),
+            journey(api.server.start(resuming: link), account: identifier),
+            restart: start,
+            identifier: identifier,
+            password: nil,
+            answering: responder,
+            callbacks: callbacks,
+            options: options
+        )
+    }
+
+    /// Takes a suspended journey up again by its id.
+    ///
+    /// - Parameters:
+    ///   - suspendedID: The value of `suspendedId` in the link that was mailed, decoded.
+    ///   - identifier: The name of the account, where it is known.
+    ///   - responder: Answers what is asked.
+    ///   - callbacks: Answers callbacks before the sign-in looks at them.
+    ///   - options: How to deal with what goes wrong.
+    /// - Returns: The session; its token is stored before this returns.
+    /// - Throws: As ``signIn(identifier:password:answering:callbacks:options:)``.
+    public func resume(
+        suspendedID: Secret,
+        identifier: String? = nil,
+        answering responder: any ChallengeResponder,
+        callbacks: any CallbackResponder = NoCallbackResponder(),
+        options: SignInOptions = SignInOptions()
+    ) async throws -> ForgeRockSession {
+        try await run(
+            journey(.suspended(id: suspendedID), account: identifier),
             restart: start,
             identifier: identifier,
             password: nil,

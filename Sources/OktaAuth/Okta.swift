@@ -27,7 +27,7 @@ public struct Okta: Sendable {
     ///   - client: Sends the requests.
     ///   - tokens: Keeps the session or the tokens.
     ///   - configuration: What the app wants beside.
-    /// - Throws: `InvalidURL` when the text is no such URL.
+    /// - Throws: `InvalidURL` when the text is no such URL, or has a query or a fragment.
     public init(
         org: String,
         client: RecoveringClient,

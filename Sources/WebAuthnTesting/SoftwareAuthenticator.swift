@@ -59,6 +59,8 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
             func bytes(_ name: String) -> [UInt8]? { entry[name]?.string.flatMap { Base64.decode($0.utf8) } }
             guard let id = bytes("id"), let raw = bytes("key"), let user = bytes("user"),
                 let relyingPartyID = entry["rp"]?.string, let isResident = entry["resident"]?.bool,
+                // Begun anew, it would make the credential look like a copy.
+                let counter = entry["counter"]?.number.flatMap({ UInt32($0.text) }),
                 let key = try? P256.Signing.PrivateKey(rawRepresentation: raw)
             else { throw WebAuthnError.badData(message: "no credential of a software authenticator") }
             return Credential(
@@ -67,7 +69,7 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
                 relyingPartyID: relyingPartyID,
                 userHandle: user,
                 isResident: isResident,
-                counter: UInt32(clamping: entry["counter"]?.number?.saturatedInt ?? 0)
+                counter: counter
             )
         }
         credentials.withLock { $0 = restored }

@@ -59,6 +59,7 @@ final class ScriptedPerson: ChallengeResponder {
         var questions: [Challenge] = []
         var choices: [[Factor]] = []
         var notices: [Outcome.Kind] = []
+        var told: [String] = []
     }
 
     private let answers: Locked<[Result<ChallengeAnswer, any Error>]>
@@ -77,9 +78,14 @@ final class ScriptedPerson: ChallengeResponder {
     var questions: [Challenge] { seen.withLock { $0.questions } }
     var choices: [[Factor]] { seen.withLock { $0.choices } }
     var notices: [Outcome.Kind] { seen.withLock { $0.notices } }
+    /// What was asked and noticed, in order.
+    var told: [String] { seen.withLock { $0.told } }
 
     func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
-        seen.withLock { $0.questions.append(challenge) }
+        seen.withLock { seen in
+            seen.questions.append(challenge)
+            seen.told.append("ask \(challenge.key.rawValue)")
+        }
         let answer = answers.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         guard let answer else { throw NoAnswer(challenge.key) }
         return try answer.get()
@@ -91,7 +97,10 @@ final class ScriptedPerson: ChallengeResponder {
     }
 
     func notice(_ outcome: Outcome) async {
-        seen.withLock { $0.notices.append(outcome.kind) }
+        seen.withLock { seen in
+            seen.notices.append(outcome.kind)
+            seen.told.append("notice \(outcome.kind.rawValue)")
+        }
     }
 }
 

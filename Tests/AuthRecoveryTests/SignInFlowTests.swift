@@ -31,6 +31,30 @@ import Testing
         #expect(person.notices == [.invalidCredentials])
     }
 
+    @Test func whySomethingIsAskedForIsToldBeforeAndOnce() async throws {
+        let factor = Factor(key: .newPassword, providerName: "new")
+        var machine = ScriptedMachine(
+            .success(.ask(Challenge(factor: factor, occasion: Outcome(.passwordExpired)))),
+            .failure(.refused(.passwordRejected))
+        )
+        let person = ScriptedPerson(.text("weak"), .text("better"))
+        _ = try await run(&machine, person)
+        #expect(
+            person.told == [
+                "notice password_expired", "ask new_password", "notice password_rejected", "ask new_password",
+            ]
+        )
+    }
+
+    @Test func aSecurityQuestionStandsInNoEvent() async throws {
+        let question = Factor(key: .securityAnswer, providerName: "question", destination: "First pet?")
+        var machine = ScriptedMachine(.success(.ask(Challenge(factor: question, prompt: "First pet?"))))
+        let person = ScriptedPerson(.text("Rex"))
+        _ = try await run(&machine, person)
+        #expect(log.words == ["challenge security_answer"])
+        #expect(person.questions.first?.factor.destination == "First pet?")
+    }
+
     @Test func itEndsAfterTheLastRound() async throws {
         let wrong = ScriptedMachine.Answer.failure(.refused(.challengeIncorrect))
         var machine = ScriptedMachine(.success(.ask(Challenge(factor: .totp))), wrong, wrong, wrong, wrong)

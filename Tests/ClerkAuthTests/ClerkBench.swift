@@ -81,6 +81,7 @@ final class Person: ChallengeResponder {
         var questions: [Challenge] = []
         var waits: [String] = []
         var notices: [Outcome.Kind] = []
+        var told: [String] = []
     }
 
     private let state: Locked<State>
@@ -100,10 +101,13 @@ final class Person: ChallengeResponder {
     var keys: [AnswerKey] { questions.map(\.key) }
     var waits: [String] { state.withLock { $0.waits } }
     var notices: [Outcome.Kind] { state.withLock { $0.notices } }
+    /// What was asked and noticed, in order.
+    var told: [String] { state.withLock { $0.told } }
 
     func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
         let answer: ChallengeAnswer? = state.withLock { state in
             state.questions.append(challenge)
+            state.told.append(challenge.key.rawValue)
             guard let answers = state.answers[challenge.key], !answers.isEmpty else { return nil }
             return state.answers[challenge.key]?.removeFirst()
         }
@@ -120,7 +124,10 @@ final class Person: ChallengeResponder {
     }
 
     func notice(_ outcome: Outcome) async {
-        state.withLock { $0.notices.append(outcome.kind) }
+        state.withLock { state in
+            state.notices.append(outcome.kind)
+            state.told.append("notice")
+        }
     }
 }
 

@@ -26,6 +26,8 @@ import Testing
             ]
         )
         #expect(person.keys == [.emailCode, .newPassword])
+        // Told once, before anything is asked.
+        #expect(person.notices == [.passwordCompromised] && person.told == ["notice", "email_code", "new_password"])
         let words = bench.events.words.filter { $0.hasPrefix("fallback") || $0.hasPrefix("challenge") }
         #expect(words == ["fallback password email_code", "challenge email_code", "challenge new_password"])
     }
@@ -100,7 +102,9 @@ import Testing
             .error("password_reset_required"), .signIn("needs_first_factor", first: factors),
             .signIn("needs_first_factor", first: factors), .signIn("needs_new_password"), .complete(),
         ])
-        _ = try await bench.signIn("hunter2", Person([.emailCode: "424242", .newPassword: "new"]))
+        let person = Person([.emailCode: "424242", .newPassword: "new"])
+        _ = try await bench.signIn("hunter2", person)
+        #expect(person.notices == [.passwordExpired] && person.told == ["notice", "email_code", "new_password"])
         let strategy = "strategy=reset_password_email_code"
         #expect(
             bench.sent.dropFirst(2) == [
@@ -176,6 +180,9 @@ import Testing
                 step + "reset_password password=weak", step + "reset_password password=str0ng",
             ]
         )
+        // A status without a reason: that the password has to be changed is told before the new one is asked for.
+        #expect(person.notices == [.passwordExpired, .passwordRejected])
+        #expect(person.told == ["notice", "new_password", "notice", "new_password"])
         #expect(person.questions.map { $0.previousFailure?.kind } == [nil, .passwordRejected])
         #expect(person.questions.last?.previousFailure?.userMessage == "l")
     }

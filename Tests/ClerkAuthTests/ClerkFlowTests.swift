@@ -291,12 +291,14 @@ import Testing
         let factors = "\(ClerkJSON.password),\(ClerkJSON.email),\(ClerkJSON.resetEmail)"
         let first = ScriptedTransport.Step.signIn("needs_first_factor", first: factors)
         let bench = try ClerkBench([first, first, .signIn("needs_new_password"), .complete()])
+        let person = Person([.emailCode: "424242", .newPassword: "n3w"])
         let session = try await bench.clerk.resetPassword(
             identifier: "ada@example.com",
             endsOtherSessions: endsOthers,
-            answering: Person([.emailCode: "424242", .newPassword: "n3w"])
+            answering: person
         )
         #expect(session.id == "sess_1")
+        #expect(person.notices.isEmpty, "the person has asked for it")
         let others = endsOthers ? "&sign_out_of_other_sessions=true" : ""
         #expect(
             bench.sent == [

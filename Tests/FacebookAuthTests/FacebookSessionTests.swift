@@ -234,6 +234,18 @@ struct FacebookSessionTests {
         }
     }
 
+    @Test(arguments: ["https://x?x=1", "https://x/?", "https://x/v25.0?x=1", "https://x#y", "https://x/#", "x"])
+    func aURLOfGraphHasNeitherQueryNorFragment(url: String) {
+        #expect(throws: InvalidURL.self) {
+            try Facebook(
+                app: FacebookBench.app,
+                graph: url,
+                client: RecoveringClient(transport: ScriptedTransport()),
+                tokens: InMemoryTokenStore()
+            )
+        }
+    }
+
     @Test func theSentTableIsRead() async throws {
         let bench = try FacebookBench([
             .answer(#"{"ios_sdk_error_categories":[{"name":"transient","items":[{"code":7001}]}]}"#)

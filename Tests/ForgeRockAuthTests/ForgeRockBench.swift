@@ -24,6 +24,7 @@ struct ForgeRockBench {
         oauth: OAuthSettings? = nil,
         authenticator: (any WebAuthnAuthenticator)? = nil,
         cookieName: String? = "sso",
+        baseURL: String = "https://id.example.com/am",
         interceptors: [any ForgeRockInterceptor] = [],
         @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] }
     ) throws {
@@ -33,7 +34,7 @@ struct ForgeRockBench {
         client = RecoveringClient(transport: transport, runtime: runtime, middlewares: middlewares)
         self.tokens = tokens ?? InMemoryTokenStore(credentials)
         forgeRock = try ForgeRock(
-            baseURL: "https://id.example.com/am",
+            baseURL: baseURL,
             realm: "alpha",
             journey: journey,
             client: client,
@@ -115,7 +116,7 @@ final class Person: ChallengeResponder {
     private struct State {
         var answers: [AnswerKey: [ChallengeAnswer]] = [:]
         var questions: [Challenge] = []
-        var choices: [[String]] = []
+        var choices: [[Factor]] = []
         var waits: [String] = []
         var notices: [Outcome] = []
     }
@@ -135,7 +136,8 @@ final class Person: ChallengeResponder {
 
     var questions: [Challenge] { state.withLock { $0.questions } }
     var keys: [AnswerKey] { questions.map(\.key) }
-    var choices: [[String]] { state.withLock { $0.choices } }
+    var offered: [[Factor]] { state.withLock { $0.choices } }
+    var choices: [[String]] { offered.map { $0.map(\.providerName) } }
     var waits: [String] { state.withLock { $0.waits } }
     var notices: [Outcome] { state.withLock { $0.notices } }
 
@@ -150,7 +152,7 @@ final class Person: ChallengeResponder {
     }
 
     func choose(among factors: [Factor]) async throws -> Factor? {
-        state.withLock { $0.choices.append(factors.map(\.providerName)) }
+        state.withLock { $0.choices.append(factors) }
         return factors.first { $0.providerName == choice }
     }
 

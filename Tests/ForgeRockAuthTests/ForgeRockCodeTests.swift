@@ -377,6 +377,16 @@ struct ForgeRockCodeTests {
         }
     }
 
+    @Test(arguments: [Outcome.CredentialKind.refresh, .code, .access, .session])
+    func whatOAuthDoesNotFindRefusesNothing(presented: Outcome.CredentialKind) {
+        let body = #"{"error":"not_found","error_description":"No OpenID Connect provider for realm /alpha"}"#
+        for path in [Exchanged.token, Exchanged.userInfo, Exchanged.authorize] {
+            let outcome = Exchanged(status: 404, body: body, presented: presented, path: path).outcome
+            #expect(outcome.kind == .notFound && outcome.code == "not_found" && outcome.remedies == [])
+            #expect(outcome.tokenAction == .keep && outcome.credential == nil)
+        }
+    }
+
     @Test func throttlesAreThrottlesWhateverTheySay() {
         let body = #"{"id":"x","code":"REQUEST_LIMITED","message":"slow"}"#
         let outcome = Exchanged(status: 429, body: body, lines: [("Retry-After", "7")]).outcome

@@ -298,26 +298,6 @@ import Testing
         #expect(bound.sent.last == #"authenticate a1 "" "Unsupported""#)
     }
 
-    @Test func aSuspendedJourneyIsTakenUpByItsLink() async throws {
-        let body = stepBody(
-            callback("SuspendedTextOutputCallback", #"{"name":"message","value":"Mail sent"}"#, inputs: 0),
-            authID: nil
-        )
-        let bench = try ForgeRockBench([.login, .status(200, [:], body: body)])
-        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
-        #expect(error?.kind == .userActionRequired && error?.userMessage == "Mail sent")
-        bench.transport.append([.step(AM.code, id: "r1"), .success()])
-        _ = try await bench.forgeRock.resume(
-            "https://app/?realm=/alpha&suspendedId=s%2B1#x",
-            answering: Person([.totp: "7"])
-        )
-        #expect(bench.sent.suffix(2) == ["authenticate?suspendedId=s%2B1", #"authenticate r1 "7""#])
-        bench.transport.append([.error(401, "x.SuspendedAuthSessionException: y"), .login, .success()])
-        _ = try await bench.forgeRock.resume("s1", identifier: "ada", answering: Person([.password: "p"]))
-        #expect(bench.sent.suffix(3).first == "authenticate?suspendedId=s1")
-        #expect(bench.sent.suffix(2).first == start)
-    }
-
     @Test func theJourneysCookiesGoBack() async throws {
         let bench = try ForgeRockBench([
             .step(AM.name, AM.password, fields: ["set-cookie": "amlbcookie=01; Path=/; HttpOnly"]),

@@ -179,6 +179,96 @@ struct CBORReader {
         #expect(try parse(proof.authenticatorData).flags == 0x01)
     }
 
+    // MARK: Export
+
+    /// An authenticator with a credential that has signed three times, and its public key.
+    private func used() async throws -> (SoftwareAuthenticator, id: [UInt8], key: P256.Signing.PublicKey) {
+        let authenticator = SoftwareAuthenticator()
+        let made = try await authenticator.register(registration { $0.residentKey = .required })
+        var reader = CBORReader(rest: made.attestationObject[...])
+        let key = try #require(try parse(try reader.read()[.text("authData")]?.bytes ?? []).key)
+        for _ in 1...3 { _ = try await authenticator.sign(signing([made.credentialID])) }
+        return (authenticator, made.credentialID, key)
+    }
+
+    @Test func whatWasExportedSignsOn() async throws {
+        let (first, id, key) = try await used()
+        _ = try await first.register(registration { $0.residentKey = .discouraged })
+        var authenticator = try SoftwareAuthenticator(restoring: first.export())
+        #expect(authenticator.credentialIDs == first.credentialIDs && authenticator.credentialIDs.count == 2)
+        for (count, ids) in [(4, [id]), (5, [])] {
+            let proof = try await authenticator.sign(signing(ids))
+            let parts = try parse(proof.authenticatorData)
+            #expect(parts.counter == count && proof.credentialID == id && proof.userHandle == Array("ada".utf8))
+            #expect(try verify(proof.signature, proof.authenticatorData, proof.clientDataJSON, key))
+            // From run to run.
+            authenticator = try SoftwareAuthenticator(restoring: authenticator.export())
+        }
+        // An excluded credential is known again, and the one that is not resident is not found without its id.
+        await #expect(throws: WebAuthnError.self) {
+            try await authenticator.register(registration { $0.excludedCredentials = [id] })
+        }
+        let proof = try await authenticator.sign(signing([authenticator.credentialIDs[1]]))
+        #expect(try parse(proof.authenticatorData).counter == 1)
+        #expect(try SoftwareAuthenticator(restoring: SoftwareAuthenticator().export()).credentialIDs.isEmpty)
+    }
+
+    @Test func whatIsNoExportIsRefused() async throws {
+        let (authenticator, _, _) = try await used()
+        let text = authenticator.export().reveal()
+        let deep = String(repeating: "[", count: 100_000)
+        var texts = ["", " ", "nonsense", "{}", "null", "[1]", "[{}]", "[null]", deep, text + "x", "[\(text)]"]
+        texts += text.indices.dropFirst().map { String(text[..<$0]) }
+        texts += ["id", "key", "rp", "user", "resident", "counter"].map { text.replacing("\"\($0)\"", "\"x\"") }
+        texts += ["-1", "4294967296", "1e400", "1.5", "\"3\"", "null"].map {
+            text.replacing("\"counter\":3", "\"counter\":\($0)")
+        }
+        let key = try #require(try JSONValue(parsing: text)[0]?["key"]?.string)
+        for other in ["", "AA", "????", String(repeating: "A", count: 43), key + "AAAA"] {
+            texts.append(text.replacing(key, other))
+        }
+        for changed in texts {
+            #expect(changed != text)
+            let error = #expect(throws: WebAuthnError.self, "\(changed.prefix(40))") {
+                try SoftwareAuthenticator(restoring: Secret(changed))
+            }
+            #expect(error?.name == "bad_data")
+        }
+    }
+
+    @Test func aCounterAtItsEndIsNoTrap() async throws {
+        let (authenticator, id, _) = try await used()
+        let text = authenticator.export().reveal().replacing("\"counter\":3", "\"counter\":4294967295")
+        let restored = try SoftwareAuthenticator(restoring: Secret(text))
+        let proof = try await restored.sign(signing([id]))
+        #expect(try parse(proof.authenticatorData).counter == 0)
+    }
+
+    @Test func theExportedTextStandsInNoDescription() async throws {
+        let (authenticator, _, _) = try await used()
+        let exported = authenticator.export()
+        let entry = try #require(try JSONValue(parsing: exported.reveal())[0])
+        let key = try #require(entry["key"]?.string)
+        let bytes = try #require(Base64.decode(key.utf8))
+        let restored = try SoftwareAuthenticator(restoring: exported)
+        let error = #expect(throws: WebAuthnError.self) {
+            try SoftwareAuthenticator(restoring: Secret("[" + exported.reveal()))
+        }
+        var texts = ["\(exported)", String(reflecting: exported), "\(restored)", String(reflecting: restored)]
+        texts += ["\(String(describing: error))", String(reflecting: error)]
+        for value in [exported, restored, error as Any] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            texts.append(dumped)
+        }
+        for text in texts {
+            #expect(!text.holds(exported.reveal()) && !text.holds(key))
+            #expect(!text.holds(bytes.prefix(8).map(String.init).joined(separator: ", ")))
+        }
+    }
+
+    // MARK: Journeys
+
     @Test func aJourneyRegistersAndSignsWithIt() async throws {
         let authenticator = SoftwareAuthenticator()
         let register = AM.metadata(
@@ -210,6 +300,14 @@ struct CBORReader {
 }
 
 extension String {
+    /// The text with each occurrence of a part replaced.
+    func replacing(_ part: String, _ other: String) -> String {
+        components(part).joined(separator: other)
+    }
+
+    /// Whether a part stands in the text.
+    func holds(_ part: String) -> Bool { components(part).count > 1 }
+
     func components(_ separator: String) -> [String] {
         split(separator: separator, omittingEmptySubsequences: false).map(String.init)
     }

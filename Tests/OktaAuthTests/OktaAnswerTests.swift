@@ -60,6 +60,9 @@ struct OktaAnswerTests {
         live("MFA_ENROLL"),
         live("MFA_ENROLL_ACTIVATE", #""_links":{"next":{"name":"activate","href":"https://o/a"}}"#),
         live("MFA_ENROLL_ACTIVATE", poll, .continue, [.poll]),
+        // A factor that is enrolled and not active yet: what is wanted is told by the status and the link.
+        live("MFA_ENROLL_ACTIVATE", #""factorResult":"PENDING_ACTIVATION",\#(poll)"#, .continue, [.poll]),
+        live("MFA_ENROLL_ACTIVATE", #""factorResult":"PENDING_ACTIVATION",\#(verify)"#),
         live(
             "MFA_ENROLL_ACTIVATE",
             #""_embedded":{"factor":{"_embedded":{"activation":{"factorResult":"TIMEOUT"}}}}"#,
@@ -161,6 +164,8 @@ struct OktaAnswerTests {
         quiet("/api/v1/authn/factors/1/lifecycle/resend", #"{"_embedded":{"factor":{}}}"#, .continue, [.askUser]),
         quiet("/api/v1/authn/factors/1/verify/resend", "{}", .continue, [.askUser]),
         quiet("/api/v1/authn/factors/1/verify", "{}", .unreadable),
+        quiet("/api/v1/authn/factors", #"{"factorResult":"PENDING_ACTIVATION","_links":{}}"#, .continue, [.askUser]),
+        quiet("/api/v1/users/1/factors", #"{"factorResult":"PENDING_ACTIVATION"}"#, .ok, presenting: .access),
         quiet("/api/v1/authn", "", .unreadable, presenting: nil),
         quiet("/api/v1/authn", "<html>", .unreadable, presenting: nil),
         quiet("/api/v1/authn", #"{"status":"MFA_REQ"#, .unreadable),

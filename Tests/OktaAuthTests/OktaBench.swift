@@ -95,7 +95,10 @@ final class Person: ChallengeResponder {
         var shown: [Challenge] = []
         var waits: [String] = []
         var notices: [Outcome.Kind] = []
+        var texts: [String?] = []
+        var told: [String] = []
         var offers: [[String]] = []
+        var destinations: [[String?]] = []
     }
 
     private let state: Locked<State>
@@ -116,11 +119,18 @@ final class Person: ChallengeResponder {
     var shown: [Challenge] { state.withLock { $0.shown } }
     var waits: [String] { state.withLock { $0.waits } }
     var notices: [Outcome.Kind] { state.withLock { $0.notices } }
+    /// The sentences of the notices.
+    var texts: [String?] { state.withLock { $0.texts } }
+    /// What was asked and noticed, in order.
+    var told: [String] { state.withLock { $0.told } }
     var offers: [[String]] { state.withLock { $0.offers } }
+    /// What each factor that was offered shows beside its name.
+    var destinations: [[String?]] { state.withLock { $0.destinations } }
 
     func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
         let answer: ChallengeAnswer? = state.withLock { state in
             state.questions.append(challenge)
+            state.told.append(challenge.key.rawValue)
             guard let answers = state.answers[challenge.key], !answers.isEmpty else { return nil }
             return state.answers[challenge.key]?.removeFirst()
         }
@@ -129,7 +139,10 @@ final class Person: ChallengeResponder {
     }
 
     func choose(among factors: [Factor]) async throws -> Factor? {
-        state.withLock { $0.offers.append(factors.map(\.providerName)) }
+        state.withLock { state in
+            state.offers.append(factors.map(\.providerName))
+            state.destinations.append(factors.map(\.destination))
+        }
         return factors.first { $0.providerName == choice || $0.key.rawValue == choice }
     }
 
@@ -142,7 +155,11 @@ final class Person: ChallengeResponder {
     }
 
     func notice(_ outcome: Outcome) async {
-        state.withLock { $0.notices.append(outcome.kind) }
+        state.withLock { state in
+            state.notices.append(outcome.kind)
+            state.texts.append(outcome.userMessage)
+            state.told.append("notice")
+        }
     }
 }
 

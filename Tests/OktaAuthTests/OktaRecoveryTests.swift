@@ -195,7 +195,8 @@ struct OktaRecoveryTests {
         )
     }
 
-    @Test func aPushIsEnrolledByScanningAndPolling() async throws {
+    @Test(arguments: ["WAITING", "PENDING_ACTIVATION"])
+    func aPushIsEnrolledByScanningAndPolling(pending: String) async throws {
         func activating(_ result: String) -> ScriptedTransport.Step {
             .answer(
                 OktaJSON.state(
@@ -208,7 +209,7 @@ struct OktaRecoveryTests {
         }
         let bench = try OktaBench([
             .answer(OktaJSON.state("MFA_ENROLL", embedded: #","factors":[\#(OktaJSON.open("push"))]"#)),
-            activating("WAITING"), activating("WAITING"), .success(), .session,
+            activating(pending), activating(pending), .success(), .session,
         ])
         let person = Person()
         _ = try await bench.signIn("hunter2", person)
@@ -238,6 +239,22 @@ struct OktaRecoveryTests {
         await #expect(throws: RecoveryError.self) { try await bench.signIn("hunter2", person) }
         #expect(bench.sent.count == 2 && bench.sent[1].hasPrefix("/authn/recovery/unlock "))
         #expect(person.notices.first == .accountLocked)
+    }
+
+    @Test func aLockThatIsRememberedIsLiftedOnlyOnTheWishOfThePersonAndOfTheProgram() async throws {
+        for (options, choice, offers) in [
+            (SignInOptions(maxRestarts: 0), "SMS", []), (.okta, nil, [["EMAIL", "SMS"]]),
+        ] as [(SignInOptions, String?, [[String]])] {
+            let bench = try OktaBench([.lockedOut])
+            await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+            let person = Person([:] as [AnswerKey: Secret], choosing: choice)
+            let error = await #expect(throws: RecoveryError.self) {
+                try await bench.signIn("hunter2", person, options: options)
+            }
+            #expect(error?.kind == .accountLocked && error?.remedies == [.contactAdmin])
+            #expect(person.offers == offers)
+            #expect(bench.sent.count == 1)
+        }
     }
 
     // MARK: WebAuthn

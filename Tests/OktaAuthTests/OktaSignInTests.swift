@@ -29,6 +29,8 @@ struct OktaSignInTests {
         let person = Person([.newPassword: "better", .totp: "123456"])
         _ = try await bench.signIn("hunter2", person)
         #expect(person.keys == [.newPassword, .totp])
+        #expect(person.notices == [.passwordExpired] && person.told == ["notice", "new_password", "totp"])
+        #expect(person.texts == ["The password has expired and has to be changed."])
         #expect(person.questions.first?.hint == "at least 8 characters, 1 digits; no part of the user name")
         #expect(
             bench.sent == [
@@ -78,6 +80,30 @@ struct OktaSignInTests {
         #expect(changing.sent[1] == "/authn/credentials/change_password {oldPassword:hunter2,newPassword:better}")
     }
 
+    @Test(arguments: [
+        (#","policy":{"expiration":{"passwordExpireDays":5}}"#, "The password expires in 5 days."),
+        (#","policy":{"expiration":{"passwordExpireDays":1}}"#, "The password expires in a day."),
+        (#","policy":{"expiration":{"passwordExpireDays":0}}"#, "The password expires today."),
+        (#","policy":{"expiration":{"passwordExpireDays":-3}}"#, "The password expires soon."),
+        ("", "The password expires soon."),
+    ])
+    func whenThePasswordExpiresIsToldBeforeANewOneIsAskedFor(policy: String, text: String) async throws {
+        let bench = try OktaBench(
+            [.expired("PASSWORD_WARN", policy: policy, links: [OktaJSON.link("skip", "/skip")]), .success(), .session],
+            configuration: OktaConfiguration(warnsOfExpiry: true)
+        )
+        let person = Person([.newPassword: "better"])
+        _ = try await bench.signIn("hunter2", person)
+        #expect(person.texts == [text] && person.notices == [.continue] && person.told == ["notice", "new_password"])
+    }
+
+    @Test func aPasswordThatThePersonResetsIsAskedForWithoutAReason() async throws {
+        let bench = try OktaBench([.expired("PASSWORD_RESET"), .success(), .session])
+        let person = Person([.newPassword: "better"])
+        _ = try await bench.signIn("hunter2", person)
+        #expect(person.told == ["new_password"])
+    }
+
     @Test func aWrongPasswordIsAskedForAgainAndNotRepeated() async throws {
         let bench = try OktaBench([.error(4, 401), .success(), .session])
         _ = try await bench.signIn("wrong", Person([.password: "hunter2"]))
@@ -109,6 +135,16 @@ struct OktaSignInTests {
         _ = try await bench.signIn("hunter2", person)
         #expect(person.questions.first?.prompt == "First pet?")
         #expect(bench.sent[1] == "/authn/factors/f1/verify {answer:Rex}")
+    }
+
+    @Test func aQuestionIsShownWhereItIsOneOfSeveralFactors() async throws {
+        let question = OktaJSON.factor("question", id: "f2", profile: #"{"questionText":"First pet?"}"#)
+        let bench = try OktaBench([.required(Self.totp, question), .success(), .session])
+        let person = Person([.securityAnswer: "Rex"], choosing: "question")
+        _ = try await bench.signIn("hunter2", person)
+        #expect(person.destinations == [[nil, "First pet?"]])
+        #expect(bench.events.words.contains("challenge security_answer"))
+        #expect(bench.sent[1] == "/authn/factors/f2/verify {answer:Rex}")
     }
 
     @Test func thePersonMayWantAnotherFactor() async throws {

@@ -43,7 +43,8 @@ public struct Factor: Sendable, Hashable {
     public var key: AnswerKey
     /// The provider's own name of the factor, such as `email_code`.
     public var providerName: String
-    /// Where a code goes to, as the server masks it, such as `a***@example.com`.
+    /// Where a code goes to, as the server masks it, such as `a***@example.com`; the question, for the answer to a
+    /// security question.
     public var destination: String?
     /// The provider's id of the factor or of its destination.
     public var id: String?
@@ -84,6 +85,9 @@ public struct Challenge: Sendable, Hashable {
     /// It is the sign-in's own bound (``SignInOptions/maxRounds``). A server may lock the account before, and says so in
     /// its own words.
     public var attemptsLeft: Int?
+    /// Why it is asked at all, where the person could not know, such as a password that has expired; the flow tells it
+    /// to ``ChallengeResponder/notice(_:)`` before it asks.
+    public var occasion: Outcome?
     /// What the server says the answer must be like, such as the rules for a new password.
     public var hint: String?
     /// The question in the provider's own words, where it has some.
@@ -99,6 +103,7 @@ public struct Challenge: Sendable, Hashable {
         factor: Factor,
         round: Int = 1,
         previousFailure: Outcome? = nil,
+        occasion: Outcome? = nil,
         hint: String? = nil,
         prompt: String? = nil,
         number: String? = nil,
@@ -107,6 +112,7 @@ public struct Challenge: Sendable, Hashable {
         self.factor = factor
         self.round = round
         self.previousFailure = previousFailure
+        self.occasion = occasion
         self.hint = hint
         self.prompt = prompt
         self.number = number

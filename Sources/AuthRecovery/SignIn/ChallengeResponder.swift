@@ -23,7 +23,8 @@ public protocol ChallengeResponder: Sendable {
     /// this function has returned, so it should return soon then.
     func waiting(for reason: Outcome.Kind, duration: Duration, until: Timestamp) async
 
-    /// Told something that the person should know, such as a warning that few attempts are left.
+    /// Told something that the person should know: why an answer was refused, why something is asked for (as
+    /// ``Challenge/occasion`` says), a warning that few attempts are left.
     func notice(_ outcome: Outcome) async
 }
 

@@ -91,7 +91,11 @@ public struct SignInFlow: Sendable {
                 }
                 switch step {
                 case .finished(let session): return session
-                case .ask(let question): move = .ask(next(question, after: call, progress))
+                case .ask(let question):
+                    let question = next(question, after: call, progress)
+                    // The person is told why before they are asked.
+                    if let occasion = question.occasion, question.round == 1 { await responder.notice(occasion) }
+                    move = .ask(question)
                 case .choose(let factors): move = .pick(factors, detour(of: call))
                 }
                 if case .submit(_, let challenge) = call { try progress.countAcceptance(of: challenge.factor) }
@@ -133,7 +137,9 @@ public struct SignInFlow: Sendable {
 
     /// Asks the person.
     private func ask(_ question: Challenge) async throws -> Call {
-        emit(.challenge(kind: question.key.rawValue, destination: question.factor.destination))
+        // A question may be about the person, and is no address: it is for them alone.
+        let destination = question.key == .securityAnswer ? nil : question.factor.destination
+        emit(.challenge(kind: question.key.rawValue, destination: destination))
         switch try await answer(to: question) {
         case .text(let text): return .submit(text, question)
         case .resend: return .resend(question, isWish: true)

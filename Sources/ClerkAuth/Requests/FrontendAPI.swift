@@ -10,7 +10,7 @@ struct FrontendAPI: Sendable, Hashable {
 
     /// Reads a base URL: what stands before `/v1`.
     init(_ url: String) throws(InvalidURL) {
-        let request = try HTTPRequest(url: url)
+        let request = try HTTPRequest(baseURL: url)
         scheme = request.scheme ?? "https"
         authority = request.authority ?? ""
         var path = request.pathWithoutQuery

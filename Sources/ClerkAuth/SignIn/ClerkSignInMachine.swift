@@ -12,6 +12,8 @@ struct ClerkSignInMachine: SignInMachine {
     /// The refusal of what can be presented only once: a ticket, an approval.
     private var isOpeningSpent = false
     private var openingRefusal: RecoveryError?
+    /// Whether the person was told that the password cannot stay.
+    private var isToldOfPassword = false
     /// What the link that was sent last is bound to.
     private var proof: ProofKey?
     /// The sign-in under way, as the server told it last.
@@ -86,6 +88,7 @@ struct ClerkSignInMachine: SignInMachine {
     }
 
     mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<ClerkSession> {
+        if refusal?.kind == .passwordCompromised || refusal?.kind == .passwordExpired { isToldOfPassword = true }
         // A create that was refused may have left no sign-in behind that tells the factors, and a passkey's challenge may
         // tell of nothing else: a new sign-in without a password does.
         let tellsNothing = offered.allSatisfy { $0.isSame(as: factor) && factor.key == .webauthn }
@@ -267,7 +270,8 @@ struct ClerkSignInMachine: SignInMachine {
             guard !offered.isEmpty else { throw answer.failure(.factorUnavailable, [.contactAdmin]) }
             return .choose(offered)
         case .needsNewPassword:
-            return .ask(Challenge(factor: Factor(key: .newPassword, providerName: "reset_password")))
+            let factor = Factor(key: .newPassword, providerName: "reset_password")
+            return .ask(Challenge(factor: factor, occasion: newPasswordOccasion(answer)))
         case .needsProtectCheck:
             throw answer.failure(.challengeRequired, [.solveChallenge])
         case .abandoned:
@@ -277,6 +281,12 @@ struct ClerkSignInMachine: SignInMachine {
         default:
             throw answer.failure(.unknown, status: updated.status.rawValue)
         }
+    }
+
+    /// Why a new password is asked for; nil where the person has asked for it, or was told already.
+    private func newPasswordOccasion(_ answer: ClerkAnswer) -> Outcome? {
+        if case .newPassword = goal { return nil }
+        return isToldOfPassword ? nil : answer.failure(.passwordExpired, [.changePassword]).outcome
     }
 
     /// The sign-in that a refused create has left behind, if the error shows one that can go on.

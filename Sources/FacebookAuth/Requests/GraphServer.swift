@@ -14,7 +14,7 @@ struct GraphServer: Sendable, Hashable {
     ///   - url: The URL; where it ends with a version, that one is spoken.
     ///   - version: The version, such as `v25.0` or `25.0`; nil for none.
     init(_ url: String, version: String?) throws(InvalidURL) {
-        base = try HTTPRequest(url: url)
+        base = try HTTPRequest(baseURL: url)
         var path = base.pathWithoutQuery
         while path.hasSuffix("/") { path.removeLast() }
         var stated: String?

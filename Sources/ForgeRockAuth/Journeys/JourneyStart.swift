@@ -1,5 +1,6 @@
 public import AuthRecovery
-import HTTPRecovery
+public import HTTPRecovery
+import HTTPTypes
 
 /// What a journey begins with.
 public enum JourneyStart: Sendable, Hashable {
@@ -45,12 +46,20 @@ public enum JourneyStart: Sendable, Hashable {
 extension JourneyStart {
     /// The suspended journey that a mailed link resumes.
     ///
-    /// - Parameter url: The link, or the id by itself.
-    public static func resuming(_ url: String) -> JourneyStart {
-        guard let mark = url.firstIndex(of: "?") else { return .suspended(id: Secret(url)) }
-        let query = url[url.index(after: mark)...].split(separator: "#").joined(separator: "&")
-        let id = FormFields(parsing: query.utf8)["suspendedId"].first
-        return .suspended(id: id ?? Secret(url))
+    /// Where the link leads to is not looked at. An app with a login page or a URL scheme of its own takes the
+    /// `suspendedId` out of its link by itself, for ``suspended(id:)``.
+    ///
+    /// - Parameter link: The link, an absolute `http` or `https` URL.
+    /// - Throws: `InvalidURL` when the text is no such URL, or has no `suspendedId`.
+    public static func resuming(_ link: String) throws(InvalidURL) -> JourneyStart {
+        _ = try HTTPRequest(url: link)
+        // Login pages have it behind their fragment, too.
+        let query = link.split(separator: "?", maxSplits: 1).dropFirst().joined().split(separator: "#")
+        let id = FormFields(parsing: query.joined(separator: "&").utf8)["suspendedId"].first
+        guard let id, !id.reveal().isEmpty else {
+            throw InvalidURL(description: "the link names no suspended journey")
+        }
+        return .suspended(id: id)
     }
 }
 

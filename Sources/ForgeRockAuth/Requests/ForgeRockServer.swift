@@ -13,7 +13,7 @@ struct ForgeRockServer: Sendable, Hashable {
 
     /// Reads a base URL: what stands before `/json`.
     init(_ url: String, realm: String) throws(InvalidURL) {
-        let request = try HTTPRequest(url: url)
+        let request = try HTTPRequest(baseURL: url)
         scheme = request.scheme ?? "https"
         authority = request.authority ?? ""
         var path = request.pathWithoutQuery
@@ -28,6 +28,15 @@ struct ForgeRockServer: Sendable, Hashable {
     }
 
     var origin: Origin { Origin(scheme: scheme, authority: authority) }
+
+    /// What a mailed link begins, where it leads here.
+    func start(resuming link: String) throws(InvalidURL) -> JourneyStart {
+        let start = try JourneyStart.resuming(link)
+        guard Origin(of: try HTTPRequest(url: link)) == origin else {
+            throw InvalidURL(description: "the link leads to another server than the base URL")
+        }
+        return start
+    }
 
     /// A path of the realm's REST API.
     func json(_ path: String) -> String { "\(prefix)/json/\(realmPath)/\(path)" }

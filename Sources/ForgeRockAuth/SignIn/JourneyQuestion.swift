@@ -56,14 +56,20 @@ struct JourneyQuestion {
     var factors: [Factor] {
         guard case .options(let options, let defaultIndex) = form else { return [] }
         return options.enumerated().map { index, option in
-            Factor(
-                key: AnswerKey.named(by: option.label) ?? .choice,
+            let key = namesFactors ? AnswerKey.named(by: option.label) ?? .choice : .choice
+            return Factor(
+                key: key,
                 providerName: option.label,
+                // Whatever question that will be: more than the label is not known yet.
+                destination: key == .securityAnswer ? option.label : nil,
                 id: "\(id)=\(index)",
                 isDefault: index == defaultIndex
             )
         }
     }
+
+    /// Whether the options can be ways to prove oneself; a security question to choose speaks of phones and mails too.
+    private var namesFactors: Bool { name.type == "ChoiceCallback" || name.type == "ConfirmationCallback" }
 
     /// The value of a factor of this question.
     func value(of factor: Factor) -> JSONValue? {

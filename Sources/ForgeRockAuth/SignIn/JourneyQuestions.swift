@@ -6,13 +6,14 @@ enum JourneyQuestions {
     /// The questions of a step, in order.
     static func of(_ step: JourneyStep) -> [JourneyQuestion] {
         let texts = shownTexts(step)
-        let hint = texts.isEmpty ? nil : texts.joined(separator: "\n")
+        // Where a new password is asked for, the heading says why: that the old one has expired.
+        let headings = [step.header, step.text].compactMap { $0?.bounded(to: 1024).withoutTags.nonEmpty }
         var questions: [JourneyQuestion] = []
         for (index, callback) in step.callbacks.enumerated() {
             for var question in Self.questions(about: callback, at: index, in: step, texts: texts) {
                 let broken = callback.attribute?.failedPolicies.map(\.sentence) ?? []
-                let lines = broken.isEmpty ? hint : ([hint] + broken).compactMap(\.self).joined(separator: "\n")
-                question.hint = lines?.bounded(to: 4096)
+                let lines = (question.key == .newPassword ? headings : []) + texts + broken
+                question.hint = lines.joined(separator: "\n").bounded(to: 4096).nonEmpty
                 questions.append(question)
             }
         }
@@ -115,5 +116,24 @@ extension JourneyQuestions {
                 prompt: prompt
             )
         }
+    }
+}
+
+extension String {
+    /// The text without the tags of HTML in it, and with single spaces.
+    fileprivate var withoutTags: String {
+        var text = ""
+        var isInTag = false
+        for character in self {
+            switch character {
+            case "<": isInTag = true
+            case ">" where isInTag:
+                isInTag = false
+                text.append(" ")
+            case _ where !isInTag: text.append(character)
+            default: break
+            }
+        }
+        return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 }

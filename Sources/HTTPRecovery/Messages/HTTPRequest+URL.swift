@@ -51,6 +51,19 @@ extension HTTPRequest {
         )
     }
 
+    /// Creates a request for a base URL: one that paths are put after.
+    ///
+    /// A query or a fragment would have no place in what is sent, so neither is dropped silently.
+    ///
+    /// - Parameter url: The absolute URL, percent-encoded.
+    /// - Throws: ``InvalidURL`` when the text is no such URL, or has a query or a fragment.
+    package init(baseURL url: String) throws(InvalidURL) {
+        guard !url.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {
+            throw InvalidURL(description: "the base URL has a query or a fragment; leave it out")
+        }
+        try self.init(url: url)
+    }
+
     private static func isAuthority(_ authority: Substring) -> Bool {
         var host = authority
         if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") {

@@ -61,7 +61,7 @@ public struct OktaFactor: Sendable, Hashable {
     /// The factor by the words that all providers share; nil where this version cannot carry it out.
     public var factor: Factor? {
         type.key.map { key in
-            Factor(key: key, providerName: type.rawValue, destination: destination, id: id ?? provider)
+            Factor(key: key, providerName: type.rawValue, destination: destination ?? question, id: id ?? provider)
         }
     }
 

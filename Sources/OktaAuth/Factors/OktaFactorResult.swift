@@ -8,7 +8,7 @@ public struct OktaFactorResult: Sendable, Hashable, RawRepresentable {
         self.rawValue = rawValue
     }
 
-    /// The person has not answered yet; the only result on which polling goes on.
+    /// The person has not answered yet: the one result of a verification on which polling goes on.
     public static let waiting = OktaFactorResult(rawValue: "WAITING")
     /// An answer is wanted, such as a WebAuthn assertion.
     public static let challenge = OktaFactorResult(rawValue: "CHALLENGE")
@@ -26,6 +26,8 @@ public struct OktaFactorResult: Sendable, Hashable, RawRepresentable {
     public static let passcodeReplayed = OktaFactorResult(rawValue: "PASSCODE_REPLAYED")
     /// The code belongs to another time.
     public static let timeWindowExceeded = OktaFactorResult(rawValue: "TIME_WINDOW_EXCEEDED")
+    /// Enrolled, and not active yet.
+    public static let pendingActivation = OktaFactorResult(rawValue: "PENDING_ACTIVATION")
     /// Verified.
     public static let success = OktaFactorResult(rawValue: "SUCCESS")
 }

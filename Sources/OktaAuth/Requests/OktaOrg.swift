@@ -8,7 +8,7 @@ struct OktaOrg: Sendable, Hashable {
 
     /// Reads an org's URL: what stands before `/api/v1`.
     init(_ url: String) throws(InvalidURL) {
-        base = try HTTPRequest(url: url)
+        base = try HTTPRequest(baseURL: url)
         var path = base.pathWithoutQuery
         while path.hasSuffix("/") { path.removeLast() }
         if path.hasSuffix("/api/v1") { path.removeLast("/api/v1".count) }

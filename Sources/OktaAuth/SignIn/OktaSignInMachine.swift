@@ -239,8 +239,11 @@ struct OktaSignInMachine: SignInMachine {
             if !api.configuration.warnsOfExpiry, let skip = warning.skip {
                 return try await follow { _ in try await skip.perform(()) }
             }
-            return askForNewPassword(warning.transaction)
-        case .passwordExpired(let expired): return askForNewPassword(expired.transaction)
+            return askForNewPassword(warning.transaction, because: expiryWarning(warning.transaction))
+        case .passwordExpired(let expired):
+            var expiry = failure(.passwordExpired, [.changePassword]).outcome
+            expiry.userMessage = "The password has expired and has to be changed."
+            return askForNewPassword(expired.transaction, because: expiry)
         case .passwordReset(let reset): return askForNewPassword(reset.transaction)
         case .recovery(let recovery):
             if let redeem = recovery.redeem { return try await follow { _ in try await redeem.perform(()) } }
@@ -266,9 +269,25 @@ struct OktaSignInMachine: SignInMachine {
         }
     }
 
-    private func askForNewPassword(_ transaction: OktaTransaction) -> SignInStep<OktaSession> {
+    private func askForNewPassword(
+        _ transaction: OktaTransaction,
+        because occasion: Outcome? = nil
+    ) -> SignInStep<OktaSession> {
         let factor = Factor(key: .newPassword, providerName: transaction.status.rawValue)
-        return .ask(Challenge(factor: factor, hint: transaction.passwordPolicy?.summary))
+        return .ask(Challenge(factor: factor, occasion: occasion, hint: transaction.passwordPolicy?.summary))
+    }
+
+    /// When the password, which is still good, expires.
+    private func expiryWarning(_ transaction: OktaTransaction) -> Outcome {
+        var warning = failure(.continue, [.changePassword]).outcome
+        warning.userMessage =
+            switch transaction.passwordPolicy?.expiresInDays {
+            case 0: "The password expires today."
+            case 1: "The password expires in a day."
+            case let days? where days > 1: "The password expires in \(days) days."
+            default: "The password expires soon."
+            }
+        return warning
     }
 
     private func follow(_ challenge: OktaRecoveryChallenge) async throws -> SignInStep<OktaSession> {

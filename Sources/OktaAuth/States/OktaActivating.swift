@@ -48,8 +48,8 @@ public struct OktaActivating: OktaTransactionState {
 
     /// Whether the server waits for the person.
     private var isPolling: Bool {
-        let result = transaction.factorResult
-        return stage.links["next"].first?.name == "poll" && (result == nil || result == .waiting)
+        let isOpen = transaction.factorResult.map { [.waiting, .pendingActivation].contains($0) } ?? true
+        return isOpen && stage.links["next"].first?.name == "poll"
     }
 
     /// Ends the transaction; nil where there is nothing to end.

@@ -310,6 +310,19 @@ struct OAuthClassifierTests {
         }
     }
 
+    /// PingAM's word for a realm without a provider, and for a token or a person that is not there: it tells nothing of
+    /// what was presented.
+    @Test(arguments: allPresented)
+    func whatIsNotFoundRefusesNothing(presented: Presented?) {
+        for path in ["/oauth2/realms/root/access_token", "/oauth2/userinfo"] {
+            let body = #"{"error":"not_found","error_description":"No OpenID Connect provider for realm /x"}"#
+            let outcome = Self.classify(404, body: body, presented: presented, path: path)
+            #expect(outcome.kind == .notFound && outcome.code == "not_found" && outcome.remedies == [])
+            #expect(outcome.message == "No OpenID Connect provider for realm /x")
+            #expect(outcome.tokenAction == .keep && outcome.credential == nil && outcome.processed == .no)
+        }
+    }
+
     @Test(arguments: [
         ("", Outcome.Kind.misconfigured), ("{}", .misconfigured), ("no", .misconfigured),
         ("<html>no</html>", .unreadable), (#"{"error":"made_up"}"#, .unknown),

@@ -45,6 +45,21 @@ import Testing
         #expect(bench.clock.requestedDelays.isEmpty)
     }
 
+    @Test func aRememberedLockoutHasNoRemedyInWaitingWhereItHasNoEnd() async throws {
+        for (seconds, remedies) in [(nil, [Remedy.contactAdmin]), ("60", [.wait])] as [(String?, [Remedy])] {
+            let bench = Bench([.status(423, seconds.map { ["lockout": $0] } ?? [:])], classifier: LockoutClassifier()) {
+                Recovery {}
+            }
+            await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.post, options: ada) }
+            let error = await #expect(throws: RecoveryError.self) {
+                try await bench.client.send(Bench.post, options: ada)
+            }
+            #expect(error?.remedies == remedies)
+            #expect(error?.outcome.processed == .no && error?.outcome.status == nil)
+            #expect(bench.transport.received.count == 1)
+        }
+    }
+
     @Test func anotherAccountIsNotHeld() async throws {
         let bench = Bench([.status(423)], classifier: LockoutClassifier())
         await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.post, options: ada) }
