@@ -190,6 +190,11 @@ struct ServerDelayTests {
             ],
             30
         ),
+        DelayRow(
+            "x-ratelimit-retry-after that disagree",
+            [("X-RateLimit-Retry-After", "12"), ("X-RateLimit-Retry-After", "30")],
+            30
+        ),
         DelayRow("x-ratelimit-retry-after", [("X-RateLimit-Retry-After", "12"), ("X-RateLimit-Reset", "60")], 12),
         DelayRow(
             "403 with nothing left",

@@ -226,7 +226,7 @@ struct FacebookReading {
     }
 
     /// What a refusal does to what was presented: no outage takes anything away.
-    var clearing: Outcome.TokenAction {
+    private var clearing: Outcome.TokenAction {
         reading.isOutage ? .keep : .clear
     }
 
