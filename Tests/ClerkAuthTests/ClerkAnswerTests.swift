@@ -60,6 +60,11 @@ struct ClerkAnswerTests {
             (400, "server_error", .refresh, .unavailable, .keep),
             (429, "invalid_grant", .refresh, .rateLimited, .keep),
             (503, "temporarily_unavailable", .refresh, .unavailable, .keep),
+            // An outage refuses nothing, whatever it says.
+            (500, "invalid_grant", .refresh, .unavailable, .keep),
+            (408, "invalid_grant", .refresh, .unavailable, .keep),
+            (425, "invalid_grant", .code, .unavailable, .keep), (502, "expired_token", .device, .unavailable, .keep),
+            (400, "too_many_requests", .refresh, .rateLimited, .keep),
         ] as [(Int, String, Outcome.CredentialKind?, Outcome.Kind, Outcome.TokenAction)]
     )
     func formC(
@@ -74,6 +79,49 @@ struct ClerkAnswerTests {
         #expect(outcome.kind == kind && outcome.tokenAction == action)
         #expect(outcome.code == word && outcome.message == "why" && outcome.userMessage == nil)
         if kind == .credentialRejected { #expect(outcome.credential == presented ?? .refresh) }
+    }
+
+    @Test func anOutageOfTheTokenEndpointStatesItsTime() {
+        let outcome = Clerked(
+            status: 503,
+            body: #"{"error":"invalid_grant"}"#,
+            lines: [("Retry-After", "5")],
+            presented: .refresh,
+            path: "/oauth/token"
+        ).outcome
+        #expect(outcome.kind == .unavailable && outcome.tokenAction == .keep && outcome.remedies == [.wait])
+        #expect(outcome.retryAfter == .seconds(5) && outcome.processed == .no && outcome.credential == nil)
+    }
+
+    @Test(
+        arguments: [
+            (Outcome.CredentialKind.refresh, "/oauth/token", Outcome.TokenAction.rotate),
+            (.refresh, "/v1/oauth/token", .rotate), (.refresh, "/proxy/v1/oauth/token?x=1", .rotate),
+            (.code, "/oauth/token", .clear), (.device, "/oauth/token", .clear), (.client, "/oauth/token", .keep),
+            // No endpoint of OAuth's.
+            (.refresh, "/v1/client/token", .keep),
+        ] as [(Outcome.CredentialKind, String, Outcome.TokenAction)]
+    )
+    func tokensThatAreIssuedUseUpWhatWasPresented(
+        presented: Outcome.CredentialKind,
+        path: String,
+        action: Outcome.TokenAction
+    ) {
+        let body = #"{"access_token":"a","refresh_token":"r2","token_type":"bearer","expires_in":60}"#
+        let outcome = Clerked(status: 200, body: body, presented: presented, path: path).outcome
+        #expect(outcome.kind == .ok && outcome.tokenAction == action && outcome.processed == .yes)
+    }
+
+    @Test func otherSuccessesOfTheOAuthEndpoints() {
+        func outcome(_ body: String, _ presented: Outcome.CredentialKind, _ path: String = "/oauth/token") -> Outcome {
+            Clerked(status: 200, body: body, presented: presented, path: path).outcome
+        }
+        #expect(outcome(#"{"access_token":"a"}"#, .refresh).tokenAction == .keep)
+        #expect(outcome("{}", .refresh).kind == .unreadable)
+        #expect(outcome("", .refresh, "/oauth/token/revoke").tokenAction == .clear)
+        // A session that is revoked leaves the client token.
+        #expect(outcome("{}", .client, "/v1/me/sessions/sess_1/revoke").tokenAction == .keep)
+        #expect(outcome("{}", .access, "/v1/me/sessions/sess_1/revoke").tokenAction == .keep)
     }
 
     @Test func formD() {
@@ -127,10 +175,19 @@ struct ClerkAnswerTests {
         let lines = value.map { [("Authorization", $0)] } ?? []
         for (status, body) in [
             (200, #"{"response":null,"client":null}"#), (200, ""), (204, ""), (401, Clerked.error("signed_out")),
-            (422, Clerked.error("form_code_incorrect")), (429, ""), (500, ""), (502, "<html>"),
+            (422, Clerked.error("form_code_incorrect")),
         ] {
             let outcome = Clerked(status: status, body: body, lines: lines, path: "/v1/client").outcome
             #expect(outcome.tokenAction == action)
+        }
+        // An outage, a limit and somebody else's answer take nothing away; a token that they carry is one all the same.
+        for (status, body) in [
+            (408, ""), (421, "{}"), (425, "{}"), (429, ""), (429, Clerked.error("too_many_requests")), (500, ""),
+            (500, Clerked.error("internal_clerk_error")), (502, "<html>"), (503, "{}"), (200, "<html>"),
+            (401, "<html>"), (403, "Forbidden"), (200, #"{"response":{"#), (302, ""),
+        ] {
+            let outcome = Clerked(status: status, body: body, lines: lines, path: "/v1/client").outcome
+            #expect(outcome.tokenAction == (action == .rotate ? .rotate : .keep), "\(status) \(body)")
         }
     }
 
@@ -181,7 +238,8 @@ struct ClerkAnswerTests {
                 .continue, [.askUser]
             ),
             (#""status":"needs_new_password""#, .continue, [.changePassword]),
-            (#""status":"needs_protect_check""#, .continue, [.solveChallenge]),
+            (#""status":"needs_protect_check""#, .challengeRequired, [.solveChallenge]),
+            (#""status":"needs_protect_check","protect_check":{"token":"t"}"#, .challengeRequired, [.solveChallenge]),
             (#""status":"needs_something_new""#, .continue, []),
             (#""status":"complete","created_session_id":"sess_1""#, .ok, []),
             (#""status":"abandoned""#, .flowExpired, [.restartFlow]),

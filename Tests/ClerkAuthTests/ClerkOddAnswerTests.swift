@@ -64,6 +64,22 @@ struct ClerkOddAnswerTests {
         #expect(outcome.code == code && outcome.kind == kind)
     }
 
+    @Test(arguments: [403, 422])
+    func aLockAmongSeveralErrorsIsNotLost(status: Int) {
+        let wrong = #"{"code":"form_password_incorrect","message":"m","meta":{"param_name":"password"}}"#
+        func outcome(_ meta: String) -> Outcome {
+            let locked = #"{"code":"user_locked","message":"n","long_message":"Locked.","meta":\#(meta)}"#
+            return Clerked(status: status, body: "{\"errors\":[\(wrong),\(locked)]}", path: Self.attempt).outcome
+        }
+        let timed = outcome(#"{"lockout_expires_in_seconds":5}"#)
+        #expect(timed.kind == .accountLocked && timed.lockout == .remaining(.seconds(5)) && timed.scope == .account)
+        #expect(timed.code == "form_password_incorrect" && timed.remedies == [.wait] && timed.retryAfter == nil)
+        #expect(timed.userMessage == "Locked." && timed.processed == .no)
+        let endless = outcome("{}")
+        #expect(endless.kind == .accountLocked && endless.lockout == .indefinite)
+        #expect(endless.remedies == [.contactAdmin])
+    }
+
     @Test func aWarningTellsByItsFieldWhatWasWrong() {
         let code = Clerked.error("account_lockout_warning", meta: #"{"param_name":"code"}"#)
         #expect(Clerked(body: code, path: Self.attempt).outcome.kind == .challengeIncorrect)
@@ -83,6 +99,26 @@ struct ClerkOddAnswerTests {
     func aCodeOfAnyType(member: String) {
         let outcome = Clerked(status: 403, body: "{\"errors\":[{\(member),\"message\":\"m\"}]}").outcome
         #expect(outcome.kind == .permissionDenied && outcome.message == "m")
+    }
+
+    @Test func aBareCodeIsNoTextForThePerson() {
+        for (status, body) in [
+            (429, #"{"errors":["signed_out"]}"#), (429, #"{"errors":[{"message":"too_many_requests"}]}"#),
+            (403, #"{"errors":[{"code":"user_locked","message":"user_locked"}]}"#),
+            (422, #"{"errors":[{"code":"form_code_incorrect","long_message":"formCodeIncorrect"}]}"#),
+        ] {
+            #expect(Clerked(status: status, body: body).outcome.userMessage == nil, "\(body)")
+        }
+        let short = #"{"errors":[{"code":"user_locked","message":"Locked","long_message":"user_locked"}]}"#
+        #expect(Clerked(status: 403, body: short).outcome.userMessage == "Locked")
+    }
+
+    @Test func theProofOfAFlowIsNoCredentialThatIsRefused() {
+        for path in ["/v1/client/sign_ins", "/v1/me"] {
+            let outcome = Clerked(status: 401, body: "", presented: .state, path: path).outcome
+            #expect(outcome.credential == nil && outcome.tokenAction == .keep)
+            #expect(outcome.remedies == [.resync, .reauthenticate])
+        }
     }
 
     // MARK: Re-verification

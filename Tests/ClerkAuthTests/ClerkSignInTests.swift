@@ -200,6 +200,16 @@ import Testing
         #expect(first?.kind == .challengeRequired)
         #expect(first?.remedies == [.solveChallenge])
         #expect(first?.outcome.statusType == "needs_protect_check")
+        #expect(first?.history.attempts.count == 1)
+        // Also behind the password, and where the server's state is read again.
+        let later = try ClerkBench([
+            .signIn("needs_first_factor", first: ClerkJSON.password), .signIn("needs_protect_check"),
+        ])
+        let third = await #expect(throws: RecoveryError.self) {
+            try await later.signIn(nil, Person([.password: [.text("p")]]))
+        }
+        #expect(third?.kind == .challengeRequired)
+        #expect(later.sent.count == 2)
         let byCode = try ClerkBench([.error("requires_captcha", status: 401)])
         let second = await #expect(throws: RecoveryError.self) { try await byCode.signIn() }
         #expect(second?.kind == .challengeRequired)

@@ -58,6 +58,45 @@ import Testing
         #expect(bench.events.words.contains("clear client"))
     }
 
+    @Test(
+        arguments: [
+            (408, "{}"), (429, #"{"errors":[{"code":"too_many_requests"}]}"#), (500, ""), (502, "<html>"),
+            (503, #"{"errors":[{"code":"service_unavailable"}]}"#), (200, "<html>"), (401, "<html>"),
+            (403, "Forbidden"),
+        ]
+    )
+    func aBlankFieldOfAnAnswerThatDecidesNothingClearsNothing(status: Int, body: String) async throws {
+        let bench = try ClerkBench([.status(status, ["authorization": ""], body: body)]) { Recovery(maxAttempts: 1) }
+        await #expect(throws: RecoveryError.self) { try await bench.clerk.currentClient() }
+        #expect(try await bench.credentials == Credentials(clientToken: "T0"))
+        #expect(!bench.events.words.contains("clear client"))
+    }
+
+    @Test func aBlankFieldClearsNothingIfTheBodyBreaksOff() async throws {
+        let bench = try ClerkBench([
+            .run { _ in
+                var response = TransportResponse.scripted(200, ["authorization": ""])
+                response.body = HTTPBody(
+                    once: AsyncThrowingStream<ArraySlice<UInt8>, any Error> { continuation in
+                        continuation.finish(throwing: TransportError(.connectionLost, .answered))
+                    }
+                )
+                return response
+            }
+        ])
+        await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(try await bench.credentials.clientToken == "T0")
+    }
+
+    @Test func aBlankFieldOfARefusalClears() async throws {
+        let bench = try ClerkBench([.error("signed_out", status: 401, ["authorization": "Bearer"])]) {
+            Recovery(maxAttempts: 1)
+        }
+        await #expect(throws: RecoveryError.self) { try await bench.clerk.currentClient() }
+        #expect(try await bench.credentials.clientToken == nil)
+        #expect(bench.events.words.contains("clear client"))
+    }
+
     @Test func ofSeveralFieldsATokenCountsMoreThanABlank() async throws {
         for values in [["", "T1"], ["T1", ""], ["Bearer", "T1"], ["T9", "T1"]] {
             let bench = try ClerkBench([

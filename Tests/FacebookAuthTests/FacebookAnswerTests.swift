@@ -9,7 +9,7 @@ struct FacebookAnswerTests {
         .credentialRejected, [.reauthenticate], .clear, .access
     )
 
-    private static func row(
+    static func row(
         _ status: Int,
         _ body: String,
         _ kind: Outcome.Kind,
@@ -83,7 +83,6 @@ struct FacebookAnswerTests {
         row(200, "null", .unreadable, processed: .unknown),
         row(403, "", .rateLimited, [.wait], lines: [("x-app-usage", #"{"call_count":101}"#)]),
         row(403, "", .permissionDenied, [.contactAdmin], lines: [("x-app-usage", #"{"call_count":99}"#)]),
-        row(408, "", .unavailable, [.retry], processed: .unknown),
     ]
 
     static let wrapped: [Row] = [
@@ -102,11 +101,22 @@ struct FacebookAnswerTests {
         row(200, #"for(;;);{"error":1357004,"errorSummary":"s"}"#, .unavailable, [.retry], processed: .unknown),
         row(200, #"for (;;);{"error":1357054,"errorSummary":"s"}"#, .unavailable, [.retry], processed: .unknown),
         row(200, #"for (;;);{"error":1357999,"errorSummary":"s"}"#, .unknown, processed: .unknown),
+        row(
+            200,
+            #"for (;;);{"error":"1357001","errorSummary":"Log in"}"#,
+            .credentialRejected,
+            [.reauthenticate],
+            .keep,
+            .session,
+            presenting: nil
+        ),
+        row(200, #"for (;;);{"error":"1357004","errorSummary":"s"}"#, .unavailable, [.retry], processed: .unknown),
         row(200, #"for (;;);{"payload":1}"#, .ok, processed: .yes),
         row(200, "for (;;);", .unreadable, processed: .unknown),
     ]
 
     private static let token = "/v25.0/oauth/access_token"
+    private static let device = "/v2.6/device/login_status"
     private static let login = #"{"error_type":"OAuthException","code":400,"error_message":"Invalid code"}"#
 
     static let logins: [Row] = [
@@ -153,9 +163,53 @@ struct FacebookAnswerTests {
             presenting: .client,
             at: "/v25.0/debug_token"
         ),
+        row(
+            200,
+            #"{"data":{"is_valid":false,"app_id":"1","scopes":[]}}"#,
+            .credentialRejected,
+            [.reauthenticate],
+            .keep,
+            .access,
+            presenting: .client,
+            at: "/debug_token?input_token=x"
+        ),
+        row(
+            200,
+            #"{"data":{"is_valid":false,"error":{"message":"m"}}}"#,
+            .credentialRejected,
+            [.reauthenticate],
+            .clear,
+            .access,
+            presenting: .access,
+            at: "/debug_token"
+        ),
         row(200, #"{"data":{"is_valid":true}}"#, .ok, processed: .yes, presenting: .client, at: "/debug_token"),
         row(200, #"{"data":{"error":{"reason":"x"}}}"#, .ok, processed: .yes),
         row(400, Recorded.error(190), .misconfigured, [.fixRequest], presenting: .client, at: "/debug_token"),
+        // What the request lacks ends no code.
+        row(
+            400,
+            #"{"error_type":"OAuthException","code":400,"error_message":"Missing required field redirect_uri"}"#,
+            .invalidRequest,
+            [.fixRequest],
+            presenting: .code,
+            .post,
+            at: token
+        ),
+        row(
+            400,
+            #"{"error_type":"OAuthException","code":400,"error_message":"Matching code was not found or already used"}"#,
+            .credentialRejected,
+            [.restartFlow],
+            .clear,
+            .code,
+            presenting: .code,
+            .post,
+            at: token
+        ),
+        // The person has said no to a device.
+        row(400, #"{"error":"access_denied"}"#, .declined, [], .clear, presenting: .device, .post, at: device),
+        row(400, #"{"error":"authorization_pending"}"#, .challengePending, [.poll], presenting: .device, at: device),
         // Words in a challenge that is against the grammar, where nothing else can be read.
         row(
             400,
@@ -225,6 +279,7 @@ struct FacebookAnswerTests {
         #expect(Recorded(body: Self.login).outcome.code == nil)
         #expect(Recorded(body: #"{"error":"login_required"}"#).outcome.code == "login_required")
         #expect(Recorded(status: 200, body: #"for (;;);{"error":1357001}"#).outcome.code == "1357001")
+        #expect(Recorded(status: 200, body: #"for (;;);{"error":"1357001"}"#).outcome.code == "1357001")
     }
 
     @Test func theTraceIsFound() {

@@ -128,6 +128,33 @@ struct FacebookCodeTests {
             at: token
         ),
         Row(100, .invalidRequest, [.fixRequest], message: "Missing client_id", presenting: .code, at: token),
+    ]
+
+    /// Of an exchange, only a code that is used, expired or another's is ended.
+    static let exchanges: [Row] =
+        [
+            "Missing redirect_uri parameter.", "redirect_uri isn't an absolute URI. Check RFC 3986.",
+            "The parameter redirect_uri is required", "Invalid redirect_uri: not permitted by the app.",
+        ].map { Row(100, .invalidRequest, [.fixRequest], message: $0, presenting: .code, at: token) }
+        + [
+            "This authorization code has been used.", "This authorization code has expired. A new one is required.",
+            "Error validating verification code. Please make sure your redirect_uri is identical to the one you used",
+            "The redirect_uri does not match", "Invalid verification code format.",
+        ].map {
+            Row(
+                100,
+                sub: 36_009,
+                .credentialRejected,
+                [.restartFlow],
+                .clear,
+                .code,
+                message: $0,
+                presenting: .code,
+                at: token
+            )
+        }
+
+    static let otherRequests: [Row] = [
         Row(101, .misconfigured, [.fixRequest]), Row(104, .misconfigured, [.fixRequest]), Row(506, .conflict),
         Row(803, status: 404, .notFound, [.fixRequest]), Row(1_609_005, .invalidRequest, [.fixRequest]),
         Row(2500, .invalidRequest, [.fixRequest], message: "Unknown path components: /x"),
@@ -140,12 +167,20 @@ struct FacebookCodeTests {
     static let devices: [Row] = [
         Row(31, sub: 1_349_174, .challengePending, [.poll], presenting: .device, .post, at: device),
         Row(17, sub: 1_349_172, .challengePending, [.poll], presenting: .device, .post, at: device),
-        Row(31, sub: 1_349_173, .declined, presenting: .device, .post, at: device),
+        Row(31, sub: 1_349_173, .declined, [], .clear, presenting: .device, .post, at: device),
+        Row(100, sub: 1_349_173, .declined, [], .clear, presenting: .device, .post, at: device),
+        Row(200, sub: 1_349_173, status: 500, .declined, presenting: .device, .post, at: device),
+        Row(17, sub: 1_349_172, .challengePending, [.poll], presenting: .client, .post, at: "/v25.0/device/login"),
+        // Elsewhere the code alone counts.
+        Row(17, sub: 1_349_172, .rateLimited, [.wait]), Row(31, sub: 1_349_174, .unknown),
+        Row(100, sub: 1_349_173, .invalidRequest, [.fixRequest]), Row(31, sub: 1_349_152, .unknown),
+        Row(190, sub: 1_349_173, .credentialRejected, [.reauthenticate], .clear, .access, at: "/device/login/x"),
         Row(463, sub: 1_349_152, .flowExpired, [.restartFlow], .clear, presenting: .device, .post, at: device),
     ]
 
     @Test(
-        arguments: limits + businessLimits + tokens + deadTokens + people + permissions + server + requests + devices
+        arguments: limits + businessLimits + tokens + deadTokens + people + permissions + server + requests + exchanges
+            + otherRequests + devices
     )
     func everyCodeHasItsMeaning(row: Row) {
         let outcome = row.check()

@@ -25,7 +25,7 @@ struct ClassificationRecordTests {
     @Test(
         arguments: [
             (#""headers":{"Retry-After":["5"]}"#, 5.0), (#""headers":{"retry-after":5}"#, 5),
-            (#""headers":{"RETRY-AFTER":["5","9"]}"#, nil), (#""headers":{"Retry-After":null}"#, nil),
+            (#""headers":{"RETRY-AFTER":["5","9"]}"#, 9), (#""headers":{"Retry-After":null}"#, nil),
             (#""headers":{"Retry-After":["5",null,{}]}"#, 5),
             (#""headers":{"bad name":"5","":"5",":status":"5"}"#, nil),
             (#""headers":null"#, nil), (#""headers":[]"#, nil), (#""body":null"#, nil), (#""body":{"a":[1]}"#, nil),

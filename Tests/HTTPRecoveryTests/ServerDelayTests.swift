@@ -43,7 +43,12 @@ struct ServerDelayTests {
         DelayRow("hexadecimal", [("Retry-After", "0x10")], nil),
         DelayRow("unit", [("Retry-After", "5s")], nil),
         DelayRow("list", [("Retry-After", "5, 10")], nil),
-        DelayRow("lines that disagree", [("Retry-After", "5"), ("Retry-After", "10")], nil),
+        DelayRow("lines that disagree", [("Retry-After", "5"), ("Retry-After", "10")], 10),
+        DelayRow("the longest comes first", [("Retry-After", "10"), ("retry-after", "5")], 10),
+        DelayRow("a date is longer", [("Retry-After", "5"), ("Retry-After", "Thu, 01 Jan 2026 00:01:00 GMT")], 60),
+        DelayRow("one line cannot be read", [("Retry-After", "5"), ("Retry-After", "soon")], 5),
+        DelayRow("no line can be read", [("Retry-After", "nan"), ("Retry-After", "soon")], nil),
+        DelayRow("ms that disagree", [("retry-after-ms", "500"), ("retry-after-ms", "2500")], 2.5),
         DelayRow("lines that agree", [("Retry-After", "5"), ("Retry-After", "5")], 5),
         DelayRow("not a number", [("Retry-After", "nan")], nil),
         DelayRow("infinite", [("Retry-After", "1e400")], nil),
@@ -183,6 +188,11 @@ struct ServerDelayTests {
                 ("anthropic-ratelimit-tokens-remaining", "500"),
                 ("anthropic-ratelimit-tokens-reset", "2026-01-01T01:00:00Z"),
             ],
+            30
+        ),
+        DelayRow(
+            "x-ratelimit-retry-after that disagree",
+            [("X-RateLimit-Retry-After", "12"), ("X-RateLimit-Retry-After", "30")],
             30
         ),
         DelayRow("x-ratelimit-retry-after", [("X-RateLimit-Retry-After", "12"), ("X-RateLimit-Reset", "60")], 12),

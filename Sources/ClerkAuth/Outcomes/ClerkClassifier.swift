@@ -7,7 +7,9 @@ public import HTTPTypes
 /// leave it to the status. Successes are read too: they tell where a sign-in stands, and may carry a failure.
 ///
 /// The token action is about the client token, and follows from the answer's `Authorization` field alone: a value
-/// replaces the token, a blank one (or the bare word `Bearer`) clears it, and no status or error code does.
+/// replaces the token on any answer, a blank one (or the bare word `Bearer`) clears it, and no status or error code does.
+/// A blank one counts only on an answer of Clerk's API itself that is no outage and no limit. At the OAuth endpoints the
+/// action is about the token or code that was presented, as `OAuthClassifier` has it.
 public struct ClerkClassifier: OutcomeClassifier {
     /// Creates the classifier.
     public init() {}
@@ -24,7 +26,11 @@ public struct ClerkClassifier: OutcomeClassifier {
         outcome.traceID =
             reading.content.json?["clerk_trace_id"]?.string?.nonEmpty?.bounded(to: 256)
             ?? response.headerFields.lines("cf-ray").first?.nonEmpty?.bounded(to: 256)
-        if let action = Self.tokenAction(response.headerFields) { outcome.tokenAction = action }
+        switch ClientToken.change(statedBy: response.headerFields) {
+        case .replace: outcome.tokenAction = .rotate
+        case .clear where Self.decides(outcome, reading): outcome.tokenAction = .clear
+        case .clear, nil: break
+        }
         outcome.apply(reading.delay.hint)
         return outcome
     }
@@ -35,14 +41,9 @@ public struct ClerkClassifier: OutcomeClassifier {
         ClerkEndpoint(method: method, path: path).className
     }
 
-    /// What the answer's `Authorization` field does to the client token; nil where the answer has none.
-    private static func tokenAction(_ fields: HTTPFields) -> Outcome.TokenAction? {
-        let lines = fields.lines("authorization")
-        if lines.isEmpty { return nil }
-        let isBlank = lines.allSatisfy { line in
-            let words = line.split { $0 == " " || $0 == "\t" }
-            return words.isEmpty || (words.count == 1 && words[0].lowercased() == "bearer")
-        }
-        return isBlank ? .clear : .rotate
+    /// Whether an answer may take the token away: nothing does that is an outage, a limit, or not the API's own.
+    private static func decides(_ outcome: Outcome, _ reading: ErrorReading) -> Bool {
+        let isOwn = outcome.kind != .unreadable && reading.content != .markup && !(300..<400).contains(reading.status)
+        return isOwn && !reading.isOutage && reading.status != 429
     }
 }

@@ -16,6 +16,9 @@ struct ClerkEndpoint {
     /// Whether it reads the client.
     var isClient: Bool { method == .get && segments == ["client"] }
 
+    /// Whether it is one of the OAuth endpoints.
+    var isOAuth: Bool { segments.contains("oauth") }
+
     /// Whether it is a step of a sign-in.
     var isSignIn: Bool { segments.contains("sign_ins") }
 

@@ -22,6 +22,8 @@ struct ClerkReading {
             outcome = throttled(envelope)
         } else if let envelope {
             outcome = self.outcome(of: envelope)
+        } else if endpoint.isOAuth, let issued = issued {
+            outcome = issued
         } else if (200..<300).contains(status) {
             outcome = ClerkState(self).outcome
         } else {
@@ -32,6 +34,11 @@ struct ClerkReading {
             outcome.retryAfter = outcome.retryAfter ?? reading.delay.delay
         }
         return outcome
+    }
+
+    /// What a success of an OAuth endpoint says about what was presented; nil for any other answer.
+    private var issued: Outcome? {
+        OAuthSuccessReading(reading.exchange, status: status, body: reading.body)?.outcome
     }
 
     // MARK: Errors
@@ -62,15 +69,15 @@ struct ClerkReading {
         switch envelope {
         case .errors(let errors):
             guard let (error, meaning) = decisive(errors) else { return byStatus }
-            return outcome(of: error, meaning)
+            guard let lock = lock(among: errors) else { return outcome(of: error, meaning) }
+            var outcome = outcome(of: lock.error, lock.meaning)
+            outcome.code = error.code
+            return outcome
         case .oauth(let error):
-            guard var outcome = error.outcome(presented: reading.exchange.presented) else {
-                var outcome = isSuccess ? failure(.unknown) : byStatus
-                outcome.code = error.word.rawValue
-                outcome.message = error.detail
-                return outcome
-            }
-            outcome.processed = reading.processed
+            if let outcome = error.outcome(in: reading) { return outcome }
+            var outcome = isSuccess ? failure(.unknown) : byStatus
+            outcome.code = error.word.rawValue
+            outcome.message = error.detail
             return outcome
         case .hint(let type, let reason, let reverification):
             let isReverification = reason?.hasPrefix("reverification") == true
@@ -94,6 +101,15 @@ struct ClerkReading {
             return (error, meaning)
         }
         return errors.first.map { ($0, nil) }
+    }
+
+    /// The error that says that the account is locked, wherever it stands: a lock that is known must not be lost.
+    private func lock(among errors: [ClerkError]) -> (error: ClerkError, meaning: ClerkMeaning)? {
+        for error in errors {
+            guard let meaning = error.code.flatMap({ ClerkMeaning.of($0, at: endpoint) }) else { continue }
+            if meaning.kind == .accountLocked { return (error, meaning) }
+        }
+        return nil
     }
 
     private static let warningCode = "account_lockout_warning"
@@ -172,7 +188,9 @@ struct ClerkReading {
         case 401:
             outcome = failure(.credentialRejected, [.resync, .reauthenticate])
             outcome.scope = .credential
-            outcome.credential = reading.exchange.presented ?? .session
+            // The proof of a flow is no credential to refuse.
+            let presented = reading.exchange.presented ?? .session
+            outcome.credential = presented == .state ? nil : presented
         case 404, 410:
             outcome.remedies = endpoint.isClientState ? [.resync] : []
         default:
@@ -202,11 +220,12 @@ enum ClerkText {
             .passwordRejected, .challengeIncorrect, .challengeExpired, .challengeRequired, .factorUnavailable,
             .rateLimited, .quotaExhausted, .flowExpired, .alreadySignedIn, .permissionDenied, .policyBlocked,
             .stepUpRequired:
-            return error.longMessage ?? error.message
+            return error.longMessage?.sentence ?? error.message?.sentence
         case .invalidRequest, .conflict:
-            return error.code?.hasPrefix("form_") == true ? error.longMessage ?? error.message : nil
+            guard error.code?.hasPrefix("form_") == true else { return nil }
+            return error.longMessage?.sentence ?? error.message?.sentence
         case .unknown:
-            return error.longMessage
+            return error.longMessage?.sentence
         default:
             return nil
         }

@@ -98,7 +98,10 @@ struct ClerkState {
         case "needs_new_password":
             return next([.changePassword])
         case "needs_protect_check":
-            return next([.solveChallenge])
+            var outcome = reading.failure(.challengeRequired, [.solveChallenge])
+            // As the error that says the same has it.
+            if let check = signIn["protect_check"], check.members != nil { outcome.details = ["protect_check": check] }
+            return outcome
         default:
             // A status of a newer version: the flow is alive, what it wants is not known.
             return next([])

@@ -5,8 +5,8 @@ import HTTPTypes
 /// Presents the client token and keeps what the answer says about it, before anyone uses the answer.
 ///
 /// Clerk's native rules: the token goes out raw in `Authorization`; an `Authorization` field in the answer replaces
-/// it, on any status; a blank one, or the bare word `Bearer`, clears it; no status and no error code does. What an answer
-/// tells of the client, on any status, is taken over in order.
+/// it, on any status; a blank one, or the bare word `Bearer`, clears it, unless the answer is an outage, a limit or not
+/// Clerk's; no status and no error code does. What an answer tells of the client, on any status, is taken over in order.
 struct ClerkAuthorization: Middleware {
     let api: ClerkAPI
     let progress: CallProgress
@@ -45,7 +45,9 @@ struct ClerkAuthorization: Middleware {
         // The head counts even where the body broke off behind it.
         if let head = context.record.receivedHead {
             api.clocks.keep(head.headerFields, from: api.base.origin, receivedAt: context.runtime.time.wallTime)
-            if let change = ClientToken.change(statedBy: head.headerFields) {
+            // A blank field takes a token away only where the answer has been read and judged to do so.
+            let mayClear = (try? result.get())?.outcome.tokenAction == .clear
+            if let change = ClientToken.change(statedBy: head.headerFields), change != .clear || mayClear {
                 // Not the caller's to cancel: a token that is replaced and not kept would be lost for good.
                 own = try await Task { try await keep(change, since: stored, context: context) }.value
             }

@@ -26,6 +26,9 @@ struct FacebookEndpoint {
     /// Whether tokens are issued here.
     var issuesTokens: Bool { segments.last == "access_token" && segments.contains("oauth") }
 
+    /// Whether a device login is begun or asked about here: the only places where its finer codes mean anything.
+    var isDevice: Bool { isDeviceStatus || segments.suffix(2).elementsEqual(["device", "login"]) }
+
     /// Whether the device login is asked about here.
     var isDeviceStatus: Bool { segments.suffix(2).elementsEqual(["device", "login_status"]) }
 

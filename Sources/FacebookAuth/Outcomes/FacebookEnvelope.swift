@@ -17,7 +17,7 @@ struct FacebookEnvelope {
     }
 
     var form: Form
-    /// The code as text; nil where there is none.
+    /// The code as text, a whole number in plain digits; nil where there is none.
     var code: String?
     var subcode: String?
     /// The name of the sort, which is no category.
@@ -45,6 +45,14 @@ struct FacebookEnvelope {
         if let number = Int(text) { return number }
         guard text.utf8.count <= 32, let number = try? JSONValue(parsing: text).number else { return nil }
         return Int(exactly: number.double)
+    }
+
+    /// A code as it is told: whole numbers alike, however they were written (`190`, `190.0`, `" +190 "`); anything else
+    /// as it was sent.
+    private static func code(_ value: JSONValue?) -> String? {
+        guard let sent = value?.codeText?.bounded(to: 64) else { return nil }
+        let text = String(sent.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+        return number(text).map { String($0) } ?? text.nonEmpty
     }
 
     /// Reads a body; nil where it holds no error.
@@ -78,11 +86,12 @@ struct FacebookEnvelope {
 
     /// An error that is a text or a number.
     private static func named(_ body: JSONValue) -> FacebookEnvelope? {
-        if let number = body["error"]?.number {
+        let isNumber = body["error"]?.number != nil || code(body["error"]).flatMap(number) != nil
+        if isNumber, body["error_code"] == nil {
             var envelope = FacebookEnvelope(.site)
-            envelope.code = number.text.bounded(to: 64)
+            envelope.code = code(body["error"])
             envelope.message = body["errorSummary"]?.string?.nonEmpty?.bounded(to: 4096)
-            let texts = [body["errorDescription"], body["errorSummary"]].compactMap { $0?.string?.nonEmpty }
+            let texts = [body["errorDescription"], body["errorSummary"]].compactMap { $0?.string?.sentence }
             envelope.userText = texts.first { !$0.contains("<") }?.bounded(to: 4096)
             envelope.isTransient = body["transientError"]?.looseBool
             return envelope
@@ -90,7 +99,7 @@ struct FacebookEnvelope {
         guard let text = body["error"]?.string?.nonEmpty else { return nil }
         var envelope = FacebookEnvelope(.word(text.bounded(to: 256)))
         envelope.fill(from: body)
-        envelope.code = body["error_code"]?.codeText?.bounded(to: 64) ?? (isWord(text) ? text : nil)
+        envelope.code = code(body["error_code"]) ?? (isWord(text) ? text : nil)
         envelope.message = body["error_description"]?.string?.nonEmpty?.bounded(to: 4096) ?? text.bounded(to: 4096)
         return envelope
     }
@@ -121,14 +130,14 @@ struct FacebookEnvelope {
     }
 
     private mutating func fill(from error: JSONValue) {
-        code = (error["code"]?.codeText ?? error["error_code"]?.codeText)?.bounded(to: 64)
-        subcode = (error["error_subcode"]?.codeText ?? error["subcode"]?.codeText)?.bounded(to: 64)
+        code = Self.code(error["code"]) ?? Self.code(error["error_code"])
+        subcode = Self.code(error["error_subcode"]) ?? Self.code(error["subcode"])
         type = error["type"]?.string?.nonEmpty?.bounded(to: 256)
         let messages = ["message", "error_reason", "error_msg", "error_message"]
         message = messages.lazy.compactMap { error[$0]?.string?.nonEmpty }.first?.bounded(to: 4096)
         isTransient = error["is_transient"]?.looseBool
         let texts = ["error_user_msg", "error_user_title"]
-        userText = texts.lazy.compactMap { error[$0]?.string?.nonEmpty }.first?.bounded(to: 4096)
+        userText = texts.lazy.compactMap { error[$0]?.string?.sentence }.first?.bounded(to: 4096)
         traceID = error["fbtrace_id"]?.string?.nonEmpty
         switch error["error_data"] {
         case .string(let text): data = try? JSONValue(parsing: text)

@@ -46,7 +46,7 @@ enum FacebookMeaning {
         subcode == 459 || subcode == 464 || subcode == 490
     }
 
-    /// The finer codes of the device login, under any code.
+    /// The finer codes of the device login, under any code; elsewhere they mean nothing.
     static func device(_ subcode: Int?) -> FacebookMeaning? {
         switch subcode {
         case 1_349_174, 1_349_172: .plain(.challengePending, [.poll])

@@ -39,6 +39,12 @@ struct FacebookReading {
     }
 
     var outcome: Outcome {
+        var outcome = judged
+        if outcome.isFailure { outcome.retryAfter = outcome.retryAfter ?? reading.delay.delay }
+        return outcome
+    }
+
+    private var judged: Outcome {
         if status == 429 {
             var outcome = limited(Self.scope(ofLimit: envelope?.number) ?? .origin)
             if let envelope { describe(&outcome, envelope) }
@@ -64,7 +70,7 @@ struct FacebookReading {
         case .graph, .debugger: break
         }
         let (code, subcode) = (envelope.number, envelope.subnumber)
-        if let meaning = FacebookMeaning.device(subcode) { return outcome(of: meaning, envelope) }
+        if endpoint.isDevice, let meaning = FacebookMeaning.device(subcode) { return outcome(of: meaning, envelope) }
         if let meaning = FacebookMeaning.limit(code) { return outcome(of: meaning, envelope) }
         if code == 190 || code == 102 { return outcome(of: FacebookMeaning.token(subcode), envelope) }
         if FacebookMeaning.settles(subcode) { return outcome(of: .settledAtFacebook, envelope) }
@@ -80,6 +86,8 @@ struct FacebookReading {
         if code == 1 || code == 2 { return general(envelope) }
         if let meaning = request(envelope) { return outcome(of: meaning, envelope) }
         if let outcome = configured(envelope) { return outcome }
+        // The debugger says only that the token is not valid.
+        if case .debugger = envelope.form, code == nil { return outcome(of: .refused, envelope) }
         return FacebookStatusReading(self).unknown(envelope)
     }
 
@@ -149,8 +157,7 @@ struct FacebookReading {
         case .plain(let kind, let remedies, let scope):
             var outcome = failure(kind, remedies, processed: .no)
             outcome.scope = scope
-            outcome.retryAfter = reading.delay.delay
-            if kind == .flowExpired, presented == .device { outcome.tokenAction = clearing }
+            if presented == .device, kind == .flowExpired || kind == .declined { outcome.tokenAction = clearing }
             return outcome
         case .settledAtFacebook:
             var outcome = failure(.userActionRequired, [.visitProvider], processed: .no)
@@ -167,7 +174,7 @@ struct FacebookReading {
         }
     }
 
-    /// A passing failure of the server, which may have done what was asked for whatever the status.
+    /// A passing failure that the body tells of: the server may have done what was asked for, whatever the status.
     var unavailable: Outcome {
         var outcome = Outcome.unavailable(reading)
         // Only a 503 with a time says that nothing was done.
@@ -214,14 +221,13 @@ struct FacebookReading {
             outcome.credential = credential
         }
         outcome.scope = .credential
-        outcome.retryAfter = reading.delay.delay
         if isPresented { outcome.tokenAction = clearing }
         return outcome
     }
 
     /// What a refusal does to what was presented: no outage takes anything away.
     private var clearing: Outcome.TokenAction {
-        status >= 500 || status == 408 ? .keep : .clear
+        reading.isOutage ? .keep : .clear
     }
 
     func failure(

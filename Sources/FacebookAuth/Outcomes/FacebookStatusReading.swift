@@ -30,12 +30,12 @@ struct FacebookStatusReading {
         if (300..<400).contains(status) { return redirected }
         if status < 500, let outcome = challenged { return outcome }
         switch facebook.body {
-        case .markup where FacebookBody.isErrorPage(reading.body):
+        case .markup where !reading.isOutage && FacebookBody.isErrorPage(reading.body):
             return facebook.unavailable
-        case .text(let text) where FacebookBody.speaksOfOutage(text):
+        case .text(let text) where !reading.isOutage && FacebookBody.speaksOfOutage(text):
             return facebook.unavailable
         case .markup, .text, .other:
-            if status < 500, ![408, 421, 425].contains(status) {
+            if !reading.isOutage {
                 return facebook.usage.isBlocked ? limited : facebook.failure(.unreadable)
             }
         case .empty, .json:
@@ -50,10 +50,8 @@ struct FacebookStatusReading {
         return facebook.limited(isApp ? .app : .endpoint)
     }
 
-    private var byStatus: Outcome {
-        if status >= 500 || status == 408 || status == 421 || status == 425 {
-            return status == 501 || status == 505 ? general : facebook.unavailable
-        }
+    /// What the status says, as everywhere, but that a bare 401 takes no token away.
+    var byStatus: Outcome {
         if status == 401 { return facebook.refused(facebook.presented ?? .access, isPresented: false) }
         return general
     }

@@ -15,7 +15,9 @@ struct FacebookWords {
 
     /// What a word means; nil where it is none that is known.
     func outcome(of word: String, _ envelope: FacebookEnvelope) -> Outcome? {
-        if status >= 500 || status == 408 { return envelope.number == nil ? facebook.unavailable : nil }
+        if facebook.reading.isOutage {
+            return envelope.number == nil ? FacebookStatusReading(facebook).byStatus : nil
+        }
         var outcome: Outcome
         switch word {
         // The renewal of a Limited Login: nothing but a sign-in, or the person's consent, helps.
@@ -24,7 +26,7 @@ struct FacebookWords {
         case "consent_required":
             outcome = facebook.outcome(of: .settledAtFacebook, envelope)
         case "access_denied":
-            outcome = facebook.failure(.declined, [], processed: .no)
+            outcome = facebook.outcome(of: .plain(.declined, []), envelope)
         default:
             guard let error = OAuthError(["error": .string(word)]),
                 let known = error.outcome(presented: presented)
@@ -45,7 +47,7 @@ struct FacebookWords {
 
     /// Whether an error of the token endpoint is about the code that is exchanged.
     func refusesCode(_ envelope: FacebookEnvelope) -> Bool {
-        if isAboutApp(envelope) { return false }
+        if isAboutApp(envelope) || isAboutRequest(envelope) { return false }
         return presented == .code || envelope.says("authorization code") || envelope.says("verification code")
     }
 
@@ -54,9 +56,21 @@ struct FacebookWords {
             .contains { envelope.says($0) }
     }
 
+    /// Whether the request lacks something, or another parameter than the code is wrong: that ends no code.
+    ///
+    /// One that is used, expired or another's is ended, also where its redirect URI tells.
+    private func isAboutRequest(_ envelope: FacebookEnvelope) -> Bool {
+        let endings = ["used", "expired", "identical", "match", "verification code", "authorization code"]
+        if endings.contains(where: { envelope.says($0) }) { return false }
+        return ["missing", "required", "redirect_uri", "redirect uri"].contains { envelope.says($0) }
+    }
+
     func outcome(ofLogin envelope: FacebookEnvelope) -> Outcome {
         if facebook.endpoint.issuesTokens, status < 500 {
             if isAboutApp(envelope) { return appError }
+            if isAboutRequest(envelope) {
+                return facebook.outcome(of: .plain(.invalidRequest, [.fixRequest]), envelope)
+            }
             if envelope.type?.contains("RateLimit") != true {
                 return facebook.refused(.code, isPresented: presented == .code)
             }

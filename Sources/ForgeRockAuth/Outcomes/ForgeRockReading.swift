@@ -63,7 +63,7 @@ struct ForgeRockReading {
         outcome.message = outcome.message ?? envelope.message ?? envelope.reason
         switch outcome.kind {
         case .invalidCredentials, .accountLocked, .accountBlocked, .quotaExhausted:
-            outcome.userMessage = envelope.message
+            outcome.userMessage = envelope.message?.sentence
             outcome.retryAfter = outcome.kind == .accountLocked ? nil : outcome.retryAfter ?? reading.delay.delay
         default:
             outcome.retryAfter = outcome.retryAfter ?? reading.delay.delay

@@ -28,7 +28,7 @@ struct PingOneReading {
         outcome.subcode = innerCode
         outcome.message = (body["message"] ?? body["error"]?["message"])?.string?.nonEmpty?.bounded(to: 4096)
         switch outcome.kind {
-        case .invalidCredentials, .passwordRejected, .invalidRequest: outcome.userMessage = outcome.message
+        case .invalidCredentials, .passwordRejected, .invalidRequest: outcome.userMessage = outcome.message?.sentence
         default: break
         }
         outcome.statusType = body["status"]?.string?.nonEmpty?.bounded(to: 256)

@@ -30,6 +30,12 @@ package struct ErrorReading: Sendable {
         .forStatus(status, statesDelay: delay.isDelayStated)
     }
 
+    /// Whether the status speaks of a passing condition of the server, which refuses no credential whatever stands in
+    /// the body: 5xx, 408, 421, 425.
+    package var isOutage: Bool {
+        status >= 500 || status == 408 || status == 421 || status == 425
+    }
+
     /// The id under which the server's operators find the request, from the fields that carry one.
     package var traceID: String? {
         for name in Self.traceFields {

@@ -45,4 +45,25 @@ extension String {
     package var nonEmpty: String? {
         isEmpty ? nil : self
     }
+
+    /// The text if it may be shown to a person: there is one, and it is no bare code such as `signed_out`, `E0000004`
+    /// or `invalidGrant`.
+    package var sentence: String? {
+        isEmpty || isBareCode ? nil : self
+    }
+
+    /// Whether the text is one word of the sort that programs use: with an underscore, a capital inside, or a letter and
+    /// a number.
+    private var isBareCode: Bool {
+        var previous = UInt8(0)
+        var hasJoint = false
+        for byte in utf8 {
+            guard byte.isToken || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "/") else { return false }
+            let isCapital = (0x41...0x5A).contains(byte)
+            if byte == UInt8(ascii: "_") || isCapital && (0x61...0x7A).contains(previous) { hasJoint = true }
+            previous = byte
+        }
+        let isNumbered = utf8.count > 4 && utf8.dropFirst().allSatisfy(\.isDigit) && utf8.first?.isDigit == false
+        return hasJoint || isNumbered
+    }
 }

@@ -33,8 +33,7 @@ struct LimitFamilies {
             : Report(
                 origin: "x-ratelimit-retry-after",
                 isExhausted: nil,
-                reset: fields.singleLine("x-ratelimit-retry-after")
-                    .flatMap { DelayText.seconds($0, allowsFraction: true) },
+                reset: retry.lazy.compactMap { DelayText.seconds($0, allowsFraction: true) }.max(),
                 hasReset: true
             )
         var after = Report(

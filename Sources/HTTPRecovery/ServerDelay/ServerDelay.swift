@@ -4,7 +4,8 @@ public import HTTPTypes
 ///
 /// The fields are looked at in a fixed order: milliseconds before `Retry-After`, that before the draft `RateLimit`
 /// field, that before the older `RateLimit-*` and `X-RateLimit-*` families. The first that is present decides: where
-/// its value cannot be read, no lower one is consulted and the caller's own backoff has to do.
+/// its value cannot be read, no lower one is consulted and the caller's own backoff has to do. Where a field stands on
+/// several lines that disagree, the longest time that can be read counts: nothing may go out early.
 public struct ServerDelay: Sendable, Hashable {
     /// An explicit word about whether to try again.
     public enum Hint: String, Sendable, Hashable {
@@ -87,26 +88,28 @@ private enum DelayFields {
             return ServerDelay.Statement(delay: delay, origin: .delayField("grpc-retry-pushback-ms"))
         }
         for name in ["retry-after-ms", "x-ms-retry-after-ms"] where !fields.lines(name).isEmpty {
-            return single(name, in: fields) { DelayText.milliseconds($0, allowsFraction: true) }
+            return longest(name, in: fields) { DelayText.milliseconds($0, allowsFraction: true) }
         }
         // An invalid value of this one is to be ignored, so others may still speak.
-        if let aws = single("x-amz-retry-after", in: fields, { DelayText.milliseconds($0, allowsFraction: false) }),
+        if let aws = longest("x-amz-retry-after", in: fields, { DelayText.milliseconds($0, allowsFraction: false) }),
             aws.delay != nil
         {
             return aws
         }
         if !fields.lines("retry-after").isEmpty {
-            return single("retry-after", in: fields) { DelayText.retryAfter($0, clock: clock) }
+            return longest("retry-after", in: fields) { DelayText.retryAfter($0, clock: clock) }
         }
         return nil
     }
 
-    private static func single(
+    /// What a field says; the longest time where several lines can be read.
+    private static func longest(
         _ name: String,
         in fields: HTTPFields,
         _ read: (String) -> Duration?
     ) -> ServerDelay.Statement? {
-        guard !fields.lines(name).isEmpty else { return nil }
-        return ServerDelay.Statement(delay: fields.singleLine(name).flatMap(read), origin: .delayField(name))
+        let lines = fields.lines(name)
+        guard !lines.isEmpty else { return nil }
+        return ServerDelay.Statement(delay: lines.lazy.compactMap(read).max(), origin: .delayField(name))
     }
 }

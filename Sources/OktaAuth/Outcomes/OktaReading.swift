@@ -146,7 +146,7 @@ struct OktaReading {
         default:
             break
         }
-        outcome.userMessage = OktaText.userMessage(of: envelope, kind: outcome.kind)
+        outcome.userMessage = OktaText.userMessage(of: envelope, kind: outcome.kind)?.sentence
     }
 
     private func describe(_ outcome: inout Outcome, _ message: OktaMessages.Message) {

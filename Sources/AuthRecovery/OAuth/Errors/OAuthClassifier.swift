@@ -107,30 +107,12 @@ struct OAuthReading {
     // MARK: Words
 
     private func outcome(of error: OAuthError) -> Outcome {
-        guard var outcome = error.outcome(presented: presented) else { return byStatus }
-        let refuses = outcome.kind == .credentialRejected || outcome.tokenAction == .clear
-        if refuses && isOutage || outcome.kind == .unavailable {
-            outcome = .unavailable(reading)
-        } else if outcome.kind == .rateLimited {
-            var reading = reading
-            reading.delay = ServerDelay(reading.response, receivedAt: reading.exchange.now, isThrottle: true)
-            outcome = .throttled(reading, scope: .origin)
-        } else {
-            outcome.processed = reading.processed
-            outcome.retryAfter = reading.delay.delay
-        }
-        outcome.code = error.word.rawValue
-        outcome.message = error.detail
+        guard var outcome = error.outcome(in: reading) else { return byStatus }
         if outcome.kind == .challengePending { outcome.retryAfter = outcome.retryAfter ?? body.interval }
         if outcome.kind == .invalidRequest { outcome.parameter = outcome.parameter ?? general.parameter }
         outcome.advice = advice(for: outcome.kind)
         outcome.apply(reading.delay.hint)
         return outcome
-    }
-
-    /// Whether the status speaks of a passing condition of the server, which refuses nothing.
-    private var isOutage: Bool {
-        status >= 500 || status == 408 || status == 421 || status == 425
     }
 
     /// What the server wants, where the body says it.
