@@ -83,8 +83,8 @@ public final class AuthSandbox: Sendable {
         if let upstream {
             handler.addresses = try SocketAddress.resolve(upstream.name, port: upstream.port)
             let reaches = handler.addresses.map(\.host)
-            let isAnyHost = address.host == "0.0.0.0" || address.host == "::"
-            if address.port == upstream.port, reaches.contains(address.host) || (isAnyHost && reaches.contains("127.0.0.1")) {
+            let own = ["0.0.0.0", "::"].contains(address.host) ? ["127.0.0.1", "::1"] : [address.host]
+            if address.port == upstream.port, reaches.contains(where: own.contains) {
                 throw SandboxError(.invalidInput, "\(upstream.url) is where the sandbox itself is to listen")
             }
             handler.timeout = upstream.timeoutMilliseconds

@@ -117,7 +117,10 @@ struct AuthSandboxCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Which providers to serve: all, clerk, oauth, okta, forgerock or facebook; none with --upstream. (default: all)",
+            """
+            Which providers to serve: all, clerk, oauth, okta, forgerock or facebook; none with --upstream. \
+            (default: all)
+            """,
             valueName: "provider"
         )
     )
@@ -126,10 +129,10 @@ struct AuthSandboxCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Forward requests to this server instead of serving providers.", valueName: "URL"))
     var upstream: String?
 
-    @Option(help: ArgumentHelp("What forwarded requests say in their Host. (default: that of the URL)", valueName: "HOST"))
+    @Option(help: ArgumentHelp("What forwarded requests say in Host. (default: that of the URL)", valueName: "HOST"))
     var upstreamHost: String?
 
-    @Option(help: ArgumentHelp("How long the upstream may take for a whole answer. (default: 30)", valueName: "SECONDS"))
+    @Option(help: ArgumentHelp("How long a whole answer of it may take. (default: 30)", valueName: "SECONDS"))
     var upstreamTimeout: Double?
 
     @Option(help: ArgumentHelp("A scenario file.", valueName: "FILE"))
@@ -201,7 +204,7 @@ struct AuthSandboxCommand: ParsableCommand {
                 throw ValidationError("--upstream-host and --upstream-timeout need --upstream.")
             }
         } else if let provider, provider != Provider.none {
-            throw ValidationError("--upstream forwards everything: --provider \(provider.rawValue) cannot be served too.")
+            throw ValidationError("--upstream forwards everything: --provider \(provider.rawValue) has no place.")
         }
         if let upstreamTimeout, !(upstreamTimeout >= 0.001 && upstreamTimeout <= 86_400) {
             throw ValidationError("--upstream-timeout takes seconds from 0.001 to 86400.")

@@ -98,7 +98,9 @@ struct RequestParser: Sendable {
         var headers: [SandboxRequest.Header] = []
         for line in lines {
             let halves = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard halves.count == 2, !halves[0].isEmpty, halves[0].utf8.allSatisfy(HeaderText.isTokenByte) else { return nil }
+            guard halves.count == 2, !halves[0].isEmpty, halves[0].utf8.allSatisfy(HeaderText.isTokenByte) else {
+                return nil
+            }
             headers.append(.init(name: halves[0].lowercased(), value: HeaderText.trimmed(halves[1])))
         }
         let connection = headers.filter { $0.name == "connection" }.map { $0.value.lowercased() }

@@ -46,13 +46,15 @@ struct SandboxResponse: Sendable, Equatable {
 
     /// The answer's head and body as HTTP/1.1 bytes.
     func bytes(now: Int64, keepAlive: Bool, omitBody: Bool) -> (head: [UInt8], body: [UInt8]) {
-        var head = "HTTP/1.1 \(status) \(reason.map(HeaderText.clean) ?? Self.reason(status))\r\n"
+        var head = "HTTP/1.1 \(status) \(HeaderText.clean(reason ?? Self.reason(status)))\r\n"
         for header in headers {
             head += "\(HeaderText.clean(header.name)): \(HeaderText.clean(header.value))\r\n"
         }
         if self.header("Date") == nil { head += "Date: \(HTTPDate.text(milliseconds: now))\r\n" }
         let bodyIsForbidden = status == 204 || status == 304 || (100..<200).contains(status)
-        if !bodyIsForbidden, statesLength, self.header("Content-Length") == nil { head += "Content-Length: \(body.count)\r\n" }
+        if !bodyIsForbidden, statesLength, self.header("Content-Length") == nil {
+            head += "Content-Length: \(body.count)\r\n"
+        }
         if self.header("Connection") == nil { head += "Connection: \(keepAlive ? "keep-alive" : "close")\r\n" }
         head += "\r\n"
         return (Array(head.utf8), omitBody || bodyIsForbidden ? [] : body)

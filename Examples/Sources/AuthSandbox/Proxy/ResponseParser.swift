@@ -100,8 +100,12 @@ struct ResponseParser: Sendable {
                 guard case .chunk(0) = state else { return .incomplete }
                 state = .chunkEnd
             case .chunkEnd:
-                guard let line = takeLine() else { return incompleteHead() }
-                guard line.isEmpty else { return fail(.invalid, "a chunk is longer than it says") }
+                let end = buffer[position...].prefix(2)
+                guard end.first == 0x0A || "\r\n".utf8.starts(with: end) else {
+                    return fail(.invalid, "a chunk is longer than it says")
+                }
+                guard let lineFeed = end.firstIndex(of: 0x0A) else { return .incomplete }
+                position = lineFeed + 1
                 state = .chunkSize
             case .trailers:
                 guard let line = takeLine() else { return incompleteHead() }
@@ -144,8 +148,6 @@ struct ResponseParser: Sendable {
         let length = end + 1 - position
         if case .chunkSize = state {
             if length > 1024 { headLength = .max }
-        } else if case .chunkEnd = state {
-            if length > 2 { headLength = .max }
         } else {
             headLength += length
         }
@@ -206,7 +208,9 @@ struct ResponseParser: Sendable {
         if status < 200 {
             interimAnswers += 1
             state = .statusLine
-            if interimAnswers > Self.maximumInterimAnswers { _ = fail(.invalid, "it sends interim answers without end") }
+            if interimAnswers > Self.maximumInterimAnswers {
+                _ = fail(.invalid, "it sends interim answers without end")
+            }
             return
         }
         let codings = values("transfer-encoding")
@@ -249,7 +253,9 @@ struct ResponseParser: Sendable {
 
     private static func chunkSize(_ line: ArraySlice<UInt8>) -> Int? {
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
-        guard !digits.isEmpty, digits.count <= 8, digits.allSatisfy({ isDigit($0) || isHexLetter($0) }) else { return nil }
+        guard !digits.isEmpty, digits.count <= 8, digits.allSatisfy({ isDigit($0) || isHexLetter($0) }) else {
+            return nil
+        }
         return Int(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 

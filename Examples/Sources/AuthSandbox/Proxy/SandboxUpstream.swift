@@ -52,7 +52,9 @@ public struct SandboxUpstream: Sendable, Equatable {
         guard rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw refusal("blanks and letters that are not ASCII cannot stand in a URL")
         }
-        guard !rest.contains("?"), !rest.contains("#") else { throw refusal("an upstream has no query and no fragment") }
+        guard !rest.contains("?"), !rest.contains("#") else {
+            throw refusal("an upstream has no query and no fragment")
+        }
         let authority = rest.prefix { $0 != "/" }
         guard !authority.contains("@") else {
             throw refusal("a name and a password cannot stand in the URL of an upstream; send them in a header")
