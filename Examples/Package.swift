@@ -26,7 +26,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
-        .testTarget(name: "AuthSandboxTests", dependencies: ["AuthSandbox"]),
+        .testTarget(name: "AuthSandboxTests", dependencies: ["AuthSandbox", "Locking"]),
         .target(name: "Locking"),
         // What the command-line clients have in common.
         .target(

@@ -50,6 +50,7 @@ public final class AuthSandbox: Sendable {
         scenario: SandboxScenario,
         seed: UInt64,
         providers: [SandboxProvider],
+        upstream: SandboxUpstream? = nil,
         log: @escaping @Sendable (String) -> Void
     ) throws(SandboxError) {
         guard let address = Sockets.Address(text) else {
@@ -58,14 +59,37 @@ public final class AuthSandbox: Sendable {
         for (index, user) in scenario.users.enumerated() { try user.check(path: "users[\(index)]") }
         for (index, client) in scenario.oauthClients.enumerated() { try client.check(path: "oauthClients[\(index)]") }
         let world = Locked(
-            SandboxWorld(scenario: scenario, seed: seed, wallNow: Self.wallNow, providers: Set(providers))
+            SandboxWorld(
+                scenario: scenario,
+                seed: seed,
+                wallNow: Self.wallNow,
+                providers: Set(providers),
+                upstream: upstream
+            )
         )
         self.world = world
-        server = try SocketServer(address) { request in
-            let (reply, lines) = world.withLock { $0.handle(request, wallNow: Self.wallNow) }
-            for line in lines { log(line) }
-            return reply
+        var handler = SandboxHandler(
+            receive: { request in
+                let (action, lines) = world.withLock { $0.receive(request, wallNow: Self.wallNow) }
+                for line in lines { log(line) }
+                return action
+            },
+            complete: { call, outcome in
+                let (reply, lines) = world.withLock { $0.complete(call, outcome, wallNow: Self.wallNow) }
+                for line in lines { log(line) }
+                return reply
+            }
+        )
+        if let upstream {
+            handler.addresses = try SocketAddress.resolve(upstream.name, port: upstream.port)
+            let reaches = handler.addresses.map(\.host)
+            let own = ["0.0.0.0", "::"].contains(address.host) ? ["127.0.0.1", "::1"] : [address.host]
+            if address.port == upstream.port, reaches.contains(where: own.contains) {
+                throw SandboxError(.invalidInput, "\(upstream.url) is where the sandbox itself is to listen")
+            }
+            handler.timeout = upstream.timeoutMilliseconds
         }
+        server = try SocketServer(address, handler: handler)
         port = server.port
         url = "http://\(address.host.contains(":") ? "[\(address.host)]" : address.host):\(port)"
     }

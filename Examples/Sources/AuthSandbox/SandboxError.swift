@@ -6,7 +6,9 @@ public struct SandboxError: Error, Sendable, Equatable, CustomStringConvertible 
 
         /// The address is taken or is not an address.
         public static let cannotListen = Code(name: "cannot_listen")
-        /// A scenario, a fault or a control request is not what it should be.
+        /// The name of an upstream cannot be looked up.
+        public static let cannotResolve = Code(name: "cannot_resolve")
+        /// A scenario, a fault, an upstream's URL or a control request is not what it should be.
         public static let invalidInput = Code(name: "invalid_input")
     }
 

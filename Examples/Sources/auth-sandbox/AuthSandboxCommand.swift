@@ -91,16 +91,49 @@ struct AuthSandboxCommand: ParsableCommand {
                "users": [{"emails": "eva@example.com", "password": "open-sesame-42",
                           "lockout": {"threshold": 2, "duration_s": 3}}]}
 
+            PROXY. With --upstream the program stands before any HTTP server and serves no provider: each request goes \
+            on to that server, with its path behind that of the URL, and the answer comes back as it is, unless a fault \
+            strikes that was set at /_sandbox/faults or in the scenario file. reset_before, close_before, hang, status, \
+            envelope, html, empty and garbage keep their request from the server; latency, trickle, truncate, \
+            truncate_reset, reset_after, close_after and rotate_token strike when the server has answered, and so does \
+            any fault with "processed": true. A server that cannot be reached, or answers with something else than \
+            HTTP/1.1, is told of with 502, one that takes longer than --upstream-timeout with 504, each with a JSON \
+            body that names the reason. Bodies may have 16 MiB, heads 64 KiB. Nothing is sent twice, redirections are \
+            not followed, links in answers are left alone. There is no TLS: for an https server start a terminator \
+            beside it and say by --upstream-host what the server is called:
+              socat TCP-LISTEN:8443,bind=127.0.0.1,reuseaddr,fork \\
+                  OPENSSL:api.example.com:443
+              auth-sandbox --upstream http://127.0.0.1:8443 \\
+                  --upstream-host api.example.com
+            Of /_sandbox/ there are requests, faults, clock and reset; of a scenario file only the faults count.
+
             EXIT. 0 after SIGTERM, 130 after Ctrl-C, 64 for bad usage, 65 for a scenario file that is not one, \
-            69 when the address cannot be listened on.
+            69 when the address cannot be listened on, or the upstream's name cannot be looked up.
             """
     )
 
     @Option(help: ArgumentHelp("Where to listen; port 0 takes a free one.", valueName: "HOST:PORT"))
     var listen = "127.0.0.1:0"
 
-    @Option(help: "Which providers to serve: all, clerk, oauth, okta, forgerock or facebook.")
-    var provider: Provider = .all
+    @Option(
+        help: ArgumentHelp(
+            """
+            Which providers to serve: all, clerk, oauth, okta, forgerock or facebook; none with --upstream. \
+            (default: all)
+            """,
+            valueName: "provider"
+        )
+    )
+    var provider: Provider?
+
+    @Option(help: ArgumentHelp("Forward requests to this server instead of serving providers.", valueName: "URL"))
+    var upstream: String?
+
+    @Option(help: ArgumentHelp("What forwarded requests say in Host. (default: that of the URL)", valueName: "HOST"))
+    var upstreamHost: String?
+
+    @Option(help: ArgumentHelp("How long a whole answer of it may take. (default: 30)", valueName: "SECONDS"))
+    var upstreamTimeout: Double?
 
     @Option(help: ArgumentHelp("A scenario file.", valueName: "FILE"))
     var scenario: String?
@@ -110,6 +143,7 @@ struct AuthSandboxCommand: ParsableCommand {
 
     enum Provider: String, ExpressibleByArgument {
         case all
+        case none
         case clerk
         case oauth
         case okta
@@ -119,6 +153,7 @@ struct AuthSandboxCommand: ParsableCommand {
         var served: [SandboxProvider] {
             switch self {
             case .all: SandboxProvider.all
+            case .none: []
             case .clerk: [.clerk]
             case .oauth: [.oauth]
             case .okta: [.okta]
@@ -144,12 +179,13 @@ struct AuthSandboxCommand: ParsableCommand {
                 listen: listen,
                 scenario: scenario,
                 seed: seed ?? UInt64.random(in: 0...UInt64.max),
-                providers: provider.served,
+                providers: upstream == nil ? (provider ?? .all).served : [],
+                upstream: try upstreamServer(),
                 log: Output.line
             )
         } catch {
             Output.complain(error.message)
-            throw ExitCode(69)
+            throw ExitCode(error.code == .invalidInput ? 64 : 69)
         }
         Output.line("listening on \(sandbox.url)")
         var signal: Int32 = 0
@@ -162,6 +198,28 @@ struct AuthSandboxCommand: ParsableCommand {
         if !AuthSandbox.isAddress(listen) {
             throw ValidationError("--listen takes HOST:PORT with an IP address, such as 127.0.0.1:8080.")
         }
+        if upstream == nil {
+            if provider == Provider.none { throw ValidationError("--provider none serves nothing without --upstream.") }
+            if upstreamHost != nil || upstreamTimeout != nil {
+                throw ValidationError("--upstream-host and --upstream-timeout need --upstream.")
+            }
+        } else if let provider, provider != Provider.none {
+            throw ValidationError("--upstream forwards everything: --provider \(provider.rawValue) has no place.")
+        }
+        if let upstreamTimeout, !(upstreamTimeout >= 0.001 && upstreamTimeout <= 86_400) {
+            throw ValidationError("--upstream-timeout takes seconds from 0.001 to 86400.")
+        }
+        do {
+            _ = try upstreamServer()
+        } catch {
+            throw ValidationError("--upstream \(error.message).")
+        }
+    }
+
+    private func upstreamServer() throws(SandboxError) -> SandboxUpstream? {
+        guard let upstream else { return nil }
+        let timeout = Duration.milliseconds(Int64((upstreamTimeout ?? 30) * 1000))
+        return try SandboxUpstream(upstream, host: upstreamHost, timeout: timeout)
     }
 
     private func loadScenario() throws -> SandboxScenario {

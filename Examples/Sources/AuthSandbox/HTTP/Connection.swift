@@ -11,12 +11,14 @@ final class Connection {
     var steps: ArraySlice<WireStep> = []
     /// The bytes being written.
     var output: ArraySlice<UInt8> = []
-    /// A timer is running; nothing happens until then.
+    /// A timer is running, or an upstream is being asked; nothing happens until then.
     var isWaiting = false
     /// No answer will ever come, or the connection is only being drained; what arrives is thrown away.
     var isDeaf = false
     /// The client has finished sending.
     var sawEnd = false
+    /// How the request at hand wants to be answered.
+    private var manner = (keepAlive: false, omitBody: false)
     /// The events asked of epoll.
     var interest: UInt32 = 0
 
@@ -32,6 +34,8 @@ final class Connection {
         case socket
         /// Wake up after this time.
         case timer(milliseconds: Int64)
+        /// Ask the upstream, and hand its answer to ``answer(_:)``.
+        case upstream(ForwardedCall)
         /// End in order.
         case close
         /// End with a RST.
@@ -39,7 +43,7 @@ final class Connection {
     }
 
     /// Goes on until something has to be waited for.
-    func advance(_ handle: (SandboxRequest) -> SandboxReply) -> Pause {
+    func advance(_ handle: (SandboxRequest) -> SandboxAction) -> Pause {
         while !isWaiting {
             if !output.isEmpty {
                 let (count, error) = Sockets.send(descriptor, output)
@@ -54,6 +58,10 @@ final class Connection {
                     isWaiting = true
                     return .timer(milliseconds: milliseconds)
                 case .write(let bytes): output = bytes[...]
+                case .trickle(let bytes, let pause):
+                    guard let first = bytes.first else { continue }
+                    let rest = WireStep.trickle(bytes.dropFirst(), pauseMilliseconds: pause)
+                    steps = [.delay(milliseconds: pause), .write([first]), rest] + steps
                 case .close: return .close
                 case .reset: return .reset
                 case .hang: isDeaf = true
@@ -79,10 +87,21 @@ final class Connection {
                     peer: peer,
                     connection: number
                 )
-                let reply = handle(request)
-                steps = reply.steps(keepAlive: head.keepAlive, omitBody: head.method == "HEAD")[...]
+                manner = (head.keepAlive, head.method == "HEAD")
+                switch handle(request) {
+                case .reply(let reply): answer(reply)
+                case .forward(let call):
+                    isWaiting = true
+                    return .upstream(call)
+                }
             }
         }
         return .socket
+    }
+
+    /// Begins to answer the request at hand; the next ``advance(_:)`` carries it out.
+    func answer(_ reply: SandboxReply) {
+        isWaiting = false
+        steps = reply.steps(keepAlive: manner.keepAlive, omitBody: manner.omitBody)[...]
     }
 }

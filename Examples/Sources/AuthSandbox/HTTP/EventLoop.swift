@@ -5,21 +5,27 @@ import Glibc
 struct EventLoop {
     private static let listenerToken: UInt64 = 0
     private static let wakeToken: UInt64 = .max
+    private static let firstExchange = 1 << 62
     private static let maximumPending = 20 * 1024 * 1024
 
     private let listener: Int32
     private let wake: Int32
     private let poll: Int32
-    private let handle: @Sendable (SandboxRequest) -> SandboxReply
+    private let handler: SandboxHandler
     private var connections: [Int: Connection] = [:]
+    /// What the upstream is asked, by numbers that no client has.
+    private var exchanges: [Int: UpstreamExchange] = [:]
+    /// What has come of an exchange before it could wait for anything.
+    private var failedExchanges: [Int: UpstreamOutcome] = [:]
     private var timers = TimerQueue()
     private var lastNumber = 0
+    private var lastExchange = Self.firstExchange
     private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
 
-    init(listener: Int32, wake: Int32, handle: @escaping @Sendable (SandboxRequest) -> SandboxReply) {
+    init(listener: Int32, wake: Int32, handler: SandboxHandler) {
         self.listener = listener
         self.wake = wake
-        self.handle = handle
+        self.handler = handler
         poll = sandbox_epoll_create()
         _ = sandbox_epoll_add(poll, listener, sandbox_event_in, Self.listenerToken)
         _ = sandbox_epoll_add(poll, wake, sandbox_event_in, Self.wakeToken)
@@ -40,7 +46,9 @@ struct EventLoop {
             while let entry = timers.popDue(at: now) { wakeUp(entry.connection) }
         }
         for connection in connections.values { _ = close(connection.descriptor) }
+        for exchange in exchanges.values { exchange.close() }
         connections = [:]
+        exchanges = [:]
         _ = close(poll)
         _ = close(listener)
         _ = close(wake)
@@ -65,6 +73,7 @@ struct EventLoop {
     }
 
     private mutating func serve(_ number: Int, _ events: UInt32) {
+        if let exchange = exchanges[number] { return go(on: exchange) }
         guard let connection = connections[number] else { return }
         if events & sandbox_event_gone != 0 { return drop(connection) }
         if events & sandbox_event_in != 0 {
@@ -82,6 +91,9 @@ struct EventLoop {
             _ = sandbox_epoll_change(poll, listener, sandbox_event_in, Self.listenerToken)
             return
         }
+        if let exchange = exchanges[number] {
+            return finish(exchange, failedExchanges[number] ?? exchange.timeOut(after: handler.timeout))
+        }
         guard let connection = connections[number] else { return }
         if connection.isDeaf { return drop(connection) }
         connection.isWaiting = false
@@ -89,10 +101,11 @@ struct EventLoop {
     }
 
     private mutating func advance(_ connection: Connection) {
-        switch connection.advance(handle) {
+        switch connection.advance(handler.receive) {
         case .socket: break
         case .timer(let milliseconds):
             timers.add(.init(deadline: now + min(max(milliseconds, 0), 86_400_000), connection: connection.number))
+        case .upstream(let call): ask(call, for: connection)
         case .close: return finish(connection)
         case .reset:
             Sockets.abortOnClose(connection.descriptor)
@@ -117,5 +130,55 @@ struct EventLoop {
     private mutating func drop(_ connection: Connection) {
         connections[connection.number] = nil
         _ = close(connection.descriptor)
+    }
+
+    /// Begins to ask the upstream.
+    private mutating func ask(_ call: ForwardedCall, for connection: Connection) {
+        lastExchange += 1
+        let exchange = UpstreamExchange(
+            number: lastExchange,
+            client: connection.number,
+            call: call,
+            addresses: handler.addresses
+        )
+        exchanges[exchange.number] = exchange
+        if let outcome = exchange.connect() {
+            // Told in the next turn, so that a client with many requests at once does not nest them here.
+            failedExchanges[exchange.number] = outcome
+            timers.add(.init(deadline: now, connection: exchange.number))
+        } else {
+            register(exchange)
+            timers.add(.init(deadline: now + handler.timeout, connection: exchange.number))
+        }
+    }
+
+    private func register(_ exchange: UpstreamExchange) {
+        exchange.interest = exchange.wanted
+        _ = sandbox_epoll_add(poll, exchange.descriptor, exchange.interest, UInt64(exchange.number))
+    }
+
+    private mutating func go(on exchange: UpstreamExchange) {
+        // Already failed, and about to be told.
+        guard exchange.descriptor >= 0 else { return }
+        let descriptor = exchange.descriptor
+        if let outcome = exchange.advance(&buffer) { return finish(exchange, outcome) }
+        if exchange.interest == 0 || exchange.descriptor != descriptor {
+            register(exchange)
+        } else if exchange.wanted != exchange.interest {
+            exchange.interest = exchange.wanted
+            _ = sandbox_epoll_change(poll, exchange.descriptor, exchange.interest, UInt64(exchange.number))
+        }
+    }
+
+    private mutating func finish(_ exchange: UpstreamExchange, _ outcome: UpstreamOutcome) {
+        exchange.close()
+        exchanges[exchange.number] = nil
+        failedExchanges[exchange.number] = nil
+        timers.remove(connection: exchange.number)
+        let reply = handler.complete(exchange.call, outcome)
+        // A client that has left meanwhile gets nothing, but what was done for it stands in the log.
+        guard let connection = connections[exchange.client] else { return }
+        connection.answer(reply)
+        advance(connection)
     }
 }

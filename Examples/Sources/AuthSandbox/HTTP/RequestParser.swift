@@ -92,14 +92,16 @@ struct RequestParser: Sendable {
         }
         guard !lines.isEmpty else { return nil }
         let words = lines.removeFirst().split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 3, !words[0].isEmpty, words[0].utf8.allSatisfy(isTokenByte), !words[1].isEmpty,
+        guard words.count == 3, !words[0].isEmpty, words[0].utf8.allSatisfy(HeaderText.isTokenByte), !words[1].isEmpty,
             words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0"
         else { return nil }
         var headers: [SandboxRequest.Header] = []
         for line in lines {
             let halves = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard halves.count == 2, !halves[0].isEmpty, halves[0].utf8.allSatisfy(isTokenByte) else { return nil }
-            headers.append(.init(name: halves[0].lowercased(), value: trimmed(halves[1])))
+            guard halves.count == 2, !halves[0].isEmpty, halves[0].utf8.allSatisfy(HeaderText.isTokenByte) else {
+                return nil
+            }
+            headers.append(.init(name: halves[0].lowercased(), value: HeaderText.trimmed(halves[1])))
         }
         let connection = headers.filter { $0.name == "connection" }.map { $0.value.lowercased() }
             .joined(separator: ",")
@@ -173,16 +175,5 @@ struct RequestParser: Sendable {
 
     private static func isDigit(_ byte: UInt8) -> Bool {
         byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-    }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        byte > 0x20 && byte < 0x7F && !"()<>@,;:\\\"/[]?={}".utf8.contains(byte)
-    }
-
-    private static func trimmed(_ text: Substring) -> String {
-        var text = text
-        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return String(text)
     }
 }

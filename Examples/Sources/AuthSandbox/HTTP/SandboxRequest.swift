@@ -6,6 +6,8 @@ struct SandboxRequest: Sendable {
     var path: String
     /// The query, decoded.
     var query: [FormEncoding.Field]
+    /// The query as it was sent, without its question mark; nil where there was none.
+    var rawQuery: String?
     /// The headers in order; names in lower case.
     var headers: [Header]
     var body: [UInt8]
@@ -13,6 +15,8 @@ struct SandboxRequest: Sendable {
     var peer: String
     /// Which connection it came on, counted from 1.
     var connection: Int
+    /// Whether it is meant for an upstream, whose paths nobody here knows.
+    var isForUpstream = false
 
     /// One header field.
     struct Header: Sendable, Equatable {
@@ -33,11 +37,14 @@ struct SandboxRequest: Sendable {
         var rest = Substring(target)
         if let scheme = rest.firstRange(of: "://"), !rest.hasPrefix("/") {
             rest = rest[scheme.upperBound...]
-            rest = rest.firstIndex(of: "/").map { rest[$0...] } ?? "/"
+            let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+            rest = rest[authorityEnd...]
+            if rest.first != "/" { rest = "/" + rest }
         }
         rest = rest.prefix { $0 != "#" }
         let halves = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = String(halves.first ?? "/")
+        rawQuery = halves.count > 1 ? String(halves[1]) : nil
         query = halves.count > 1 ? FormEncoding.fields(Array(halves[1].utf8)) : []
         self.headers = headers
         self.body = body

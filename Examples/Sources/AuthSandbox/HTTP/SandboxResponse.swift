@@ -3,6 +3,10 @@ struct SandboxResponse: Sendable, Equatable {
     var status: Int
     var headers: [SandboxRequest.Header]
     var body: [UInt8]
+    /// The words after the status; nil for the usual ones.
+    var reason: String?
+    /// Whether the length of the body is told where no header tells it: an upstream's answer to HEAD may leave it open.
+    var statesLength = true
 
     init(status: Int, headers: [SandboxRequest.Header] = [], body: [UInt8] = []) {
         self.status = status
@@ -42,21 +46,18 @@ struct SandboxResponse: Sendable, Equatable {
 
     /// The answer's head and body as HTTP/1.1 bytes.
     func bytes(now: Int64, keepAlive: Bool, omitBody: Bool) -> (head: [UInt8], body: [UInt8]) {
-        var head = "HTTP/1.1 \(status) \(Self.reason(status))\r\n"
+        var head = "HTTP/1.1 \(status) \(HeaderText.clean(reason ?? Self.reason(status)))\r\n"
         for header in headers {
-            head += "\(Self.clean(header.name)): \(Self.clean(header.value))\r\n"
+            head += "\(HeaderText.clean(header.name)): \(HeaderText.clean(header.value))\r\n"
         }
         if self.header("Date") == nil { head += "Date: \(HTTPDate.text(milliseconds: now))\r\n" }
         let bodyIsForbidden = status == 204 || status == 304 || (100..<200).contains(status)
-        if !bodyIsForbidden, self.header("Content-Length") == nil { head += "Content-Length: \(body.count)\r\n" }
+        if !bodyIsForbidden, statesLength, self.header("Content-Length") == nil {
+            head += "Content-Length: \(body.count)\r\n"
+        }
         if self.header("Connection") == nil { head += "Connection: \(keepAlive ? "keep-alive" : "close")\r\n" }
         head += "\r\n"
         return (Array(head.utf8), omitBody || bodyIsForbidden ? [] : body)
-    }
-
-    /// A value without the line breaks that would end it.
-    private static func clean(_ text: String) -> String {
-        String(text.unicodeScalars.map { $0 == "\r" || $0 == "\n" ? " " : Character($0) })
     }
 
     private static func reason(_ status: Int) -> String {

@@ -11,13 +11,13 @@ final class SocketServer: Sendable {
     /// Listens and serves from now on.
     init(
         _ address: Sockets.Address,
-        handle: @escaping @Sendable (SandboxRequest) -> SandboxReply
+        handler: SandboxHandler
     ) throws(SandboxError) {
         Sockets.raiseDescriptorLimit()
         let (listener, port) = try Sockets.listen(address)
         self.port = port
         wake = sandbox_eventfd_create()
-        let work = Work(listener: listener, wake: wake, handle: handle)
+        let work = Work(listener: listener, wake: wake, handler: handler)
         var created = pthread_t()
         let result = unsafe pthread_create(
             &created,
@@ -25,7 +25,7 @@ final class SocketServer: Sendable {
             { argument in
                 guard let argument = unsafe argument else { return nil }
                 let work = unsafe Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
-                var loop = EventLoop(listener: work.listener, wake: work.wake, handle: work.handle)
+                var loop = EventLoop(listener: work.listener, wake: work.wake, handler: work.handler)
                 loop.run()
                 return nil
             },
@@ -55,12 +55,12 @@ final class SocketServer: Sendable {
     private final class Work: Sendable {
         let listener: Int32
         let wake: Int32
-        let handle: @Sendable (SandboxRequest) -> SandboxReply
+        let handler: SandboxHandler
 
-        init(listener: Int32, wake: Int32, handle: @escaping @Sendable (SandboxRequest) -> SandboxReply) {
+        init(listener: Int32, wake: Int32, handler: SandboxHandler) {
             self.listener = listener
             self.wake = wake
-            self.handle = handle
+            self.handler = handler
         }
     }
 }

@@ -24,6 +24,11 @@ struct TimerQueue {
         entries.insert(entry, at: low)
     }
 
+    /// Forgets the wake-ups of a connection.
+    mutating func remove(connection: Int) {
+        entries.removeAll { $0.connection == connection }
+    }
+
     /// Takes the next wake-up if its time has come.
     mutating func popDue(at now: Int64) -> Entry? {
         guard let last = entries.last, last.deadline <= now else { return nil }

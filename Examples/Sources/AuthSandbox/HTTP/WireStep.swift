@@ -6,6 +6,8 @@ enum WireStep: Sendable, Equatable {
     case delay(milliseconds: Int64)
     /// Writes, and goes on when the kernel has taken everything.
     case write([UInt8])
+    /// Writes byte after byte, with a pause before each.
+    case trickle(ArraySlice<UInt8>, pauseMilliseconds: Int64)
     /// Ends the connection in order.
     case close
     /// Ends the connection with a RST.
@@ -24,6 +26,9 @@ struct SandboxReply: Sendable {
     var delivery: Delivery = .whole
     /// How long the answer is held back.
     var delay: Int64 = 0
+
+    /// Whether the client gets an answer at all.
+    var isAnswered: Bool { ![.reset, .close, .hang].contains(delivery) }
 
     /// The ways in which an answer can go wrong on the wire.
     enum Delivery: Sendable, Equatable {
@@ -58,8 +63,7 @@ struct SandboxReply: Sendable {
             let ending: [WireStep] = reset ? [.delay(milliseconds: 50), .reset] : [.close]
             return before + [.write(head + body.prefix(body.count / 2))] + ending
         case .trickle(let pause):
-            let drops = body.flatMap { [.delay(milliseconds: pause), .write([$0])] as [WireStep] }
-            return before + [.write(head)] + drops + [end]
+            return before + [.write(head), .trickle(body[...], pauseMilliseconds: pause), end]
         }
     }
 }

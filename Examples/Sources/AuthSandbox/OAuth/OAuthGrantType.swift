@@ -31,11 +31,13 @@ enum OAuthGrantType: String, Sendable, CaseIterable {
         OAuthGrantType(name: text)?.rawValue ?? text
     }
 
-    /// What a token request asks with, for the log and for faults: a short name, `unsupported`, or nil for a request
-    /// that is none.
+    /// What a token request asks with, for the log and for faults.
+    ///
+    /// A short name, `unsupported`, or nil for a request that is none; on the way to an upstream any form with a
+    /// `grant_type` is one.
     static func name(of request: SandboxRequest) -> String? {
         let isToken =
-            OAuthRoute.find(request.path)?.endpoint == .token
+            request.isForUpstream || OAuthRoute.find(request.path)?.endpoint == .token
             || ForgeRockRoute.find(request.path)?.endpoint == .oauth(.token)
         guard isToken, Masking.isForm(request),
             request.body.count <= OAuthForm.maximumLength

@@ -18,14 +18,14 @@ public struct SandboxRequestRecord: Sendable, Equatable {
     public let headers: [String]
     /// The connection that it came on, counted from 1.
     public let connection: Int
-    /// Whether it had its effect.
-    public let isProcessed: Bool
+    /// Whether it had its effect; of a forwarded one, whether the upstream has it: false until that is known.
+    public internal(set) var isProcessed: Bool
     /// The fault that struck it.
     public let fault: String?
-    /// The status of the answer; 0 when none was sent.
-    public let status: Int
+    /// The status of the answer; 0 when none was sent, or while the upstream is being asked.
+    public internal(set) var status: Int
     /// The first error code of the answer.
-    public let errorCode: String?
+    public internal(set) var errorCode: String?
 
     var json: JSONValue {
         [
@@ -54,6 +54,15 @@ struct RequestLog: Sendable {
     /// How often each route was called, and how often with effect.
     private(set) var counts: [String: Count] = [:]
     private(set) var total = 0
+    /// How often it was cleared.
+    private var generation = 0
+
+    /// A request whose answer is not there yet.
+    struct Entry: Sendable {
+        fileprivate let generation: Int
+        fileprivate let number: Int
+        fileprivate let route: String
+    }
 
     /// Calls of one route.
     struct Count: Sendable, Equatable {
@@ -101,6 +110,31 @@ struct RequestLog: Sendable {
         return record
     }
 
+    /// Notes a request for which the upstream is asked.
+    mutating func begin(_ request: SandboxRequest, at now: Int64, fault: String?) -> Entry {
+        let record = note(request, at: now, processed: false, fault: fault, status: 0, errorCode: nil)
+        return Entry(generation: generation, number: record.number, route: record.route)
+    }
+
+    /// Notes what became of a request; nil when it was forgotten meanwhile.
+    mutating func finish(_ entry: Entry, processed: Bool, status: Int, errorCode: String?) -> SandboxRequestRecord? {
+        guard entry.generation == generation else { return nil }
+        if processed { counts[entry.route]?.processed += 1 }
+        guard let first = records.first?.number, records.indices.contains(entry.number - first) else { return nil }
+        let index = entry.number - first
+        records[index].isProcessed = processed
+        records[index].status = status
+        records[index].errorCode = errorCode
+        return records[index]
+    }
+
+    /// Forgets everything, and what is still to be answered.
+    mutating func clear() {
+        let next = generation + 1
+        self = RequestLog()
+        generation = next
+    }
+
     /// The requests of a method and a path (a beginning or a pattern).
     func records(method: String?, path: String?) -> [SandboxRequestRecord] {
         records.filter { record in
@@ -140,8 +174,11 @@ enum Masking {
         "authIndexType", "_action", "realm", "ForceAuth", "noSession",
         "fields", "limit", "after", "include_headers", "callback", "method",
     ]
-    private static let hiddenHeaders: Set<String> = [
-        "authorization", "cookie", "proxy-authorization", "x-api-key", "dpop", "x-openam-password",
+    private static let hiddenHeaders: Set<String> = ["dpop", "x-api-key"]
+    /// A header whose name has one of these in it carries a secret, as far as anybody can know.
+    private static let hiddenWords = [
+        "auth", "token", "secret", "cookie", "password", "passwd", "session", "signature", "credential", "assertion",
+        "apikey", "api-key", "access-key", "jwt",
     ]
 
     static func isForm(_ request: SandboxRequest) -> Bool {
@@ -154,9 +191,9 @@ enum Masking {
 
     /// A hidden header keeps eight letters of its hash: enough to see whether two requests carried the same one.
     static func header(_ name: String, _ value: String, hidden: Set<String> = []) -> String {
-        guard hiddenHeaders.contains(name) || hidden.contains(name), !value.isEmpty else {
-            return String(value.prefix(200))
-        }
+        let isHidden =
+            hiddenHeaders.contains(name) || hidden.contains(name) || hiddenWords.contains { name.contains($0) }
+        guard isHidden, !value.isEmpty else { return String(value.prefix(200)) }
         return "***" + fingerprint(value)
     }
 

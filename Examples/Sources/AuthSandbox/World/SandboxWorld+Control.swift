@@ -35,6 +35,22 @@ extension SandboxWorld {
         "POST /_sandbox/reset": "begin again: people, faults, settings, clock, log and codes are as at the start",
     ]
 
+    /// What there is where nobody but an upstream answers.
+    private static let upstreamControls: Set<String> = [
+        "GET ", "GET requests", "DELETE requests", "GET faults", "POST faults", "DELETE faults", "GET clock",
+        "POST clock", "POST reset",
+    ]
+
+    private static let upstreamControlIndex: JSONValue = {
+        guard case .object(let members) = commonControlIndex else { return commonControlIndex }
+        return .object(
+            members.filter { member in
+                let name = member.key.prefix { $0 != "?" }.replacing("/_sandbox/", with: "", maxReplacements: 1)
+                return upstreamControls.contains(String(name))
+            }
+        )
+    }()
+
     mutating func control(_ request: SandboxRequest, wallNow: Int64) -> SandboxResponse {
         do {
             return .json(try answerControl(request, wallNow: wallNow), pretty: true)
@@ -49,14 +65,20 @@ extension SandboxWorld {
         wallNow: Int64
     ) throws(SandboxError) -> JSONValue {
         let name = request.segments.dropFirst().joined(separator: "/")
+        if let upstream, !Self.upstreamControls.contains("\(request.method) \(name)") {
+            throw SandboxError(
+                .invalidInput,
+                "no such endpoint: requests are forwarded to \(upstream.url); GET /_sandbox/ lists what there is"
+            )
+        }
         switch "\(request.method) \(name)" {
-        case "GET ": return Self.controlIndex
+        case "GET ": return upstream == nil ? Self.controlIndex : Self.upstreamControlIndex
         case "GET outbox":
             return ["messages": .array(outbox.messages(to: request.queryItem("to")).map(\.json))]
         case "GET totp": return try totp(request, now: now(wallNow: wallNow))
         case "GET requests": return requestsView(request)
         case "DELETE requests":
-            log = RequestLog()
+            log.clear()
             return ["total": 0]
         case "GET faults": return ["faults": .array(faults.entries.map(\.json))]
         case "POST faults": return try addFaults(request)

@@ -3,6 +3,9 @@ struct SandboxWorld: Sendable {
     let scenario: SandboxScenario
     let seed: UInt64
     let providers: Set<SandboxProvider>
+    /// Where everything but the control requests is forwarded to; nil where the providers answer.
+    let upstream: SandboxUpstream?
+    var upstreamTokens = UpstreamTokens()
     var settings: SandboxSettings
     var clerk: ClerkWorld
     var oauth: OAuthWorld
@@ -24,15 +27,18 @@ struct SandboxWorld: Sendable {
     ///   - seed: What all ids and codes follow from.
     ///   - wallNow: The machine's time in milliseconds since 1970.
     ///   - providers: Who answers.
+    ///   - upstream: Where requests are forwarded to; nil where the providers answer.
     init(
         scenario: SandboxScenario,
         seed: UInt64,
         wallNow: Int64,
-        providers: Set<SandboxProvider> = Set(SandboxProvider.all)
+        providers: Set<SandboxProvider> = Set(SandboxProvider.all),
+        upstream: SandboxUpstream? = nil
     ) {
         self.scenario = scenario
         self.seed = seed
         self.providers = providers
+        self.upstream = upstream
         settings = scenario.settings
         random = SeededGenerator(seed: seed)
         codes = SeededGenerator(seed: ~seed)
@@ -52,7 +58,16 @@ struct SandboxWorld: Sendable {
 
     /// Begins again.
     mutating func reset(wallNow: Int64) {
-        self = SandboxWorld(scenario: scenario, seed: seed, wallNow: wallNow, providers: providers)
+        var forgotten = log
+        forgotten.clear()
+        self = SandboxWorld(
+            scenario: scenario,
+            seed: seed,
+            wallNow: wallNow,
+            providers: providers,
+            upstream: upstream
+        )
+        log = forgotten
     }
 
     /// Adds a person for every provider and tells the id at Clerk's.
@@ -77,7 +92,7 @@ struct SandboxWorld: Sendable {
     /// - Returns: The reply, and lines for the log.
     mutating func handle(_ request: SandboxRequest, wallNow: Int64) -> (reply: SandboxReply, log: [String]) {
         let now = now(wallNow: wallNow)
-        if request.path == "/_sandbox" || request.path.hasPrefix("/_sandbox/") {
+        if Self.isControl(request) {
             let response = control(request, wallNow: wallNow)
             return (SandboxReply(response: response, now: self.now(wallNow: wallNow)), [])
         }
@@ -93,20 +108,22 @@ struct SandboxWorld: Sendable {
             reply = fault.applied(to: response, now: now, style: style(of: target, request, now: now))
         }
         if let bucket = oktaBucket(of: target) { okta.stamp(&reply.response, bucket: bucket, settings.okta, now: now) }
-        let isAnswered = ![.reset, .close, .hang].contains(reply.delivery)
-        let isError = isAnswered && reply.response.status >= 400
-        let code = isError ? Self.errorCode(reply.response) : nil
         let record = log.note(
             request,
             at: now,
             processed: fault?.processes ?? true,
             fault: fault?.kind.name,
-            status: isAnswered ? reply.response.status : 0,
-            errorCode: code,
+            status: reply.isAnswered ? reply.response.status : 0,
+            errorCode: Self.errorCode(reply),
             hiddenHeaders: [settings.forgerock.cookieName.lowercased()]
         )
         lines.append(Self.line(record))
         return (reply, lines)
+    }
+
+    /// Whether a request is for the sandbox itself.
+    static func isControl(_ request: SandboxRequest) -> Bool {
+        request.path == "/_sandbox" || request.path.hasPrefix("/_sandbox/")
     }
 
     /// The time on the sandbox's clock.
@@ -176,9 +193,14 @@ struct SandboxWorld: Sendable {
         }
     }
 
-    /// The first error code of an answer: Clerk's, OAuth's, or that of a challenge.
+    /// The first error code of an answer: Clerk's, OAuth's, or that of a challenge; of an upstream's a beginning.
+    static func errorCode(_ reply: SandboxReply) -> String? {
+        guard reply.isAnswered, reply.response.status >= 400 else { return nil }
+        return errorCode(reply.response).map { String($0.prefix(200)) }
+    }
+
     private static func errorCode(_ response: SandboxResponse) -> String? {
-        let body = response.jsonBody
+        let body = response.body.count <= OAuthForm.maximumLength ? response.jsonBody : nil
         if let code = body?["errors"]?[0]?["code"]?.string ?? body?["error"]?.string { return code }
         if let code = body?["errorCode"]?.string ?? FacebookFailure.code(of: body) { return code }
         if let code = ForgeRockFailure.code(of: body) { return code }
@@ -233,7 +255,7 @@ struct SandboxWorld: Sendable {
         return oauth.handle(request, route: route, context: &context)
     }
 
-    private static func line(_ record: SandboxRequestRecord) -> String {
+    static func line(_ record: SandboxRequestRecord) -> String {
         var line = "\(record.method) \(record.path) "
         if let grant = record.grant { line += "(\(grant)) " }
         line += "-> "

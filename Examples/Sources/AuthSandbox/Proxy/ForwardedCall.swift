@@ -1,0 +1,32 @@
+/// What a sandbox does about a request.
+enum SandboxAction: Sendable {
+    case reply(SandboxReply)
+    /// Ask the upstream first; what comes of it goes back to the world.
+    case forward(ForwardedCall)
+}
+
+/// A request on its way to the upstream, with what the world wants to know when the answer is there.
+struct ForwardedCall: Sendable {
+    /// The whole request as it is sent.
+    var bytes: [UInt8]
+    /// What arrived, without its body.
+    var request: SandboxRequest
+    /// Whether it asks for tokens, which decides what a refusal looks like that a fault makes up.
+    let asksForToken: Bool
+    /// What happens to the answer.
+    let fault: SandboxFault?
+    /// Where it stands in the log.
+    let entry: RequestLog.Entry
+}
+
+/// What the sockets ask the world.
+struct SandboxHandler: Sendable {
+    /// What is to be done about a request.
+    let receive: @Sendable (SandboxRequest) -> SandboxAction
+    /// What the client is answered after the upstream was asked.
+    let complete: @Sendable (ForwardedCall, UpstreamOutcome) -> SandboxReply
+    /// Where requests are forwarded to: what to try, in this order; empty where nothing is forwarded.
+    var addresses: [SocketAddress] = []
+    /// How long the upstream may take, in milliseconds.
+    var timeout: Int64 = 30_000
+}
