@@ -87,6 +87,17 @@ struct ClerkOddAnswerTests {
         #expect(Clerked(body: password, path: Self.attempt).outcome.kind == .invalidCredentials)
     }
 
+    @Test func theAttemptsThatAreLeftAreToldToThePerson() {
+        let wrong = #"{"code":"form_password_incorrect","long_message":"Password is incorrect."}"#
+        let warning = #"{"code":"account_lockout_warning","long_message":"You have 2 attempts left."}"#
+        for errors in ["\(wrong),\(warning)", "\(warning),\(wrong)"] {
+            let outcome = Clerked(body: "{\"errors\":[\(errors)]}", path: Self.attempt).outcome
+            #expect(outcome.userMessage?.contains("You have 2 attempts left.") == true)
+        }
+        let alone = Clerked(body: "{\"errors\":[\(wrong)]}", path: Self.attempt).outcome
+        #expect(alone.userMessage == "Password is incorrect.")
+    }
+
     @Test func theClientBesideAnErrorChangesNothing() {
         let client = #"{"client":{"object":"client","id":"c","sessions":[],"sign_in":{"status":"complete"}}}"#
         let body = #"{"errors":[{"code":"form_code_incorrect","meta":{"client":7}}],"meta":\#(client)}"#

@@ -26,11 +26,13 @@ struct ExplainTests {
                 content-type: application/json\r
                 Retry-After: 12\r
                 \r
-                {"errors":[{"code":"too_many_requests","long_message":"Please try again in a bit."}],"clerk_trace_id":"abc1"}
+                {"errors":[{"code":"too_many_requests","long_message":"Please try again in a bit."}],
+                "clerk_trace_id":"abc1"}
                 """,
             tells: [
                 "HTTP 429: rate_limited\n", "wait          12 s, until ", "code          too_many_requests\n",
-                "trace id      abc1\n", "    Please try again in a bit.\n", "    wait                  wait the stated time",
+                "trace id      abc1\n", "    Please try again in a bit.\n",
+                "    wait                  wait the stated time",
                 "processed     no", "No request stood there",
             ],
             hides: ["No status stood there"]
@@ -62,7 +64,7 @@ struct ExplainTests {
             name: "a body alone",
             provider: "facebook",
             options: ["--presented", "access"],
-            text: #"{"error":{"message":"m","type":"OAuthException","code":190,"error_subcode":459,"fbtrace_id":"F1"}}"#,
+            text: #"{"error":{"message":"m","type":"OAuthException","code":190,"error_subcode":459}}"#,
             tells: [
                 "HTTP 400: user_action_required\n", "code          190, subcode 459\n", "    visit_provider ",
                 "No status stood there: 400 is supposed",

@@ -43,7 +43,8 @@ struct StandardTokenFileTests {
 
     @Test func noOtherServerGetsTheToken() async throws {
         try await Bench.run { bench in
-            #expect(try await Self.run(bench, Self.signIn).status == 0)
+            let first = try await Self.run(bench, Self.signIn)
+            #expect(first.status == 0)
             let other = try await AuthSandbox.start(scenario: .unlimited)
             defer { other.stop() }
             #expect(try await Self.run(bench, ["status"], url: other.url).status == 77)
@@ -56,7 +57,8 @@ struct StandardTokenFileTests {
 
     @Test func nothingIsKeptOnWish() async throws {
         try await Bench.run { bench in
-            #expect(try await Self.run(bench, Self.signIn + ["--no-token-file"]).status == 0)
+            let end = try await Self.run(bench, Self.signIn + ["--no-token-file"])
+            #expect(end.status == 0)
             #expect(names(in: bench.directory).contains("auth-client") == false)
             #expect(try await Self.run(bench, ["status"]).status == 77)
         }
@@ -65,7 +67,8 @@ struct StandardTokenFileTests {
     @Test func theHomeDirectoryIsTakenWithoutXDG() async throws {
         try await Bench.run { bench in
             let home = ["XDG_STATE_HOME": "relative/ignored", "HOME": bench.directory + "/home"]
-            #expect(try await Self.run(bench, Self.signIn, environment: home).status == 0)
+            let end = try await Self.run(bench, Self.signIn, environment: home)
+            #expect(end.status == 0)
             let folder = bench.directory + "/home/.local/state/auth-client"
             #expect(names(in: folder).contains { $0.hasSuffix(".json") })
         }

@@ -11,11 +11,19 @@ struct TerminalProgram: Sendable {
     private let seen = Locked<[UInt8]>([])
 
     /// Starts a program whose input and errors are a terminal; its output goes to the file `out` in the directory.
+    ///
+    /// - Parameters:
+    ///   - name: A program of this package, or the path of another.
+    ///   - arguments: Its arguments.
+    ///   - directory: Where its output goes.
+    ///   - environment: What its environment holds beside.
+    ///   - showsOutput: Whether the output goes to the terminal too, as a person has it.
     init(
         _ name: String,
         _ arguments: [String],
         in directory: String,
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        showsOutput: Bool = false
     ) throws {
         self.directory = directory
         // The calls of the C library for this are not there in Swift; these are what they do.
@@ -31,10 +39,14 @@ struct TerminalProgram: Sendable {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_addopen(&actions, 0, slave, O_RDWR | O_NOCTTY, 0)
         let flags = O_WRONLY | O_CREAT | O_TRUNC
-        unsafe posix_spawn_file_actions_addopen(&actions, 1, directory + "/out", flags, 0o600)
+        if showsOutput {
+            unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
+        } else {
+            unsafe posix_spawn_file_actions_addopen(&actions, 1, directory + "/out", flags, 0o600)
+        }
         unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
         unsafe posix_spawn_file_actions_addclose(&actions, master)
-        let path = BuiltProgram.products + "/" + name
+        let path = name.hasPrefix("/") ? name : BuiltProgram.products + "/" + name
         // The C copies of the arguments live until the program has been started.
         var strings: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         defer { for index in unsafe strings.indices { unsafe free(strings[index]) } }

@@ -69,9 +69,10 @@ struct ClerkReading {
         switch envelope {
         case .errors(let errors):
             guard let (error, meaning) = decisive(errors) else { return byStatus }
-            guard let lock = lock(among: errors) else { return outcome(of: error, meaning) }
-            var outcome = outcome(of: lock.error, lock.meaning)
+            let lock = lock(among: errors)
+            var outcome = self.outcome(of: lock?.error ?? error, lock.map(\.meaning) ?? meaning)
             outcome.code = error.code
+            if lock == nil { warn(&outcome, of: errors, after: error) }
             return outcome
         case .oauth(let error):
             if let outcome = error.outcome(in: reading) { return outcome }
@@ -89,6 +90,15 @@ struct ClerkReading {
             if isReverification { outcome.advice = reverification }
             return outcome
         }
+    }
+
+    /// Adds what Clerk says about the attempts that are left: the person has to know it before the next one.
+    private func warn(_ outcome: inout Outcome, of errors: [ClerkError], after decisive: ClerkError) {
+        guard decisive.code != Self.warningCode, let text = outcome.userMessage,
+            let warning = errors.first(where: { $0.code == Self.warningCode }),
+            let advice = ClerkText.userMessage(of: warning, kind: outcome.kind)
+        else { return }
+        outcome.userMessage = "\(text) \(advice)"
     }
 
     /// The first error with a known code, else the first one.

@@ -123,9 +123,13 @@ struct AuthClient: ParsableCommand {
             let base: HTTPRequest
             do {
                 base = try HTTPRequest(url: baseURL)
+                guard !baseURL.contains("?"), !baseURL.contains("#") else {
+                    throw ValidationError("--base-url: leave the query and the fragment out")
+                }
             } catch {
                 throw ValidationError("--base-url: \(error)")
             }
+            try options.forgeRock.checkLink(against: base)
             if let path, path.contains("://") { try check(url: path, against: base) }
         }
         // A gateway may ask for a stronger proof before it lets a request pass.

@@ -164,7 +164,9 @@ struct CommandRun: Sendable {
         }
         guard let failure = report.failure, !terminal.isQuiet else { return }
         var lines = ["auth-client: " + Masking.printable(failure.message)]
-        if let code = failure.code, code != failure.status.map(String.init) { lines.append("  The server calls it \(Masking.printable(code, limit: 100)).") }
+        if let code = failure.code, code != failure.status.map(String.init) {
+            lines.append("  The server calls it \(Masking.printable(code, limit: 100)).")
+        }
         if let advice = failure.advice { lines.append("  \(advice)") }
         if let place = failure.place { lines.append("  Please go to \(Masking.printable(place)).") }
         if let retryAt = failure.retryAt {

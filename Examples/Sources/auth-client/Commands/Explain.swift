@@ -31,7 +31,7 @@ struct Explain {
         var lines = Explanation(outcome: outcome, now: pasted.exchange.now).lines
         if pasted.supposesStatus { lines.append("  (No status stood there: 400 is supposed. --status tells another.)") }
         if pasted.supposesRequest {
-            lines.append("  (No request stood there: --request 'METHOD /path' tells it, since some answers depend on it.)")
+            lines.append("  (No request stood there: --request 'METHOD /path' tells it; some answers depend on it.)")
         }
         try output.write(Array((lines.joined(separator: "\n") + "\n").utf8)[...])
     }

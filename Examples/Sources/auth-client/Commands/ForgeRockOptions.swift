@@ -1,4 +1,6 @@
 import ArgumentParser
+import HTTPRecovery
+import HTTPTypes
 
 /// Where somebody signs in at PingAM, and how.
 struct ForgeRockOptions: ParsableArguments {
@@ -14,7 +16,12 @@ struct ForgeRockOptions: ParsableArguments {
     )
     var cookieName: String?
 
-    @Option(help: ArgumentHelp("Go on with a suspended journey: the link that was mailed.", valueName: "link"))
+    @Option(
+        help: ArgumentHelp(
+            "Go on with a suspended journey: the link that was mailed, or its suspendedId alone.",
+            valueName: "link"
+        )
+    )
     var resume: String?
 
     /// Checks that the options fit the provider and the command.
@@ -29,6 +36,25 @@ struct ForgeRockOptions: ParsableArguments {
         for (name, value) in [("--resume", resume), ("--cookie-name", cookieName), ("--journey", journey)]
         where value?.isEmpty == true {
             throw ValidationError("\(name) is empty.")
+        }
+    }
+
+    /// Checks that the link belongs to the server that is asked, since its id is sent there.
+    func checkLink(against base: HTTPRequest) throws {
+        guard let resume else { return }
+        guard resume.contains("://") else {
+            // An id is a word of the server's; anything else was meant to be a link.
+            let isWord = resume.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && !"/?#&\"<>\\".utf8.contains($0) }
+            if !isWord { throw ValidationError("--resume: '\(resume)' is neither a link nor an id.") }
+            return
+        }
+        guard let link = try? HTTPRequest(url: resume), link.path?.contains("suspendedId=") == true else {
+            throw ValidationError("--resume: the link has no suspendedId.")
+        }
+        guard Origin(of: link) == Origin(of: base) else {
+            throw ValidationError(
+                "--resume: the link leads to another server than --base-url. Its suspendedId alone is taken too."
+            )
         }
     }
 }

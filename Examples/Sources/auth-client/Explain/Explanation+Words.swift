@@ -6,7 +6,7 @@ extension Outcome.Kind {
         switch self {
         case .ok: "A success."
         case .continue: "No failure: the flow goes on with another step."
-        case .rateLimited: "A limit over seconds or minutes was reached. Nothing of its scope should leave before the wait."
+        case .rateLimited: "A limit over seconds or minutes was reached. Nothing of its scope should leave earlier."
         case .quotaExhausted: "A limit over an hour or more is used up. Waiting for minutes is useless."
         case .unavailable: "The server side fails for a time. The request itself may be right."
         case .transport: "No answer came."
@@ -21,7 +21,7 @@ extension Outcome.Kind {
         case .passwordRejected: "The new password is against the policy."
         case .challengeIncorrect: "The code is wrong, or was used before. The same challenge can be answered again."
         case .challengeExpired: "The code, the link or its attempts are used up: a new one is needed."
-        case .challengePending: "Not yet: ask again after the interval. This is how the flow works, and no failure of it."
+        case .challengePending: "Not yet: ask again after the interval. The flow works like that."
         case .challengeRequired: "A captcha, an attestation or another check has to be passed first."
         case .declined: "A person or an administrator said no."
         case .factorUnavailable: "This factor cannot be used now."

@@ -41,7 +41,15 @@ struct ForgeRockProvider: AuthProvider {
     func signIn(_ input: SignInInput) async throws -> Report.Session {
         let callbacks = PreparedOutcomes(input: input)
         let session: ForgeRockSession
-        if let link = options.forgeRock.resume {
+        if let id = options.forgeRock.resume, !id.contains("://") {
+            session = try await forgeRock.resume(
+                suspendedID: Secret(id),
+                identifier: options.identifier,
+                answering: input.responder,
+                callbacks: callbacks,
+                options: options.bounding(SignInOptions())
+            )
+        } else if let link = options.forgeRock.resume {
             session = try await forgeRock.resume(
                 link,
                 identifier: options.identifier,
