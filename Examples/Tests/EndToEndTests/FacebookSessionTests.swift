@@ -82,6 +82,9 @@ struct FacebookSessionTests {
             #expect(run.kind == "user_action_required")
             #expect(run.report["failure"]?["remedies"]?.array?.compactMap(\.string) == ["visit_provider"])
             #expect(run.errors.contains("Please go to https://www.facebook.com/."))
+            // A bare number is for programs; the report has it.
+            #expect(!run.errors.contains("190"))
+            #expect(run.report["failure"]?["code"]?.string == "190")
             #expect(run.named("clear").isEmpty)
             #expect(try bench.tokens["access_token"]?.string == token)
             #expect(bench.sandbox.facebookCounters.inspections == (hidesSubcodes ? 1 : 0))

@@ -164,7 +164,8 @@ struct CommandRun: Sendable {
         }
         guard let failure = report.failure, !terminal.isQuiet else { return }
         var lines = ["auth-client: " + Masking.printable(failure.message)]
-        if let code = failure.code, code != failure.status.map(String.init) {
+        // A number says nothing to a person; who reads logs asks with --verbose, --json or explain.
+        if let code = failure.code, Int64(code) == nil || options.telling.verbosity == .verbose {
             lines.append("  The server calls it \(Masking.printable(code, limit: 100)).")
         }
         if let advice = failure.advice { lines.append("  \(advice)") }

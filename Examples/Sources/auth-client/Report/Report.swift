@@ -34,8 +34,6 @@ struct Report: Sendable {
         var remedies: [String]
         /// Where the person has to do something, for people alone.
         var place: String?
-        /// The HTTP status, which some servers give for a code.
-        var status: Int?
         /// What the person can do with this program, for people alone.
         var advice: String?
     }
@@ -67,7 +65,6 @@ struct Report: Sendable {
                 retryAt: error.retryAt,
                 remedies: error.remedies.map(\.rawValue),
                 place: error.remedies.contains(.visitProvider) ? error.outcome.advice?["url"]?.string : nil,
-                status: error.outcome.status,
                 advice: advice(on: error)
             )
             return Report(
