@@ -1,5 +1,4 @@
 import AuthSandbox
-import Glibc
 import Testing
 
 /// A session at the terminal as a document shows it: commands behind `$ `, and what stands on the screen below them.
@@ -57,7 +56,8 @@ struct DocumentedSession: Sendable {
             }
             let program = try TerminalProgram(
                 "/bin/sh",
-                ["-c", command.line.replacing(Self.address, with: sandbox.url)],
+                // The shell outlives Ctrl-C, as one does that a person types to.
+                ["-c", "trap : INT; " + command.line.replacing(Self.address, with: sandbox.url)],
                 in: directory,
                 environment: [
                     "PATH": BuiltProgram.products + ":/usr/local/bin:/usr/bin:/bin", "TERM": "xterm", "NO_COLOR": "1",
@@ -69,8 +69,7 @@ struct DocumentedSession: Sendable {
             let shown = Self.lines(of: program.screen.replacing(sandbox.url, with: Self.address))
             var rest = shown[...]
             for line in command.screen where line != "^C" {
-                let expected = line.hasSuffix("^C") ? String(line.dropLast(2)) : line
-                guard let index = rest.firstIndex(where: { Self.matches($0, expected) }) else {
+                guard let index = rest.firstIndex(where: { Self.matches($0, line) }) else {
                     Issue.record("`\(command.line)` does not show\n\(line)\nbut\n\(shown.joined(separator: "\n"))")
                     break
                 }
@@ -91,17 +90,17 @@ struct DocumentedSession: Sendable {
         for line in command.screen {
             if line == "^C" {
                 // The line before it is what the person has seen.
-                while !Self.lines(of: program.screen).contains(where: { Self.matches($0, seen) }) {
-                    try await Task.sleep(for: .milliseconds(5))
+                try await Self.wait(for: seen, on: program) { lines in
+                    lines.contains { Self.matches($0, seen) }
                 }
-                program.signal(SIGINT)
+                program.interrupt()
             } else if let question = Self.question(in: line) {
                 try await Self.wait(for: question.text, behind: &answered, on: program)
                 switch question.answer {
                 case "":
                     let typed = hidden.popFirst()
                     program.type(try #require(typed, "nothing is typed for \(line)"))
-                case "^C": program.signal(SIGINT)
+                case "^C": program.interrupt()
                 default: program.type(question.answer)
                 }
             }
@@ -111,20 +110,35 @@ struct DocumentedSession: Sendable {
 
     /// Waits for a question on the last line of the screen, further down than the one before.
     private static func wait(for text: String, behind answered: inout Int, on program: TerminalProgram) async throws {
-        while true {
+        let before = answered
+        answered = try await wait(for: text, on: program) { lines in
+            guard lines.count > before, let last = lines.last else { return false }
+            return matches(last, text + " ") || matches(last, text)
+        }
+    }
+
+    /// Waits for a fact on the screen, and returns how many lines it has then.
+    @discardableResult private static func wait(
+        for text: String,
+        on program: TerminalProgram,
+        until isThere: ([String]) -> Bool
+    ) async throws -> Int {
+        // What the document promises in vain would be waited for without an end.
+        for _ in 0..<12_000 {
             let lines = lines(of: program.screen)
-            if lines.count > answered, let last = lines.last, matches(last, text + " ") || matches(last, text) {
-                answered = lines.count
-                return
-            }
+            if isThere(lines) { return lines.count }
             try await Task.sleep(for: .milliseconds(5))
         }
+        program.interrupt()
+        Issue.record("waited in vain for\n\(text)\nbut\n\(program.screen)")
+        throw CancellationError()
     }
 
     /// The question of a line and what was typed behind it; nil where the line is none.
     private static func question(in line: String) -> (text: String, answer: String)? {
         let openings = [
-            "E-mail address, phone number or user name:", "Password", "New password", "Code by ", "Code of ",
+            "E-mail address, phone number or user name:", "Password:", "Password (", "New password:", "New password (",
+            "Code by ", "Code of ",
             "Backup code", "Which one?", "Answer",
         ]
         guard openings.contains(where: { line.hasPrefix($0) }) else { return nil }

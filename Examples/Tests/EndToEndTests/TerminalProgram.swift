@@ -5,6 +5,9 @@ import Testing
 
 /// A built program of this package with a person at its terminal.
 struct TerminalProgram: Sendable {
+    /// `POSIX_SPAWN_SETSID`, which Swift does not see.
+    private static let newSession: Int16 = 0x80
+
     private let process: pid_t
     private let master: Int32
     private let directory: String
@@ -37,7 +40,12 @@ struct TerminalProgram: Sendable {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, 0, slave, O_RDWR | O_NOCTTY, 0)
+        // In a session of its own what it opens first becomes its terminal, so that Ctrl-C there reaches it.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        unsafe posix_spawnattr_setflags(&attributes, Self.newSession)
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, slave, O_RDWR, 0)
         let flags = O_WRONLY | O_CREAT | O_TRUNC
         if showsOutput {
             unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
@@ -56,7 +64,7 @@ struct TerminalProgram: Sendable {
         )
         defer { for index in unsafe variables.indices { unsafe free(variables[index]) } }
         var process = pid_t()
-        let code = unsafe posix_spawn(&process, path, &actions, nil, &strings, &variables)
+        let code = unsafe posix_spawn(&process, path, &actions, &attributes, &strings, &variables)
         try #require(code == 0, "\(path) cannot be started")
         self.process = process
         read()
@@ -85,9 +93,13 @@ struct TerminalProgram: Sendable {
     }
 
     /// Types a line.
-    func type(_ line: String) {
-        let bytes = Array((line + "\n").utf8)
-        _ = unsafe Glibc.write(master, bytes, bytes.count)
+    func type(_ line: String) { press(Array((line + "\n").utf8)) }
+
+    /// Presses Ctrl-C.
+    func interrupt() { press([3]) }
+
+    private func press(_ keys: [UInt8]) {
+        _ = unsafe Glibc.write(master, keys, keys.count)
     }
 
     func signal(_ number: Int32) { kill(process, number) }
