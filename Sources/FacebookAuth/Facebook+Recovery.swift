@@ -22,9 +22,9 @@ extension Facebook {
         let authorization = FacebookAuthorization(api, token: token)
         do {
             return try await call(authorization, api)
-        } catch let error as RecoveryError where error.kind == .credentialRejected && token == .stored {
-            guard let presented = authorization.presented, error.outcome.tokenAction == .clear else { throw error }
-            try await settle(error, presented)
+        } catch let error as RecoveryError where error.isDefiniteRefusal && token == .stored {
+            guard let presented = authorization.presented else { throw error }
+            try await api.settle(error, presented)
             // The refusal says that nothing was done, so the call goes out once more under a token that is there now.
             let present = try await api.store.read().credentials
             if present.accessToken == nil {
@@ -43,48 +43,6 @@ extension Facebook {
         }
     }
 
-    /// Finds out whether a refused token is dead, and removes it then, if it is still the current one.
-    ///
-    /// - Throws: `RecoveryError` where it is alive and the person has to do something, or it is not known to be dead.
-    private func settle(_ error: RecoveryError, _ presented: FacebookAuthorization.Presented) async throws {
-        guard let version = presented.version else { return }
-        guard try await api.store.read().credentials.version(of: .access) == version else { return }
-        var subcode = error.outcome.subcode
-        if error.outcome.isAmbiguousRefusal, let info = try await information(on: presented.token) {
-            if info.isValid || info.needsPerson || info.refusal?.kind == .permissionDenied {
-                throw Self.alive(error, info)
-            }
-            subcode = info.refusal?.subcode ?? subcode
-        }
-        // Where only the access to the person's data has expired, they stay known.
-        let keepsProfile = subcode == "493"
-        if try await api.store.clear(ifVersion: version, keepsProfile: keepsProfile) { api.emitClear() }
-    }
-
-    /// What Facebook knows of a token; nil where nobody can tell, and without a finer code it counts as dead then.
-    private func information(on token: Secret) async throws -> FacebookTokenInfo? {
-        guard api.app.secret != nil, api.configuration.recoversFromErrors else { return nil }
-        do {
-            return try await api.inspect(token)
-        } catch is RecoveryError {
-            return nil
-        }
-    }
-
-    /// The error where the token is alive.
-    private static func alive(_ error: RecoveryError, _ info: FacebookTokenInfo) -> RecoveryError {
-        var error = error
-        error.outcome = error.outcome.keepingToken
-        if let refusal = info.refusal, refusal.kind != .credentialRejected {
-            error.outcome.kind = refusal.kind
-            error.outcome.remedies = refusal.remedies
-            error.outcome.subcode = refusal.subcode
-            error.outcome.advice = refusal.advice
-            error.outcome.credential = nil
-        }
-        return error
-    }
-
     private static func conclusion(of error: RecoveryError) -> RecoveryError {
         var error = error
         error.outcome.kind = .reauthenticationRequired
@@ -99,20 +57,6 @@ extension Facebook {
         error.outcome.tokenAction = .keep
         error.reason = .identityChanged
         return error
-    }
-}
-
-extension Outcome {
-    /// Whether a refusal of a token does not tell a dead one from one whose person has to settle something.
-    fileprivate var isAmbiguousRefusal: Bool {
-        guard code == "190" || code == "102" else { return false }
-        return !["458", "460", "461", "463", "466", "467", "468", "493"].contains(subcode ?? "")
-    }
-
-    fileprivate var keepingToken: Outcome {
-        var outcome = self
-        outcome.tokenAction = .keep
-        return outcome
     }
 }
 
@@ -153,10 +97,5 @@ extension GraphAPI {
             }
         }.value
         return user
-    }
-
-    func emitClear() {
-        let runtime = client.runtime
-        runtime.events.emit(RecoveryEvent(call: 0, time: runtime.time.now, kind: .clear(.access)))
     }
 }

@@ -88,7 +88,10 @@ struct Renewal: Sendable {
                     }
                 } catch {
                     let outcome = Self.outcome(of: error)
-                    if outcome.kind == .credentialRejected { return try await rejected(outcome, sent: sent) }
+                    // A refusal that takes nothing away, as a proxy's 401, is a failure like any other.
+                    if outcome.kind == .credentialRejected, outcome.tokenAction == .clear {
+                        return try await rejected(outcome, sent: sent)
+                    }
                     if use.isFirst, !RenewalRules.isInDoubt(after: outcome, reuse: renewer.reuse) {
                         try await forgetDoubt(about: sent)
                     }

@@ -20,15 +20,25 @@ struct FacebookExchange: TokenRenewer {
         var query: FormFields = ["grant_type": "fb_exchange_token", "client_id": api.app.id]
         query.add("client_secret", secret: secret)
         query.add("fb_exchange_token", secret: token)
-        let answer = try await api.tokens(
-            GraphAPI.Call(
-                path: "oauth/access_token",
-                query: query,
-                token: .none,
-                resend: .replayable,
-                presents: .access
+        do {
+            let answer = try await api.tokens(
+                GraphAPI.Call(
+                    path: "oauth/access_token",
+                    query: query,
+                    token: .none,
+                    resend: .replayable,
+                    presents: .access
+                )
             )
-        )
-        return answer.merged(into: credentials)
+            return answer.merged(into: credentials)
+        } catch let error as RecoveryError where error.isDefiniteRefusal {
+            let presented = FacebookAuthorization.Presented(
+                token: token,
+                version: credentials.version(of: .access),
+                userID: credentials.facebookUserID
+            )
+            try await api.settle(error, presented)
+            throw error
+        }
     }
 }

@@ -121,6 +121,20 @@ import Testing
         #expect(bench.server.presented.count == 1)
     }
 
+    /// Such as the 401 of a proxy, or a refusal in the clothes of an outage: nobody has said that the token is dead.
+    @Test func aRefusalThatIsNotDefiniteClearsNothing() async throws {
+        var doubtful = RotatingServer.invalidGrant
+        doubtful.tokenAction = .keep
+        let bench = RenewalBench([.refuse(doubtful)])
+        bench.server.expireAccess()
+        let before = try await bench.credentials
+        let error = await #expect(throws: RecoveryError.self) { try await bench.sendSkipping() }
+        #expect(error?.kind == .credentialRejected)
+        #expect(try await bench.credentials.refreshToken == before.refreshToken)
+        #expect(bench.words.contains("refresh failed"))
+        #expect(!bench.words.contains { $0.hasPrefix("clear") })
+    }
+
     @Test func aSiblingThatRenewedWithoutALeaseIsBelieved() async throws {
         let bench = RenewalBench([.refuse(RotatingServer.invalidGrant)])
         bench.server.expireAccess()
