@@ -100,4 +100,62 @@ struct FacebookPacingTests {
         _ = try await bench.facebook.send(path: "me")
         #expect(bench.clock.requestedDelays.isEmpty)
     }
+
+    /// A call that does not go out takes no turn: those behind it that fit go out at the pauses' rate.
+    @Test func callsThatDoNotFitDelayNobodyElse() async throws {
+        let bench = try FacebookBench((0..<40).map { _ in Self.usage(90) }) {
+            Deadline(.seconds(1))
+            Recovery()
+        }
+        var sent = 0
+        let time = bench.clock.timeSource()
+        let start = time.now
+        // Two calls a second, for a minute, where one in 2.5 s may leave.
+        for _ in 0..<120 {
+            do {
+                _ = try await bench.skippingWaits { try await bench.facebook.send(path: "me") }
+                sent += 1
+            } catch let error as RecoveryError {
+                #expect(error.reason == .deadlineWouldPass)
+                #expect(error.retryAfter.map { $0 <= .milliseconds(2500) } == true)
+            }
+            bench.clock.advance(by: .milliseconds(500))
+        }
+        // The first two have no report behind them, or none in front.
+        let turns = start.duration(to: time.now).inSeconds / 2.5
+        #expect(Double(sent) >= turns - 1 && Double(sent) <= turns + 2)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aCancelledCallGivesItsTurnBack() async throws {
+        let bench = try FacebookBench((0..<9).map { _ in Self.usage(90) })
+        _ = try await bench.facebook.send(path: "me")
+        _ = try await bench.facebook.send(path: "me")
+        let facebook = bench.facebook
+        let waiting = (0..<20).map { _ in Task { try await facebook.send(path: "me") } }
+        await bench.clock.waitForSleepers(20)
+        for task in waiting { task.cancel() }
+        for task in waiting { await #expect(throws: CancellationError.self) { try await task.value } }
+        let before = bench.clock.requestedDelays.count
+        _ = try await bench.skippingWaits { try await facebook.send(path: "me") }
+        #expect(bench.clock.requestedDelays.dropFirst(before).allSatisfy { $0 <= .milliseconds(2500) })
+        #expect(bench.transport.received.count == 3)
+    }
+
+    /// A long pause is told, not slept.
+    @Test func aTurnBeyondTheLongestWaitIsNotWaitedFor() async throws {
+        let bench = try FacebookBench((0..<4).map { _ in Self.usage(90) }) { Recovery(maxWait: .seconds(2)) }
+        _ = try await bench.facebook.send(path: "me")
+        _ = try await bench.facebook.send(path: "me")
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.skippingWaits { try await bench.facebook.send(path: "me") }
+        }
+        #expect(error?.kind == .rateLimited)
+        #expect(error?.reason == .waitExceedsLimit)
+        #expect(error?.retryAfter == .milliseconds(2500))
+        #expect(bench.clock.requestedDelays.isEmpty)
+        bench.clock.advance(by: .milliseconds(2500))
+        _ = try await bench.facebook.send(path: "me")
+        #expect(bench.transport.received.count == 3)
+    }
 }

@@ -105,20 +105,34 @@ public final class FacebookPacing: Middleware {
 
     private func waitForTurn(_ scopes: FacebookScopes, _ context: CallContext) async throws {
         let time = context.runtime.time
-        let pause = ledger.withLock { $0.reserve(scopes.keys, at: time.now, configuration) }
+        let keys = scopes.keys
+        let now = time.now
+        let limit = Self.limit(context)
+        let turn = ledger.withLock { $0.takeTurn(in: keys, at: now, within: limit, configuration) }
+        let pause = now.duration(to: turn)
         guard pause > .zero else { return }
-        try await wait(pause, context)
-        // A limit may have been met by the call in front.
-        if let gate = await context.runtime.state.closedGate(among: scopes.keys) {
-            let left = gate.opensAt?.elapsed(since: time.wallTime) ?? .longest
-            guard left <= configuration.cooldown else { throw Self.blocked(left, .waitExceedsLimit, context) }
-            try await wait(left, context)
+        do {
+            try await wait(pause, context)
+            // A limit may have been met by the call in front.
+            if let gate = await context.runtime.state.closedGate(among: keys) {
+                try await wait(gate.opensAt?.elapsed(since: time.wallTime) ?? .longest, context)
+            }
+        } catch {
+            ledger.withLock { $0.giveBack(turn, in: keys) }
+            throw error
         }
     }
 
+    /// The longest that the call can wait: a wait that ends with the deadline leaves no time for the call.
+    private static func limit(_ context: CallContext) -> Duration {
+        let left = context.remaining.map { $0.saturatingSubtracting(.nanoseconds(1)) } ?? .longest
+        return min(left, context.longestWait ?? .longest)
+    }
+
     private func wait(_ delay: Duration, _ context: CallContext) async throws {
-        if let remaining = context.remaining, delay >= remaining {
-            throw Self.blocked(delay, .deadlineWouldPass, context)
+        if delay > Self.limit(context) {
+            let isPastDeadline = context.remaining.map { delay >= $0 } ?? false
+            throw Self.blocked(delay, isPastDeadline ? .deadlineWouldPass : .waitExceedsLimit, context)
         }
         try await context.wait(delay, reason: .rateLimited)
     }

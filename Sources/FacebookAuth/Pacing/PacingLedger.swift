@@ -5,8 +5,17 @@ struct PacingLedger: Sendable {
     private struct Share {
         var percent: Double
         var seenAt: TimeSource.Instant
+        /// The turns that are taken, in order; those whose pause is over are forgotten.
+        var turns: [Turn] = []
+
         /// When the next call may leave.
-        var nextTurn: TimeSource.Instant
+        var nextTurn: TimeSource.Instant? { turns.last?.end }
+    }
+
+    /// When a call leaves, and when its pause is over.
+    private struct Turn {
+        var start: TimeSource.Instant
+        var end: TimeSource.Instant
     }
 
     /// How long a share counts after it was seen.
@@ -23,16 +32,18 @@ struct PacingLedger: Sendable {
             shares = shares.filter { $0.value.seenAt.duration(to: now) < Self.memory }
             if shares.count >= Self.capacity { return }
         }
-        let nextTurn = shares[key]?.nextTurn ?? now
-        shares[key] = Share(percent: percent, seenAt: now, nextTurn: nextTurn)
+        shares[key] = Share(percent: percent, seenAt: now, turns: shares[key]?.turns ?? [])
     }
 
-    /// Takes the next turn in all scopes, and tells how long it is until then.
-    mutating func reserve(
-        _ keys: [Gate.Key],
+    /// Takes the next turn in all scopes, unless it is farther away than the limit.
+    ///
+    /// - Returns: When the turn is; one beyond the limit is not taken.
+    mutating func takeTurn(
+        in keys: [Gate.Key],
         at now: TimeSource.Instant,
+        within limit: Duration,
         _ configuration: FacebookPacing.Configuration
-    ) -> Duration {
+    ) -> TimeSource.Instant {
         var turn = now
         var spacing: [(key: Gate.Key, pause: Duration)] = []
         for key in keys {
@@ -41,15 +52,27 @@ struct PacingLedger: Sendable {
                 shares[key] = nil
                 continue
             }
+            shares[key]?.turns.removeAll { $0.end <= now }
             let range = 100 - configuration.threshold
             let excess = share.percent - configuration.threshold
             let fraction = range > 0 ? min(max(excess / range, 0), 1) : (excess >= 0 ? 1 : 0)
             guard fraction > 0 else { continue }
-            turn = max(turn, share.nextTurn)
+            turn = max(turn, share.nextTurn ?? now)
             spacing.append((key, configuration.longestPause.scaled(by: fraction)))
         }
-        for (key, pause) in spacing { shares[key]?.nextTurn = turn.advanced(by: pause) }
-        return now.duration(to: turn)
+        guard now.duration(to: turn) <= limit else { return turn }
+        for (key, pause) in spacing where pause > .zero {
+            shares[key]?.turns.append(Turn(start: turn, end: turn.advanced(by: pause)))
+        }
+        return turn
+    }
+
+    /// Gives a turn back, because the call does not leave after all; those behind it stay where they are.
+    mutating func giveBack(_ turn: TimeSource.Instant, in keys: [Gate.Key]) {
+        for key in keys {
+            guard let index = shares[key]?.turns.lastIndex(where: { $0.start == turn }) else { continue }
+            shares[key]?.turns.remove(at: index)
+        }
     }
 
     /// Counts a refusal, and tells how many there were in a row.

@@ -44,6 +44,8 @@ public struct Recovery: Middleware {
         // Mostly none: then nothing is copied.
         if let limit = RecoveringClient.waitLimit { rules.maxWait = min(rules.maxWait, max(.zero, limit)) }
         if !context.options.policies.isEmpty { rules.policies = context.options.policies + rules.policies }
+        var context = context
+        context.longestWait = min(rules.maxWait, context.longestWait ?? .longest)
         var run = RecoveryRun(
             rules: rules,
             budget: budgets[origin],

@@ -9,6 +9,11 @@ public struct CallContext: Sendable {
     /// The time one attempt may take, response body included; nil is no limit.
     public var attemptTimeout: Duration?
 
+    /// The longest single wait that the engine around allows; nil without an engine.
+    ///
+    /// A layer that waits by itself keeps to it.
+    public var longestWait: Duration?
+
     /// The outcome that this request follows up where it continues a call, as after a redirect; nil otherwise.
     ///
     /// The engine charges such a request to the retry budget instead of counting it as a call of its own.
@@ -25,6 +30,7 @@ public struct CallContext: Sendable {
         self.options = options
         self.deadline = nil
         self.attemptTimeout = nil
+        self.longestWait = nil
         self.followUp = nil
         self.record = record
         self.runtime = runtime
