@@ -89,6 +89,23 @@ import Testing
         #expect(other.transport.received.isEmpty)
     }
 
+    @Test func aBlockedAppHoldsNoOtherApp() async throws {
+        let store = InMemoryRecoveryStore()
+        let bench = try FacebookBench([.error(4, nil, 403, ["retry-after": "600"])], store: store)
+        await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "me") }
+        let full = ["x-app-usage": #"{"call_count":100}"#]
+        let other = try FacebookBench([.answer("{}", full)], app: FacebookApp(id: "78"), store: store)
+        _ = try await other.facebook.send(path: "me")
+        let third = try FacebookBench([.me], app: FacebookApp(id: "79"), store: store)
+        _ = try await third.facebook.send(path: "me")
+        for blocked in [bench, other] {
+            let count = blocked.transport.received.count
+            let answers = try await blocked.facebook.batch([FacebookBatchRequest(path: "1")])
+            #expect(answers.map(\.outcome.kind) == [.rateLimited])
+            #expect(blocked.transport.received.count == count)
+        }
+    }
+
     @Test func aBlockedPersonHoldsNobodyElse() async throws {
         let store = InMemoryRecoveryStore()
         let bench = try FacebookBench([.error(17, nil, 403, ["retry-after": "600"])], store: store)

@@ -3,7 +3,7 @@ public import HTTPTypes
 
 /// The answer to one request of a batch.
 public struct FacebookBatchAnswer: Sendable {
-    /// What it came to.
+    /// What it came to; one that was not done because a request that it needs has failed has that one's kind.
     public var outcome: Outcome
     /// Status and header fields; nil where there was no answer to this request.
     public var head: HTTPResponse?

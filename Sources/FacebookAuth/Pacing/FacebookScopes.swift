@@ -7,6 +7,7 @@ struct FacebookScopes: Sendable {
     private let endpoint: String
     private let credential: String
     private let account: String?
+    private let app: String
 
     init(_ request: HTTPRequest, context: CallContext) {
         let classifier = context.options.classifier ?? context.runtime.classifier
@@ -15,15 +16,17 @@ struct FacebookScopes: Sendable {
             endpoint: classifier.endpointClass(method: request.method, path: request.pathWithoutQuery),
             credential: context.options.credentialID
                 ?? request.headerFields[.authorization].map { Fingerprint.text(of: $0) } ?? "",
-            account: context.options.account
+            account: context.options.account,
+            app: context.options.app
         )
     }
 
-    init(origin: Origin, endpoint: String, credential: String, account: String? = nil) {
+    init(origin: Origin, endpoint: String, credential: String, account: String? = nil, app: String?) {
         self.origin = origin
         self.endpoint = endpoint
         self.credential = credential
         self.account = account
+        self.app = app ?? ""
     }
 
     /// All of them.
@@ -35,7 +38,7 @@ struct FacebookScopes: Sendable {
         case .endpoint: Gate.Key(scope: scope, origin: origin, name: endpoint)
         case .origin, .credential: Gate.Key(scope: scope, origin: origin, name: credential)
         case .account: account.map { Gate.Key(scope: scope, origin: origin, name: $0) }
-        case .app: Gate.Key(scope: scope, origin: origin)
+        case .app: Gate.Key(scope: scope, origin: origin, name: app)
         }
     }
 

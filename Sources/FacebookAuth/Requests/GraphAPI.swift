@@ -64,6 +64,7 @@ struct GraphAPI: Sendable {
                 classifier: FacebookCallClassifier(base: classifier, purpose: call.purpose, business: call.business),
                 account: call.counterpart,
                 credentialID: try await credentialID(of: call.token),
+                app: app.id,
                 presents: call.presents ?? call.token.presents,
                 attemptLayers: [pacing.layer(recovers: configuration.recoversFromErrors), authorization],
                 observer: observer

@@ -68,7 +68,7 @@ struct CallGates: Sendable {
             return Gate.Key(scope: scope, origin: origin, name: name)
         case .origin, .credential: return Gate.Key(scope: scope, origin: origin, name: credential)
         case .account: return context.options.account.map { Gate.Key(scope: scope, origin: origin, name: $0) }
-        case .app: return Gate.Key(scope: scope, origin: origin)
+        case .app: return Gate.Key(scope: scope, origin: origin, name: context.options.app ?? "")
         }
     }
 

@@ -46,6 +46,10 @@ public struct RequestOptions: Sendable {
     /// `Authorization` field.
     public var credentialID: String?
 
+    /// The app that the request counts for, so that a limit of an app holds no other; nil counts all requests to an
+    /// origin for one app.
+    public var app: String?
+
     /// The sort of credential that the request presents; nil lets the authorization say it, or the field's presence.
     public var presents: Outcome.CredentialKind?
 
@@ -84,6 +88,7 @@ public struct RequestOptions: Sendable {
         classifier: (any OutcomeClassifier)? = nil,
         account: String? = nil,
         credentialID: String? = nil,
+        app: String? = nil,
         presents: Outcome.CredentialKind? = nil,
         attemptLayers: [any Middleware] = [],
         policies: [any RecoveryPolicy] = [],
@@ -98,6 +103,7 @@ public struct RequestOptions: Sendable {
         self.classifier = classifier
         self.account = account
         self.credentialID = credentialID
+        self.app = app
         self.presents = presents
         self.attemptLayers = attemptLayers
         self.policies = policies
