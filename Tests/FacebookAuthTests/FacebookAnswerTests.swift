@@ -52,6 +52,10 @@ struct FacebookAnswerTests {
         row(400, #"{"error_code":1,"error_msg":"m"}"#, .unavailable, [.retry], processed: .unknown),
         row(400, #"{"error_message":"m","error_code":"1"}"#, .unavailable, [.retry], processed: .unknown),
         row(200, #"{"error_message":"m","error_code":"4"}"#, .rateLimited, [.wait]),
+        row(200, #"{"error_code":190}"#, dead.0, dead.1, dead.2, dead.3),
+        row(400, #"{"error_code":"190"}"#, dead.0, dead.1, dead.2, dead.3),
+        row(200, #"{"error_code":0}"#, .ok, processed: .yes),
+        row(200, #"{"id":"1","error_code":7}"#, .ok, processed: .yes),
         row(400, #"{"error":"Something is wrong"}"#, .unknown),
         row(200, #"{"error":"Something is wrong"}"#, .unknown, processed: .unknown),
         row(500, #"{"error":"Something is wrong"}"#, .unavailable, [.retry], processed: .unknown),
@@ -113,6 +117,10 @@ struct FacebookAnswerTests {
         row(200, #"for (;;);{"error":"1357004","errorSummary":"s"}"#, .unavailable, [.retry], processed: .unknown),
         row(200, #"for (;;);{"payload":1}"#, .ok, processed: .yes),
         row(200, "for (;;);", .unreadable, processed: .unknown),
+        row(200, #"/**/ cb("Service Unavailable");"#, .unavailable, [.retry], processed: .unknown),
+        row(200, #"for (;;);"Service Unavailable""#, .unavailable, [.retry], processed: .unknown),
+        row(200, #""Service Unavailable""#, .unavailable, [.retry], processed: .unknown),
+        row(200, #"/**/ cb("hello");"#, .unreadable, processed: .unknown),
     ]
 
     private static let token = "/v25.0/oauth/access_token"

@@ -166,11 +166,29 @@ struct FacebookCodeTests {
 
     static let devices: [Row] = [
         Row(31, sub: 1_349_174, .challengePending, [.poll], presenting: .device, .post, at: device),
-        Row(17, sub: 1_349_172, .challengePending, [.poll], presenting: .device, .post, at: device),
+        Row(
+            17,
+            sub: 1_349_172,
+            .challengePending,
+            [.wait, .poll],
+            delay: .seconds(5),
+            presenting: .device,
+            .post,
+            at: device
+        ),
         Row(31, sub: 1_349_173, .declined, [], .clear, presenting: .device, .post, at: device),
         Row(100, sub: 1_349_173, .declined, [], .clear, presenting: .device, .post, at: device),
         Row(200, sub: 1_349_173, status: 500, .declined, presenting: .device, .post, at: device),
-        Row(17, sub: 1_349_172, .challengePending, [.poll], presenting: .client, .post, at: "/v25.0/device/login"),
+        Row(
+            17,
+            sub: 1_349_172,
+            .challengePending,
+            [.wait, .poll],
+            delay: .seconds(5),
+            presenting: .client,
+            .post,
+            at: "/v25.0/device/login"
+        ),
         // Elsewhere the code alone counts.
         Row(17, sub: 1_349_172, .rateLimited, [.wait]), Row(31, sub: 1_349_174, .unknown),
         Row(100, sub: 1_349_173, .invalidRequest, [.fixRequest]), Row(31, sub: 1_349_152, .unknown),

@@ -60,6 +60,7 @@ struct Row: Sendable, CustomTestStringConvertible {
         _ action: Outcome.TokenAction = .keep,
         _ credential: Outcome.CredentialKind? = nil,
         processed: Outcome.Processed = .no,
+        delay: Duration? = nil,
         message: String = "m",
         more: String = "",
         presenting presented: Outcome.CredentialKind? = .access,
@@ -74,7 +75,8 @@ struct Row: Sendable, CustomTestStringConvertible {
             remedies,
             action,
             credential,
-            processed: processed
+            processed: processed,
+            delay: delay
         )
     }
 

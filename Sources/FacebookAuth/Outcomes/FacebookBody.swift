@@ -16,8 +16,7 @@ enum FacebookBody {
     init(_ content: ResponseContent, _ bytes: [UInt8]) {
         switch content {
         case .empty: self = .empty
-        case .json(.string(let text)): self = .text(text)
-        case .json(let value): self = .json(value)
+        case .json(let value): self = Self.of(value)
         case .markup: self = .markup
         case .other: self = Self.unwrapped(bytes)
         }
@@ -28,13 +27,18 @@ enum FacebookBody {
         if case .json(let value) = self { value } else { nil }
     }
 
+    /// A value; a text that stands alone is one however it is wrapped.
+    private static func of(_ value: JSONValue) -> FacebookBody {
+        if case .string(let text) = value { .text(text) } else { .json(value) }
+    }
+
     /// A call of a function with the answer as its argument (`/**/ cb({…});`), or a loop before it that keeps other
     /// pages from reading it (`for (;;);{…}`).
     private static func unwrapped(_ bytes: [UInt8]) -> FacebookBody {
         guard bytes.count <= ResponseContent.maximumLength else { return .other }
         var rest = trimmed(bytes[...])
         if let behind = rest.dropping(loop: ["for", "(", ";", ";", ")", ";"]) {
-            return (try? JSONValue(parsing: behind)).map { .json($0) } ?? text(bytes)
+            return (try? JSONValue(parsing: behind)).map { of($0) } ?? text(bytes)
         }
         if rest.starts(with: "/**/".utf8) { rest = trimmed(rest.dropFirst(4)) }
         let name = rest.prefix { isNameByte($0) }
@@ -43,7 +47,7 @@ enum FacebookBody {
             behind[(end + 1)...].allSatisfy({ $0 == UInt8(ascii: ";") || isSpace($0) }),
             let value = try? JSONValue(parsing: behind[(behind.startIndex + 1)..<end])
         else { return text(bytes) }
-        return .json(value)
+        return of(value)
     }
 
     private static func text(_ bytes: [UInt8]) -> FacebookBody {

@@ -121,9 +121,10 @@ struct FacebookEnvelope {
             return envelope
         }
         let texts = ["error_msg", "error_message", "error_description", "error_reason"]
-        guard body["error_code"]?.codeText != nil, texts.contains(where: { body[$0]?.string != nil }) else {
-            return nil
-        }
+        guard let code = code(body["error_code"]) else { return nil }
+        // Without a text it is one where it is a number, and the body is no object that has such a field.
+        let isBare = number(code).map { $0 != 0 } ?? false && body["id"] == nil && body["data"] == nil
+        guard isBare || texts.contains(where: { body[$0]?.string != nil }) else { return nil }
         var envelope = FacebookEnvelope(.graph)
         envelope.fill(from: body)
         return envelope

@@ -49,11 +49,18 @@ enum FacebookMeaning {
     /// The finer codes of the device login, under any code; elsewhere they mean nothing.
     static func device(_ subcode: Int?) -> FacebookMeaning? {
         switch subcode {
-        case 1_349_174, 1_349_172: .plain(.challengePending, [.poll])
+        case 1_349_174: .plain(.challengePending, [.poll])
+        case 1_349_172: .plain(.challengePending, [.wait, .poll])
         case 1_349_173: .plain(.declined, [])
         case 1_349_152: .plain(.flowExpired, [.restartFlow])
         default: nil
         }
+    }
+
+    /// The time that a finer code of the device login stands for: whoever asks too fast waits as long as between two
+    /// questions, at the least.
+    static func deviceDelay(_ subcode: Int?) -> Duration? {
+        subcode == 1_349_172 ? .seconds(5) : nil
     }
 
     /// The codes of missing permissions and of policies.

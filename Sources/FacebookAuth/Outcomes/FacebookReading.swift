@@ -70,7 +70,11 @@ struct FacebookReading {
         case .graph, .debugger: break
         }
         let (code, subcode) = (envelope.number, envelope.subnumber)
-        if endpoint.isDevice, let meaning = FacebookMeaning.device(subcode) { return outcome(of: meaning, envelope) }
+        if endpoint.isDevice, let meaning = FacebookMeaning.device(subcode) {
+            var outcome = outcome(of: meaning, envelope)
+            outcome.retryAfter = [reading.delay.delay, FacebookMeaning.deviceDelay(subcode)].compactMap(\.self).max()
+            return outcome
+        }
         if let meaning = FacebookMeaning.limit(code) { return outcome(of: meaning, envelope) }
         if code == 190 || code == 102 { return outcome(of: FacebookMeaning.token(subcode), envelope) }
         if FacebookMeaning.settles(subcode) { return outcome(of: .settledAtFacebook, envelope) }
