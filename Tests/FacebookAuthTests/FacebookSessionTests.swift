@@ -131,6 +131,24 @@ struct FacebookSessionTests {
         #expect(bench.transport.received.count == 3)
     }
 
+    /// The numbers of a login that make no sense count as unstated: 5 s, and 420 s.
+    @Test(arguments: [
+        ("5", "420", 5, 420), ("-1", "420", 5, 420), ("0", "420", 5, 420), ("1e30", "420", 5, 420),
+        ("420", "420", 5, 420), ("\"-1\"", "420", 5, 420), ("0.5", "420", 1, 420), ("7", "-5", 7, 420),
+        ("7", "0", 7, 420), ("7", "\"x\"", 7, 420), ("1e30", "1e30", 5, 86_400), ("10", "60", 10, 60),
+    ])
+    func theNumbersOfALoginMakeSense(interval: String, life: String, pause: Int, span: Int) async throws {
+        let bench = try FacebookBench([
+            .answer(
+                #"{"code":"d","user_code":"U","verification_uri":"https://f/d","expires_in":\#(life),"interval":\#(interval)}"#
+            )
+        ])
+        let start = bench.clock.timeSource().now
+        let device = try await bench.facebook.beginDeviceLogin()
+        #expect(device.interval == .seconds(pause))
+        #expect(start.duration(to: device.expiresAt) == .seconds(span))
+    }
+
     @Test func stepByStep() async throws {
         let bench = try FacebookBench([.device, .pending, .token(), .me], credentials: Credentials())
         let device = try await bench.facebook.beginDeviceLogin(permissions: ["email"])

@@ -9,7 +9,7 @@ public struct FacebookDeviceLogin: Sendable {
     public let userCode: String
     /// Where the person enters it.
     public let verificationURI: String
-    /// The least time between two questions; at least 1 s, 5 s where none is stated.
+    /// The least time between two questions; at least 1 s, 5 s where none is stated that makes sense.
     public let interval: Duration
     /// When the login is over, on the client's clock.
     public let expiresAt: TimeSource.Instant
@@ -23,9 +23,16 @@ public struct FacebookDeviceLogin: Sendable {
         self.deviceCode = Secret(deviceCode)
         self.userCode = userCode
         self.verificationURI = uri
-        interval = min(max(json["interval"]?.looseNumber?.seconds ?? .seconds(5), .seconds(1)), .seconds(3600))
-        let lifetime = json["expires_in"]?.looseNumber?.seconds ?? .seconds(420)
-        expiresAt = receivedAt.advanced(by: min(max(lifetime, .zero), .seconds(86_400)))
+        let lifetime = min(Self.span(json["expires_in"]) ?? .seconds(420), .seconds(86_400))
+        expiresAt = receivedAt.advanced(by: lifetime)
+        // One that leaves no time for a question is no interval.
+        let stated = Self.span(json["interval"]).flatMap { $0 < lifetime ? $0 : nil }
+        interval = min(max(stated ?? .seconds(5), .seconds(1)), .seconds(3600))
+    }
+
+    /// A span in seconds; nil where it is none, or not above zero.
+    private static func span(_ value: JSONValue?) -> Duration? {
+        value?.looseNumber.map(\.seconds).flatMap { $0 > .zero ? $0 : nil }
     }
 
     /// What is shown to the person.
