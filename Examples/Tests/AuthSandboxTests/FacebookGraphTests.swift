@@ -200,6 +200,22 @@ struct FacebookGraphTests {
         #expect(client.batch("[]").isEmpty && client.subcode == 463)
     }
 
+    /// What would be made of another's answer is not made of nothing.
+    @Test(arguments: ["{result=a:$.id}", "x{result=a:$.id}y{result=b:$.id}"])
+    func anItemThatNeedsAFailedOneIsNotRun(text: String) {
+        var client = FacebookHarness()
+        client.hold()
+        let items = client.batch(
+            """
+            [{"relative_url": "nosuch", "name": "a"},
+             {"method": "POST", "relative_url": "me/feed", "body": "message=\(text)"},
+             {"relative_url": "\(text)"}, {"relative_url": "me/feed"}]
+            """
+        )
+        #expect(items.map { $0["code"]?.int } == [404, nil, nil, 200])
+        #expect(FacebookHarness.read(items[3])["data"]?.array?.isEmpty == true)
+    }
+
     @Test func faultsStrikeItems() throws {
         var client = FacebookHarness()
         client.hold()

@@ -60,7 +60,7 @@ extension AuthSandbox {
         }
     }
 
-    /// Begins a block of Facebook's, which each call makes longer that comes meanwhile.
+    /// Begins a block of Facebook's, which each call makes longer that comes after the first has been told of it.
     ///
     /// - Parameters:
     ///   - code: The limit that was reached: 4 for the app, 17 for a person, 80000 and more for ad accounts.

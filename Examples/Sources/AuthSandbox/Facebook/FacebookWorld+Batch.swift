@@ -41,7 +41,7 @@ extension FacebookWorld {
             return .null
         }
         // One that needs another is not run without it.
-        if let needed = item["depends_on"]?.string, results[needed] == nil { return .null }
+        if Self.namesNeeded(by: item).contains(where: { results[$0] == nil }) { return .null }
         let request = request(for: item, exchange, results)
         var answer = SandboxResponse(status: 0)
         let fault = faults.take(for: request)
@@ -92,6 +92,19 @@ extension FacebookWorld {
         }
         let method = item["method"]?.string?.uppercased() ?? "GET"
         return SandboxRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
+    }
+
+    /// The names of the items that one needs: to run at all, or for its texts.
+    private static func namesNeeded(by item: JSONValue) -> [String] {
+        var names = [item["depends_on"]?.string].compactMap(\.self)
+        for text in [item["relative_url"]?.string, item["body"]?.string].compactMap(\.self) {
+            var rest = text[...]
+            while let start = rest.firstRange(of: "{result=") {
+                rest = rest[start.upperBound...]
+                names.append(String(rest.prefix { $0 != ":" && $0 != "}" }))
+            }
+        }
+        return names
     }
 
     /// A text with `{result=name:$.member}` replaced by what another item has answered.

@@ -1,4 +1,4 @@
-// Limits: calls made while one is in force make it longer.
+// Limits: calls made while one is in force and known make it longer.
 extension FacebookWorld {
     /// Counts a call, and refuses one that a limit holds.
     mutating func admit(_ exchange: FacebookExchange, by person: String? = nil) throws(FacebookFailure) {

@@ -68,7 +68,8 @@ public struct SandboxFacebookSettings: Sendable, Equatable {
     ///
     /// Default: false.
     public var limitStatesTime = false
-    /// `early_call_s`: this much longer a block lasts for each call that comes while it lasts.
+    /// `early_call_s`: this much longer a block lasts for each call that comes while it lasts, but the first,
+    /// which learns of it.
     ///
     /// Default: 60 s.
     public var earlyCallPenalty: Int64 = 60_000
