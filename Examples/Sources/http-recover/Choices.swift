@@ -27,6 +27,14 @@ enum ProviderChoice: String, ExpressibleByArgument, CaseIterable {
         case .facebook: FacebookClassifier()
         }
     }
+
+    /// What keeps calls below the provider's limits, where it reports them on successes or states no times; nil for none.
+    var pacing: (any Middleware)? {
+        switch self {
+        case .facebook: FacebookPacing()
+        case .http, .oauth, .clerk, .okta, .forgerock: nil
+        }
+    }
 }
 
 /// What performs the attempts.

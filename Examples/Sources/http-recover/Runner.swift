@@ -189,7 +189,11 @@ final class Runner: Sendable {
         if let deadline = plan.recovery.deadline { layers.append(Deadline(deadline.duration)) }
         let followsRedirects = plan.followsRedirects
         if followsRedirects { layers.append(Redirects()) }
-        if !plan.recovery.noRecovery { layers.append(engine(tokens)) }
+        if !plan.recovery.noRecovery {
+            layers.append(engine(tokens))
+            // Where the engine asks for the gates, so that both mean the same ones.
+            if let pacing = plan.recovery.provider.pacing { layers.append(pacing) }
+        }
         if let tokens, let audience = plan.tokens?.audience { layers.append(Authorization(tokens, audience: audience)) }
         layers.append(AttemptTimeout(plan.recovery.attemptTimeout.duration))
         layers.append(

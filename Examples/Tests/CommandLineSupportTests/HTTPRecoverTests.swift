@@ -75,6 +75,23 @@ struct HTTPRecoverTests {
         }
     }
 
+    /// Facebook states no time, and calls made meanwhile make its limits last longer.
+    @Test(arguments: [(403, #"{"error":{"code":4}}"#), (200, "{}")])
+    func aLimitOfFacebooksIsLeftAloneForAMinute(status: Int, body: String) async throws {
+        let usage = [("X-App-Usage", #"{"call_count":100}"#)]
+        let server = try FaultServer(.answer(status, headers: usage, body: body), .answer(body: "{}"))
+        try await withTemporaryDirectory { directory in
+            let options = ["--provider", "facebook", "--max-wait", "10", "--repeat", "2"]
+            let result = try await RunningProgram.httpRecover(options + [Self.url(server)], in: directory).result()
+            #expect(result.status == 22)
+            let reasons = Set(result.all("giving_up", "reason").compactMap(\.string))
+            #expect(reasons == ["wait_exceeds_limit"])
+            #expect(result.all("giving_up", "retry_after_s").compactMap(\.number?.double).allSatisfy { $0 > 50 })
+            #expect(result.all("wait", "seconds").isEmpty)
+            #expect(result.all("response", "status").count == 1)
+        }
+    }
+
     @Test func aPostWhoseAnswerWasLostIsSentOnce() async throws {
         let server = try FaultServer(.reset)
         let result = try await RunningProgram.httpRecover("-d", "a=1", Self.url(server))
