@@ -43,8 +43,9 @@ public final class FacebookPacing: Middleware {
 
     /// Sends the request when its turn has come, and learns from the answer.
     ///
-    /// - Throws: `RecoveryError` of the kind `rate_limited` where the turn would come after the deadline, or the scope
-    ///   was blocked meanwhile for longer than is waited here; `CancellationError` as soon as the call is cancelled.
+    /// - Throws: `RecoveryError` of the kind `rate_limited` where the turn would come after the deadline or the longest
+    ///   wait of the engine around (without one, the cooldown), or the scope was blocked meanwhile for longer than that;
+    ///   no turn is taken then. `CancellationError` as soon as the call is cancelled.
     public func intercept(
         _ request: HTTPRequest,
         body: HTTPBody?,
@@ -107,7 +108,7 @@ public final class FacebookPacing: Middleware {
         let time = context.runtime.time
         let keys = scopes.keys
         let now = time.now
-        let limit = Self.limit(context)
+        let limit = limit(context)
         let turn = ledger.withLock { $0.takeTurn(in: keys, at: now, within: limit, configuration) }
         let pause = now.duration(to: turn)
         guard pause > .zero else { return }
@@ -123,14 +124,15 @@ public final class FacebookPacing: Middleware {
         }
     }
 
-    /// The longest that the call can wait: a wait that ends with the deadline leaves no time for the call.
-    private static func limit(_ context: CallContext) -> Duration {
+    /// The longest that the call can wait: a wait that ends with the deadline leaves no time for the call, and without an
+    /// engine nobody else bounds it.
+    private func limit(_ context: CallContext) -> Duration {
         let left = context.remaining.map { $0.saturatingSubtracting(.nanoseconds(1)) } ?? .longest
-        return min(left, context.longestWait ?? .longest)
+        return min(left, context.longestWait ?? configuration.cooldown)
     }
 
     private func wait(_ delay: Duration, _ context: CallContext) async throws {
-        if delay > Self.limit(context) {
+        if delay > limit(context) {
             let isPastDeadline = context.remaining.map { delay >= $0 } ?? false
             throw Self.blocked(delay, isPastDeadline ? .deadlineWouldPass : .waitExceedsLimit, context)
         }
