@@ -33,6 +33,8 @@ extension Facebook {
             throw RecoveryError(outcome: outcome, reason: .notRecoverable)
         }
         var answers: [FacebookBatchAnswer] = []
+        // Whatever is sent again is sent for the same person.
+        let authorization = FacebookAuthorization(api, token: token)
         for part in parts {
             var run = FacebookBatchRun(
                 api: api,
@@ -40,7 +42,7 @@ extension Facebook {
                 token: token,
                 maxAttempts: maxAttempts
             ) { call in
-                try await recovering(call.token, nil) { authorization, api in
+                try await recovering(call.token, nil, continuing: authorization) { authorization, api in
                     (try await api.send(call, authorization: authorization), authorization.presented)
                 }
             }

@@ -4,9 +4,13 @@ import HTTPTypes
 
 extension Facebook {
     /// Makes a call, and does what can be done where its token is refused.
+    ///
+    /// - Parameter earlier: What an earlier part of the same work has presented its token with: it goes on for the same
+    ///   person only.
     func recovering<Value: Sendable>(
         _ token: FacebookToken,
         _ responder: (any ChallengeResponder)?,
+        continuing earlier: FacebookAuthorization? = nil,
         _ call: (FacebookAuthorization, GraphAPI) async throws -> Value
     ) async throws -> Value {
         if token == .stored {
@@ -19,7 +23,7 @@ extension Facebook {
         } else if token != .none, token.given(by: api.app) == nil {
             throw RecoveryError.missing(token == .client ? "client_token" : "client_secret")
         }
-        let authorization = FacebookAuthorization(api, token: token)
+        let authorization = earlier ?? FacebookAuthorization(api, token: token)
         do {
             return try await call(authorization, api)
         } catch let error as RecoveryError where error.isDefiniteRefusal && token == .stored {

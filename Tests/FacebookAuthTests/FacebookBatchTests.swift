@@ -73,6 +73,28 @@ struct FacebookBatchTests {
         #expect(bench.transport.received.count == 1)
     }
 
+    @Test func aRoundIsNotSentForSomebodyElse() async throws {
+        let bench = try FacebookBench([.me])
+        _ = try await bench.facebook.currentUser()
+        let tokens = bench.tokens
+        let limited = Self.item(400, Recorded.error(613), after: 5)
+        let grace = JSONValue.Member("facebook_profile", try JSONValue(parsing: #"{"id":"2","name":"Grace"}"#))
+        bench.transport.append([
+            .run { _ in
+                // Another process signs somebody else in.
+                try await tokens.update { credentials in
+                    credentials.accessToken = "other"
+                    credentials.others = [grace]
+                }
+                return .scripted(200, body: "[\(limited)]")
+            }, Self.items(Self.ok),
+        ])
+        let answers = try await Self.run(bench, [Self.post])
+        #expect(answers[0].outcome.kind == .stateConflict)
+        #expect(answers[0].outcome.processed == .no)
+        #expect(try Self.paths(bench).count == 1)
+    }
+
     // MARK: More than fifty
 
     private static let fifty = ScriptedTransport.Step.answer(
