@@ -12,6 +12,7 @@ struct TerminalProgram: Sendable {
     private let master: Int32
     private let directory: String
     private let seen = Locked<[UInt8]>([])
+    private let hasSeenAll = Locked(false)
 
     /// Starts a program whose input and errors are a terminal; its output goes to the file `out` in the directory.
     ///
@@ -72,8 +73,9 @@ struct TerminalProgram: Sendable {
 
     /// Reads the screen until the program is gone.
     private func read() {
-        let (master, seen) = (master, seen)
+        let (master, seen, hasSeenAll) = (master, seen, hasSeenAll)
         DispatchQueue.global().async {
+            defer { hasSeenAll.withLock { $0 = true } }
             var buffer = [UInt8](repeating: 0, count: 4096)
             while true {
                 let count = unsafe Glibc.read(master, &buffer, buffer.count)
@@ -107,6 +109,8 @@ struct TerminalProgram: Sendable {
     /// Waits for the end.
     func end() async -> BuiltProgram.End {
         let status = await BuiltProgram.exitStatus(of: process)
+        // What was written last may still be on its way; the terminal tells when nobody has it open any more.
+        while !hasSeenAll.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(5)) }
         close(master)
         return BuiltProgram.End(status: status, output: contents(of: directory + "/out"), errors: screen)
     }
