@@ -104,6 +104,24 @@ struct TerminalProgram: Sendable {
         _ = unsafe Glibc.write(master, keys, keys.count)
     }
 
+    /// Whether the terminal shows what is typed; as a shell may set it while the program is stopped.
+    var echoes: Bool {
+        get { (settings?.c_lflag ?? 0) & tcflag_t(ECHO) != 0 }
+        nonmutating set {
+            guard var settings else { return }
+            settings.c_lflag = newValue ? settings.c_lflag | tcflag_t(ECHO) : settings.c_lflag & ~tcflag_t(ECHO)
+            // The call reads the local value.
+            unsafe tcsetattr(master, TCSANOW, &settings)
+        }
+    }
+
+    /// The terminal's settings, which both its ends share.
+    private var settings: termios? {
+        var settings = termios()
+        // The call fills the local value.
+        return unsafe tcgetattr(master, &settings) == 0 ? settings : nil
+    }
+
     func signal(_ number: Int32) { kill(process, number) }
 
     /// Waits for the end.
