@@ -9,6 +9,10 @@ extension ForgeRock {
     /// and each time the request is replayed. Where the server says that the session is dead, it is removed and the
     /// error says that a person has to sign in.
     ///
+    /// The field `x-authenticate-response: header` goes along, so that a gateway answers with an advice in a field rather
+    /// than with a redirect to a page; whoever does not know the field ignores it. A value among the further fields
+    /// replaces it.
+    ///
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path below the base URL, such as `/json/realms/root/users/ada`, with its query; or a whole URL of
@@ -30,6 +34,9 @@ extension ForgeRock {
     ) async throws -> Response {
         var request = api.server.request(method, path: try target(of: path))
         request.headerFields = headerFields
+        if !headerFields.contains(Self.authenticateResponse) {
+            request.headerFields[Self.authenticateResponse] = "header"
+        }
         var (hasRenewed, hasSteppedUp) = (false, false)
         while true {
             let held = try await api.tokens.read().credentials
@@ -65,6 +72,9 @@ extension ForgeRock {
             }
         }
     }
+
+    /// Where a gateway puts its advice.
+    private static let authenticateResponse = HTTPField.Name("x-authenticate-response")!
 
     /// The person's claims, as the server tells them for the access token.
     ///

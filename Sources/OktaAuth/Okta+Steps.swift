@@ -123,6 +123,10 @@ extension OktaAPI {
 
     /// Begins a transaction.
     func authenticate(_ credentials: OktaCredentials) async throws -> OktaTransaction? {
+        var credentials = credentials
+        credentials.audience = credentials.audience ?? configuration.audience
+        credentials.relayState = credentials.relayState ?? configuration.relayState
+        credentials.deviceToken = credentials.deviceToken ?? configuration.contextDeviceToken
         var members = credentials.members
         var options: [JSONValue.Member] = []
         if configuration.warnsOfExpiry { options.append(.init("warnBeforePasswordExpired", true)) }

@@ -23,6 +23,18 @@ public struct OktaConfiguration: Sendable {
     /// The device token, sent as the cookie `DT`; nil sends none.
     public var deviceToken: Secret?
 
+    /// The app that sign-ins are for, whose policy decides, as `audience`; nil leaves it to the org.
+    public var audience: String?
+
+    /// What the app wants to get back with a transaction, as `relayState`; nil sends none.
+    public var relayState: String?
+
+    /// The id of the device, of at most 32 characters, by which the org remembers it, as `context.deviceToken`; nil sends
+    /// none.
+    ///
+    /// An org takes it only from a trusted app, whose requests carry an API token.
+    public var contextDeviceToken: Secret?
+
     /// The app that tokens are obtained for; nil makes a session of the org instead.
     public var app: OktaApp?
 
@@ -34,6 +46,9 @@ public struct OktaConfiguration: Sendable {
         authenticator: (any WebAuthnAuthenticator)? = nil,
         deviceFingerprint: String? = nil,
         deviceToken: Secret? = nil,
+        audience: String? = nil,
+        relayState: String? = nil,
+        contextDeviceToken: Secret? = nil,
         app: OktaApp? = nil
     ) {
         self.pollInterval = max(pollInterval, .milliseconds(500))
@@ -42,6 +57,9 @@ public struct OktaConfiguration: Sendable {
         self.authenticator = authenticator
         self.deviceFingerprint = deviceFingerprint
         self.deviceToken = deviceToken
+        self.audience = audience
+        self.relayState = relayState
+        self.contextDeviceToken = contextDeviceToken
         self.app = app
     }
 }

@@ -2,9 +2,6 @@
 public import HTTPRecovery
 
 extension RedisStore {
-    /// How long a gate is kept that only a person can open.
-    static let endlessSpan: Duration = .seconds(3600)
-
     /// Of the closed gates among the keys, the one that opens last, in one round trip.
     ///
     /// Without keys it asks whether the server can be written to.
@@ -36,18 +33,20 @@ extension RedisStore {
         let isEndless = try elements[2].integer() == 1
         let rest = Duration.milliseconds(max(0, min(try elements[1].integer(), Digits.most)))
         let payload = String(decoding: try elements[3].string(), as: UTF8.self)
-        return Gate(key: keys[index], payload: payload, opensAt: isEndless ? nil : now.advanced(by: rest))
+        let end = now.advanced(by: rest)
+        let (opensAt, forgottenAt) = isEndless ? (nil, end) : (end, nil)
+        return Gate(key: keys[index], payload: payload, opensAt: opensAt, forgottenAt: forgottenAt)
     }
 
     /// Closes a gate; one that is closed already stays closed until the later of the two times.
     ///
     /// The server is told a span, not a time: the gate opens after that span for every host, whatever its clock says.
-    /// One that only a person can open is kept for an hour.
+    /// One that only a person can open is kept for `Gate.indefiniteLifetime`.
     public func close(_ gate: Gate, at now: Timestamp) async throws {
         let span = gate.opensAt.map { $0.sinceEpoch.saturatingSubtracting(now.sinceEpoch) }
         if let span, span <= .zero { return }
         // The server counts in whole milliseconds from the one that has begun: one more, and it is never early.
-        let rest = Digits.milliseconds(span ?? Self.endlessSpan) + 1
+        let rest = Digits.milliseconds(span ?? Gate.indefiniteLifetime) + 1
         let isEndless = Digits.text(span == nil ? 1 : 0)
         let payload = Array(gate.payload.description.utf8)
         _ = try await run(Scripts.close, on: [keys.gate(gate.key)], Digits.text(rest), isEndless, payload).integer()

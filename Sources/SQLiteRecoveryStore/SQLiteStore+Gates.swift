@@ -35,8 +35,13 @@ extension SQLiteStore {
                 if stored.span.isAdrift(at: now, clock: clock) { adrift.append(key) }
                 let left = stored.span.left(at: now, clock: clock)
                 guard left > 0 else { continue }
-                let opensAt = stored.isIndefinite ? nil : now.advanced(by: .microseconds(left))
-                let gate = Gate(key: key, payload: stored.payload, opensAt: opensAt)
+                let end = now.advanced(by: .microseconds(left))
+                let gate = Gate(
+                    key: key,
+                    payload: stored.payload,
+                    opensAt: stored.isIndefinite ? nil : end,
+                    forgottenAt: stored.isIndefinite ? end : nil
+                )
                 let rank = stored.isIndefinite ? Int64.max : left
                 if latest.map({ $0.left < rank }) ?? true { latest = (rank, gate) }
             }

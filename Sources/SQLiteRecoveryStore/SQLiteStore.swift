@@ -21,7 +21,7 @@ public final class SQLiteStore: RecoveryStore {
     ///
     /// Only a person can open such a gate, and only a success seen by one of the processes tells the others; where none
     /// runs any more, nobody could ever open it. After the hour one attempt finds out how things stand.
-    public static let indefiniteGateLifetime: Duration = .seconds(3600)
+    public static let indefiniteGateLifetime = Gate.indefiniteLifetime
 
     let connection: SQLiteConnection
     let namespace: [UInt8]

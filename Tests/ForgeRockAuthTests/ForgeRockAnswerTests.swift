@@ -1,5 +1,7 @@
+import AuthRecovery
 import ForgeRockAuth
 import HTTPRecovery
+import HTTPRecoveryTesting
 import HTTPTypes
 import Testing
 
@@ -190,6 +192,58 @@ struct ForgeRockAnswerTests {
         let path = "\(Exchanged.sessions)?x=1&_action=\(row.action)"
         let outcome = Exchanged(status: row.status, body: row.body, presented: .session, path: path).outcome
         #expect(outcome.kind == row.kind && outcome.tokenAction == row.token, "\(row)")
+        let line = JSONValue.object([
+            .init("request", ["method": "POST", "path": .string(path), "presented": "session"]),
+            .init("status", .number(JSONNumber(row.status))), .init("body", .string(row.body)),
+        ])
+        let text = line.description.utf8
+        let answer = ClassificationRecord.answer(to: Array(text), by: ForgeRockClassifier(), systemTime: .system())
+        #expect(answer["kind"]?.string == row.kind.rawValue, "\(row)")
+        #expect(answer["token_action"]?.string == row.token.rawValue, "\(row)")
+    }
+
+    @Test(arguments: actions.indices)
+    func whatTheSessionWasAskedDecidesInALiveCallToo(index: Int) async throws {
+        let row = Self.actions[index]
+        let bench = try ForgeRockBench(
+            [.status(row.status, [:], body: row.body)],
+            credentials: Credentials(ssoToken: "S1")
+        )
+        let path = "/json/realms/root/realms/alpha/sessions?x=1&_action=\(row.action)"
+        if row.kind == .ok {
+            let response = try await bench.forgeRock.send(.post, path: path)
+            #expect(response.outcome.kind == .ok && response.outcome.tokenAction == row.token, "\(row)")
+        } else {
+            let error = await #expect(throws: RecoveryError.self) { try await bench.forgeRock.send(.post, path: path) }
+            let kind = row.kind == .credentialRejected ? .reauthenticationRequired : row.kind
+            #expect(error?.kind == kind && error?.outcome.tokenAction == row.token, "\(row)")
+        }
+    }
+
+    @Test(arguments: ["", "<html>timeout</html>", "{}", #"{"message":"x"}"#])
+    func a408EndsTheJourneyWhoeverSaysIt(body: String) {
+        let outcome = Exchanged(status: 408, body: body).outcome
+        #expect(outcome.kind == .flowExpired && outcome.remedies == [.restartFlow] && outcome.tokenAction == .clear)
+        let elsewhere = Exchanged(status: 408, body: body, presented: .session, path: Exchanged.users).outcome
+        #expect(elsewhere.kind == .unavailable && elsewhere.tokenAction == .keep)
+    }
+
+    @Test(arguments: [
+        Exchanged.error(401, "x", number: "\"110\""),
+        Exchanged.error(401, "org.forgerock.openam.auth.nodes.SuspendedAuthSessionException: gone"),
+    ])
+    func aMailedLinkThatIsTooOldIsUsedUp(body: String) {
+        for presented in [Outcome.CredentialKind.code, .state] {
+            let outcome = Exchanged(body: body, presented: presented).outcome
+            #expect(outcome.kind == .flowExpired && outcome.tokenAction == .clear)
+        }
+        #expect(Exchanged(body: body, presented: .session).outcome.tokenAction == .keep)
+    }
+
+    @Test func aWordAboutACodeRefusesNoRefreshToken() {
+        let body = #"{"error":"invalid_code"}"#
+        let outcome = Exchanged(status: 400, body: body, presented: .refresh, path: Exchanged.token).outcome
+        #expect(outcome.tokenAction == .keep)
     }
 
     static let oauth: [(status: Int, word: String, presented: Outcome.CredentialKind, kind: Outcome.Kind)] = [

@@ -368,11 +368,13 @@ struct ForgeRockCodeTests {
                 let expected: Outcome.Kind =
                     switch status {
                     case 429: .rateLimited
+                    // A journey is over with it, whoever says so.
+                    case 408 where path == Exchanged.authenticate: .flowExpired
                     case 408, 500...: .unavailable
                     default: .unreadable
                     }
                 #expect(outcome.kind == expected)
-                #expect(outcome.tokenAction == .keep)
+                #expect(outcome.tokenAction == (expected == .flowExpired && presented == .state ? .clear : .keep))
             }
         }
     }

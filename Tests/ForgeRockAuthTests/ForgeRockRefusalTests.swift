@@ -80,4 +80,31 @@ struct ForgeRockRefusalTests {
         await #expect(throws: RecoveryError.self) { try await bench.forgeRock.send(path: "/json/pay") }
         #expect(try await bench.credentials.ssoToken == "S2")
     }
+
+    @Test func aGatewayIsAskedToAdviseInAField() async throws {
+        let name = try #require(HTTPField.Name("x-authenticate-response"))
+        let bench = try ForgeRockBench([.status(200), .status(200), .success()], credentials: Self.held)
+        _ = try await bench.forgeRock.send(path: "https://id.example.com/pay")
+        _ = try await bench.forgeRock.send(path: "/pay", headerFields: [name: "none"])
+        _ = try await bench.signIn()
+        let sent = bench.transport.received.map { $0.request.headerFields[values: name] }
+        #expect(sent == [["header"], ["none"], []])
+    }
+
+    /// A gateway that looks at the field: without it, it would redirect to a page.
+    @Test func anAdviceInAFieldIsFollowed() async throws {
+        let name = try #require(HTTPField.Name("x-authenticate-response"))
+        let advice = Base64.encode(#"{"TransactionConditionAdvice":["tx1"]}"#.utf8)
+        let gateway = Step.run { received in
+            guard received.request.headerFields[name] == "header" else {
+                return .scripted(307, ["location": "https://id.example.com/am/UI/Login"])
+            }
+            let challenge = #"SSOADVICE realm="/",advices="\#(advice)",am_uri="https://id.example.com/am/""#
+            return .scripted(401, ["www-authenticate": challenge])
+        }
+        let bench = try ForgeRockBench([gateway, .success("S2"), .status(200)], credentials: Self.held)
+        let response = try await bench.forgeRock.send(path: "https://id.example.com/pay", answering: Person())
+        #expect(response.status == .ok)
+        #expect(bench.transport.received.last?.request.path == "/pay?_txid=tx1")
+    }
 }

@@ -148,11 +148,50 @@ import Testing
 
     @Test func aFaultOfTheServerInAJourneyBeginsItAgainAfterAMoment() async throws {
         let bench = try ForgeRockBench([
-            .login, .error(500, "Authentication Error!!", number: "102"), .login, .success(),
+            .login, .step(AM.choice("Email", "SMS"), id: "a2"), .error(500, "Authentication Error!!", number: "102"),
+            .login, .step(AM.choice("Email", "SMS"), id: "b2"), .success(),
         ])
-        _ = try await bench.signIn()
-        #expect(bench.transport.received.count == 4)
+        _ = try await bench.signIn("hunter2", Person([:] as [AnswerKey: Secret], choosing: "SMS"))
+        // The step with the password was accepted, so the password serves again.
+        #expect(bench.sent.filter { $0 == login }.count == 2)
         #expect(bench.events.words.contains("wait unavailable 1.0"))
+    }
+
+    /// Nobody knows whether the password was tried and counted, so the same one does not go out again by itself.
+    @Test(arguments: [
+        ScriptedTransport.Step.error(500, "Authentication Error!!", number: "102"), .status(408),
+        .status(408, [:], body: "<html>"),
+    ])
+    func afterAnAnswerThatProvesNothingThePasswordIsAskedFor(answer: ScriptedTransport.Step) async throws {
+        let silent = try ForgeRockBench([.login, answer, .login, .success()])
+        await #expect(throws: NoAnswer(.password)) { try await silent.signIn() }
+        #expect(silent.sent == [start, login, start])
+        let bench = try ForgeRockBench([.login, answer, .step(AM.name, AM.password, id: "b1"), .success()])
+        _ = try await bench.signIn("hunter2", Person([.password: "typed"]))
+        #expect(bench.sent == [start, login, start, #"authenticate b1 "ada" "typed""#])
+    }
+
+    @Test(arguments: [
+        #"{"authId":"j","callbacks":{"a":1}}"#, #"{"authId":"j","callbacks":7}"#, #"{"authId":"j","callbacks":""}"#,
+        #"{"authId":"j","callbacks":[\(AM.name),7,null]}"#, #"{"authId":"j","callbacks":[[]]}"#,
+        #"{"authId":7,"callbacks":[\(AM.name)]}"#, #"{"authId":{},"callbacks":[\(AM.name)]}"#,
+        #"{"authId":"j","callbacks":[{"type":"NameCallback","input":{"name":"IDToken1"}}]}"#,
+        #"{"authId":"j","callbacks":[{"type":"NameCallback","input":["IDToken1"]}]}"#,
+    ])
+    func aMalformedStepIsRefusedAndNotAnswered(body: String) async throws {
+        let body = body.replacing(#"\(AM.name)"#, with: AM.name)
+        let bench = try ForgeRockBench(Array(repeating: .status(200, [:], body: body), count: 40))
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error?.kind == .unreadable)
+        #expect(bench.sent == [start])
+        #expect(Exchanged(status: 200, body: body).outcome.kind == .unreadable)
+    }
+
+    @Test func aStepWithMoreCallbacksThanAnyHasIsRefused() async throws {
+        let many = Array(repeating: AM.text("x"), count: 257).joined(separator: ",")
+        let bench = try ForgeRockBench([.status(200, [:], body: #"{"authId":"j","callbacks":[\#(many)]}"#)])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error?.kind == .unreadable && bench.sent == [start])
     }
 
     @Test func pollsWaitOnTheClientsClockAndAreSeen() async throws {

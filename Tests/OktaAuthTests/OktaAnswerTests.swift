@@ -1,4 +1,6 @@
+import AuthRecovery
 import HTTPRecovery
+import HTTPRecoveryTesting
 import HTTPTypes
 import OktaAuth
 import Testing
@@ -164,6 +166,12 @@ struct OktaAnswerTests {
         quiet("/api/v1/authn/factors/1/lifecycle/resend", #"{"_embedded":{"factor":{}}}"#, .continue, [.askUser]),
         quiet("/api/v1/authn/factors/1/verify/resend", "{}", .continue, [.askUser]),
         quiet("/api/v1/authn/factors/1/verify", "{}", .unreadable),
+        quiet("/api/v1/authn/factors/1/verify", "", .unreadable),
+        quiet("/api/v1/authn/factors/1/verify/resend", "", .ok),
+        quiet("/api/v1/authn/credentials/change_password", "", .unreadable),
+        quiet("/api/v1/authn/recovery/answer", "", .unreadable),
+        quiet("/api/v1/authn/recovery/unlock", "", .unreadable, presenting: nil),
+        quiet("/api/v1/authn", "", .unreadable, status: 302, presenting: nil, lines: [("location", "https://o/login")]),
         quiet("/api/v1/authn/factors", #"{"factorResult":"PENDING_ACTIVATION","_links":{}}"#, .continue, [.askUser]),
         quiet("/api/v1/users/1/factors", #"{"factorResult":"PENDING_ACTIVATION"}"#, .ok, presenting: .access),
         quiet("/api/v1/authn", "", .unreadable, presenting: nil),
@@ -280,6 +288,44 @@ struct OktaAnswerTests {
         quiet("/idp/idx/challenge", #"{"remediation":{"value":[{"name":"challenge-poll"}]}}"#, .continue, [.poll]),
         quiet("/idp/idx/challenge", #"{"successWithInteractionCode":{}}"#, .ok),
     ]
+
+    /// What the query says counts in a recorded line and in a live call alike, and is seen in neither.
+    @Test(arguments: [
+        (200, "<html>", "", Outcome.CredentialKind.session), (302, "", "app:/cb?error=login_required", .session),
+        (302, "", "app:/cb?error=login_required", .code),
+    ])
+    func aSessionTokenInTheQueryIsSeen(
+        status: Int,
+        body: String,
+        location: String,
+        presented: Outcome.CredentialKind
+    ) async throws {
+        let path = "/oauth2/v1/authorize?client_id=app&sessionToken=20111secret"
+        let fields: [String: String] = location.isEmpty ? [:] : ["location": location]
+        let line = JSONValue.object([
+            .init("request", ["method": "GET", "path": .string(path), "presented": .string(presented.rawValue)]),
+            .init("status", .number(JSONNumber(status))), .init("body", .string(body)),
+            .init("headers", .object(fields.map { .init($0.key, .string($0.value)) })),
+        ])
+        let text = Array(line.description.utf8)
+        let answer = ClassificationRecord.answer(to: text, by: OktaClassifier(), systemTime: .system())
+        #expect(answer["kind"] == "credential_rejected" && answer["token_action"] == "clear")
+        #expect(answer["credential"]?.string == presented.rawValue)
+        let bench = try OktaBench([.status(status, fields, body: body)])
+        let options = RequestOptions(classifier: OktaClassifier(), presents: presented, followsRedirects: false)
+        let request = try HTTPRequest(url: OktaBench.url + path)
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.client.send(request, options: options)
+        }
+        #expect(error?.kind == .credentialRejected && error?.outcome.tokenAction == .clear)
+        let record = try ClassificationRecord(line: text, systemTime: .system())
+        var seen = "\(record.exchange) \(bench.events.events) \(answer)"
+        if let error { seen += "\(error) \(error.outcome)" }
+        dump(record.exchange, to: &seen)
+        #expect(record.exchange.path == "/oauth2/v1/authorize")
+        #expect(record.exchange.query?.contains("20111secret") == true)
+        #expect(!seen.contains("20111secret"))
+    }
 
     @Test(arguments: successes)
     func successesWithoutATransactionAreReadToo(row: Row) {

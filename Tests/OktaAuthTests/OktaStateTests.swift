@@ -157,4 +157,47 @@ struct OktaStateTests {
         #expect(error?.cause is OktaLinkError)
         #expect(bench.transport.received.count == 1)
     }
+
+    // MARK: Sending
+
+    @Test(arguments: [
+        (OktaFactorType.sms, Secret?.some("+15551234567"), "sms {profile:{phoneNumber:+15551234567}}"),
+        (.sms, nil, "sms"), (.email, nil, "email"),
+    ])
+    func anActivationIsSentAsThePersonWants(type: OktaFactorType, number: Secret?, sent: String) async throws {
+        let path = "\(OktaJSON.org)/factors/f9/lifecycle/activate"
+        let links = ["sms", "email"].map { #"{"name":"\#($0)","href":"\#(path)/\#($0)","hints":{"allow":["POST"]}}"# }
+        let factor =
+            #","factor":{"id":"f9","factorType":"push","provider":"OKTA","_embedded":{"activation":{"factorResult":"WAITING","_links":{"send":[\#(links.joined(separator: ","))]}}}}"#
+        let (state, bench) = try await state(OktaJSON.state("MFA_ENROLL_ACTIVATE", embedded: factor))
+        guard case .activating(let activating) = state else {
+            Issue.record("\(state)")
+            return
+        }
+        #expect(activating.send(via: .call)?.link == nil)
+        let send = try #require(activating.send(via: type, to: number))
+        bench.transport.append([.answer("{}")])
+        #expect(try await send()?.transaction.status == nil)
+        #expect(bench.sent.last == "/authn/factors/f9/lifecycle/activate/\(sent)")
+    }
+
+    @Test func whatAnAppWantsGoesAlongWithNameAndPassword() async throws {
+        let whole =
+            "/authn {username:ada,password:p,audience:app1,relayState:back,context:{deviceToken:26q43Ak9Eh04p7H6Nnx0m69JqYOrfVBY}}"
+        let configuration = OktaConfiguration(
+            audience: "app1",
+            relayState: "back",
+            contextDeviceToken: "26q43Ak9Eh04p7H6Nnx0m69JqYOrfVBY"
+        )
+        let bench = try OktaBench([.success(), .success(), .session], configuration: configuration)
+        _ = try await bench.okta.authenticate(OktaCredentials(username: "ada", password: "p"))
+        _ = try await bench.okta.signIn(identifier: "ada", password: "p", answering: Person())
+        #expect(bench.sent.prefix(2) == [whole, whole])
+        let own = OktaCredentials(username: "ada", password: "p", audience: "app2", relayState: "r", deviceToken: "d")
+        let bare = try OktaBench([.success()])
+        _ = try await bare.okta.authenticate(own)
+        #expect(
+            bare.sent == ["/authn {username:ada,password:p,audience:app2,relayState:r,context:{deviceToken:d}}"]
+        )
+    }
 }

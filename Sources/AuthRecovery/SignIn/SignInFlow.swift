@@ -52,7 +52,8 @@ public struct SignInFlow: Sendable {
     /// A call of the machine.
     private enum Call {
         case begin
-        case resync
+        /// After a step whose outcome is not known, with the error of it.
+        case resync(after: RecoveryError?)
         case choose(Factor)
         case submit(Secret, Challenge)
         /// Another code, because the last one is of no use any more, or because the person wishes for one.
@@ -169,6 +170,8 @@ public struct SignInFlow: Sendable {
     ) async throws -> Move {
         // That was no word of the server's: somebody else has signed in on this machine meanwhile.
         if refusal.reason == .identityChanged { throw refusal }
+        // Where the server does not tell, the step stays in doubt.
+        if case .resync(let doubt?) = call, refusal.tellsNothing { throw doubt }
         let (answered, tried) = subject(of: call, opening, progress)
         let reaction = SignInRules.reaction(
             to: refusal.outcome,
@@ -194,8 +197,10 @@ public struct SignInFlow: Sendable {
                 move = .call(.replace(Detour(question: tried, keys: keys, refusal: refusal)))
             }
         case .resync:
+            // The caller's bounds leave no time to read either.
+            if refusal.isOfNoAnswer, refusal.isBounded { break }
             progress.countRestart()
-            move = .call(.resync)
+            move = .call(.resync(after: refusal.isOfNoAnswer ? refusal : nil))
         case .restart:
             progress.countRestart()
             move = .call(.begin)
@@ -268,5 +273,20 @@ extension RecoveryError {
     /// Whether another code is refused for now, while the one before stays good.
     fileprivate var isOfTooManyCodes: Bool {
         kind == .rateLimited || kind == .quotaExhausted
+    }
+
+    /// Whether the server has given no answer that tells where the flow stands.
+    fileprivate var isOfNoAnswer: Bool {
+        [.transport, .timedOut, .unavailable].contains(kind)
+    }
+
+    /// Whether it says nothing about the flow that was asked about.
+    fileprivate var tellsNothing: Bool {
+        isOfNoAnswer || isOfTooManyCodes || [.unreadable, .unknown, .invalidRequest].contains(kind)
+    }
+
+    /// Whether it was a bound of the caller's that ended the call.
+    fileprivate var isBounded: Bool {
+        [.deadlineWouldPass, .deadlinePassed, .waitExceedsLimit].contains(reason)
     }
 }

@@ -71,6 +71,9 @@ public enum SignInRules {
         case .unavailable where outcome.remedies.first == .restartFlow:
             // A fault that has left nothing of the flow.
             return mayRestart ? .restart : .fail
+        case .unavailable, .transport, .timedOut:
+            // Nobody knows what became of the step: it is not taken again, but where the flow stands can be read.
+            return mayRestart && outcome.remedies.first == .resync ? .resync : .fail
         case .stateConflict where outcome.remedies.first == .newChallenge:
             return mayAskAgain ? .newChallenge : .fail
         case .invalidRequest:

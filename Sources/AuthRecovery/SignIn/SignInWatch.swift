@@ -59,6 +59,9 @@ package final class SignInWatch: Sendable {
         try await runtime.time.sleep(until: end)
     }
 
+    /// What a person reads where a wait is not begun: nobody has failed to answer.
+    package static let tooLong = "The next step would have to be waited for longer than there is time."
+
     private func check(_ delay: Duration, until moment: TimeSource.Instant, in runtime: Runtime) throws {
         let reason: StopReason
         if let end, moment >= end {
@@ -68,8 +71,10 @@ package final class SignInWatch: Sendable {
         } else {
             return
         }
+        var outcome = Outcome(.timedOut, processed: .yes)
+        outcome.userMessage = Self.tooLong
         throw RecoveryError(
-            outcome: Outcome(.timedOut, processed: .yes),
+            outcome: outcome,
             reason: reason,
             retryAfter: delay,
             retryAt: runtime.time.wallTime(at: moment)

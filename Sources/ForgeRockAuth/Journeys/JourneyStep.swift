@@ -21,21 +21,34 @@ public struct JourneyStep: Sendable, Hashable {
 
     /// Reads a step.
     ///
-    /// - Returns: Nil where the value is none: it has neither an `authId` nor callbacks.
+    /// - Returns: Nil where the value is none: it has neither an `authId` nor callbacks, or they are malformed, so that
+    ///   what is sent back would not be what came.
     public init?(_ value: JSONValue) {
-        guard case .object(let members) = value else { return nil }
+        guard case .object(let members) = value, Self.isWhole(value) else { return nil }
         let callbacks = value["callbacks"]?.array
         authID = value["authId"]?.string?.nonEmpty.map { Secret($0) }
         guard authID != nil || callbacks?.isEmpty == false, value["failure"]?.bool != true else { return nil }
         stage = value["stage"]?.string?.nonEmpty
         header = value["header"]?.string?.nonEmpty
         text = value["description"]?.string?.nonEmpty
-        self.callbacks = (callbacks ?? []).prefix(Self.maximumCallbacks).map { JourneyCallback($0) }
+        self.callbacks = (callbacks ?? []).map { JourneyCallback($0) }
         self.members = members
     }
 
     /// More callbacks than any step has.
     private static let maximumCallbacks = 256
+
+    /// Whether proof and callbacks are of the form that a step has, so that they can be answered.
+    private static func isWhole(_ value: JSONValue) -> Bool {
+        if let proof = value["authId"], !proof.isNull, proof.string == nil { return false }
+        guard let callbacks = value["callbacks"], !callbacks.isNull else { return true }
+        guard let elements = callbacks.array, elements.count <= maximumCallbacks else { return false }
+        return elements.allSatisfy { element in
+            guard element.members != nil else { return false }
+            guard let inputs = element["input"], !inputs.isNull else { return true }
+            return inputs.array?.allSatisfy { $0.members != nil } ?? false
+        }
+    }
 
     /// The step with its answers, as it is sent back.
     public var json: JSONValue {

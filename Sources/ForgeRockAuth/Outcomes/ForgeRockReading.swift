@@ -135,7 +135,10 @@ struct ForgeRockReading {
     }
 
     private var expired: Outcome {
-        ended(failure(.flowExpired, [.restartFlow]))
+        var outcome = ended(failure(.flowExpired, [.restartFlow]))
+        // A link that was mailed is used up too.
+        if presented == .code { outcome.tokenAction = .clear }
+        return outcome
     }
 
     private func locked(_ envelope: ForgeRockEnvelope) -> Outcome {
@@ -216,6 +219,8 @@ struct ForgeRockReading {
             return unauthorized
         case 404, 410: return failure(.notFound)
         case 406: return wrongVersion
+        // The journey was too old, whoever has found that out: its step is used up, and is not sent again.
+        case 408 where endpoint == .authenticate: return expired
         case 409: return failure(.conflict)
         default: return general
         }
@@ -243,6 +248,7 @@ struct ForgeRockReading {
             Exchange(
                 method: reading.exchange.method,
                 path: reading.exchange.path,
+                query: reading.exchange.query,
                 presented: presented,
                 result: .response(withoutAdvice, body: reading.body),
                 now: reading.exchange.now

@@ -36,10 +36,10 @@ struct SessionReading {
 
     /// Whether the request was to end the session; nil where its action is not known.
     private var isLogout: Bool? {
-        let path = reading.reading.exchange.path
-        if reading.reading.exchange.method == .delete { return true }
-        guard let query = path.split(separator: "?", maxSplits: 1).dropFirst().first else { return nil }
-        return FormFields(parsing: String(query).utf8)["_action"].first.map { $0.reveal().lowercased() == "logout" }
+        let exchange = reading.reading.exchange
+        if exchange.method == .delete { return true }
+        guard let query = exchange.query else { return nil }
+        return FormFields(parsing: query.utf8)["_action"].first.map { $0.reveal().lowercased() == "logout" }
     }
 
     /// The session is over, as was wanted.

@@ -30,8 +30,10 @@ extension ForgeRockSignInMachine {
                 let pause = max(wait, Self.pollPause.least)
                 guard pause <= Self.pollPause.most else {
                     // Asking before the server wants to be asked would be no answer to that.
+                    var outcome = Outcome(.timedOut, processed: .yes)
+                    outcome.userMessage = SignInWatch.tooLong
                     throw RecoveryError(
-                        outcome: Outcome(.timedOut, processed: .yes),
+                        outcome: outcome,
                         reason: .waitExceedsLimit,
                         retryAfter: pause,
                         retryAt: surroundings.runtime.time.wallTime.advanced(by: pause)
@@ -100,7 +102,10 @@ extension ForgeRockSignInMachine {
             return error
         }
         step = nil
-        if error.kind == .invalidCredentials { answers.forget(asked) }
+        if error.kind == .invalidCredentials || (error.provesNothing && asked.contains(where: \.isProof)) {
+            // What was refused, and what may have been taken and counted, does not answer another journey by itself.
+            answers.forget(asked)
+        }
         needsPause = error.kind == .unavailable
         return error
     }
@@ -244,6 +249,14 @@ extension ForgeRockSignInMachine {
         notice.userMessage = texts.joined(separator: "\n")
         notice.statusType = step.stage?.bounded(to: 256)
         await surroundings.show(notice)
+    }
+}
+
+extension RecoveryError {
+    /// Whether an end of the journey leaves open what became of the answers: a fault on the way, or a status that
+    /// anything between here and the server may have sent.
+    fileprivate var provesNothing: Bool {
+        outcome.processed == .unknown || (outcome.kind == .flowExpired && outcome.code == nil)
     }
 }
 

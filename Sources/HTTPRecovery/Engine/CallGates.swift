@@ -53,8 +53,13 @@ struct CallGates: Sendable {
         let left = gate.opensAt.map { max(.zero, $0.elapsed(since: context.runtime.time.wallTime)) }
         if gate.reason == .accountLocked {
             outcome.lockout = left.map(Outcome.Lockout.remaining) ?? .indefinite
-            // Waiting for what has no end helps nobody.
-            if left == nil { outcome.remedies = [.contactAdmin] }
+            if left == nil {
+                // Waiting for what has no end helps nobody; but this client will try again.
+                outcome.remedies = [.contactAdmin]
+                outcome.retryAfter = gate.forgottenAt.map {
+                    max(.zero, $0.elapsed(since: context.runtime.time.wallTime))
+                }
+            }
         } else {
             outcome.retryAfter = left
         }

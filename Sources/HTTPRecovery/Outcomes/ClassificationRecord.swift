@@ -44,7 +44,7 @@ public struct ClassificationRecord: Sendable {
         self.name = value["name"]?.string
         self.exchange = Exchange(
             method: method,
-            path: String(path.prefix { $0 != "?" && $0 != "#" }),
+            path: path,
             presented: Outcome.CredentialKind(rawValue: word),
             result: status == 0 ? .failure(Self.error(value["error"])) : Self.response(status, value),
             now: Self.seconds(value["client_now"]).map { Timestamp(sinceEpoch: $0) } ?? systemTime

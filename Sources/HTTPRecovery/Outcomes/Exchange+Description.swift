@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension Exchange: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Method, path and status; no header field and nothing of the body.
+    /// Method, path and status; no query, no header field and nothing of the body.
     public var description: String {
         let end =
             switch result {

@@ -16,6 +16,12 @@ public struct Exchange: Sendable {
     /// The request's path without the query.
     public var path: String
 
+    /// The request's query without its question mark, for telling what the request was for; nil where it has none.
+    ///
+    /// It may hold secrets, such as a one-time token: no description shows it, and a classifier puts nothing of it into
+    /// an outcome.
+    public var query: String?
+
     /// The sort of credential that was presented; nil when none was.
     public var presented: Outcome.CredentialKind?
 
@@ -26,15 +32,27 @@ public struct Exchange: Sendable {
     public var now: Timestamp
 
     /// Creates an exchange.
+    ///
+    /// - Parameters:
+    ///   - method: The request's method.
+    ///   - path: The request's path; a query that stands in it counts as the query, and a fragment is left out.
+    ///   - query: The query without its question mark; nil for the one in the path, if any.
+    ///   - presented: The sort of credential that was presented; nil when none was.
+    ///   - result: What came back.
+    ///   - now: The local wall time when it came back.
     public init(
         method: HTTPRequest.Method,
         path: String,
+        query: String? = nil,
         presented: Outcome.CredentialKind? = nil,
         result: Result,
         now: Timestamp
     ) {
         self.method = method
-        self.path = path
+        let target = path.prefix { $0 != "#" }
+        let mark = target.firstIndex(of: "?")
+        self.path = String(target[..<(mark ?? target.endIndex)])
+        self.query = query ?? mark.map { String(target[target.index(after: $0)...]) }
         self.presented = presented
         self.result = result
         self.now = now

@@ -21,7 +21,7 @@ extension Outcome {
         case reauthenticationRequired = "reauthentication_required"
         /// Wrong password or identifier; held tokens are untouched.
         case invalidCredentials = "invalid_credentials"
-        /// The account is locked for a time.
+        /// The account is locked, for a time or until somebody unlocks it.
         case accountLocked = "account_locked"
         /// The account is disabled, banned, expired or not confirmed.
         case accountBlocked = "account_blocked"

@@ -11,7 +11,7 @@ extension Outcome.Kind {
         case .timedOut: "The service did not answer in time. Please try again."
         case .credentialRejected, .reauthenticationRequired: "Your session has ended. Please sign in again."
         case .invalidCredentials: "The name or the password is not right."
-        case .accountLocked: "The account is locked for a time after too many failed attempts."
+        case .accountLocked: "The account is locked after too many failed attempts."
         case .accountBlocked: "The account cannot be used. Please contact the administrator."
         case .passwordCompromised: "The password has appeared in a data breach. Please sign in another way."
         case .passwordExpired: "The password has to be changed."

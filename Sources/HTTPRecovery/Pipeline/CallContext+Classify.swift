@@ -13,7 +13,7 @@ extension CallContext {
         classifier.classify(
             Exchange(
                 method: request.method,
-                path: request.pathWithoutQuery,
+                path: request.path ?? "/",
                 presented: record.presented?.kind ?? options.presents
                     ?? (request.headerFields.contains(.authorization) ? .access : nil),
                 result: result,

@@ -17,13 +17,14 @@ extension Gate {
     }
 
     /// Reads what a store has kept of a gate; a payload that cannot be read is a gate all the same.
-    package init(key: Key, payload: String, opensAt: Timestamp?) {
+    package init(key: Key, payload: String, opensAt: Timestamp?, forgottenAt: Timestamp? = nil) {
         let json = try? JSONValue(parsing: payload)
         let reason = json?["reason"]?.string.flatMap { Outcome.Kind(rawValue: $0) }
         self.init(
             key: key,
             reason: reason ?? (key.scope == .account ? .accountLocked : .rateLimited),
             opensAt: opensAt,
+            forgottenAt: forgottenAt,
             code: json?["code"]?.string,
             userMessage: json?["user_message"]?.string
         )

@@ -26,6 +26,15 @@ public struct Gate: Sendable, Hashable {
     /// When it opens; nil when only a person can open it.
     public var opensAt: Timestamp?
 
+    /// When a gate that only a person can open is forgotten, so that one attempt finds out how things stand; nil for any
+    /// other, and before a store has taken it.
+    public var forgottenAt: Timestamp?
+
+    /// How long every store remembers a gate that only a person can open: one hour after it was closed last.
+    ///
+    /// Nothing tells this client that an administrator has opened it; without an end nobody could ever try again.
+    public static let indefiniteLifetime: Duration = .seconds(3600)
+
     /// The provider's code that closed it.
     public var code: String?
 
@@ -37,20 +46,30 @@ public struct Gate: Sendable, Hashable {
         key: Key,
         reason: Outcome.Kind,
         opensAt: Timestamp?,
+        forgottenAt: Timestamp? = nil,
         code: String? = nil,
         userMessage: String? = nil
     ) {
         self.key = key
         self.reason = reason
         self.opensAt = opensAt
+        self.forgottenAt = forgottenAt
         self.code = code
         self.userMessage = userMessage
     }
 
     /// Whether the gate is closed at the time.
     public func isClosed(at now: Timestamp) -> Bool {
-        guard let opensAt else { return true }
-        return opensAt > now
+        guard let end = opensAt ?? forgottenAt else { return true }
+        return end > now
+    }
+
+    /// The gate with the time at which it is forgotten, where it has none yet and no time opens it.
+    func remembered(from now: Timestamp) -> Gate {
+        guard opensAt == nil, forgottenAt == nil else { return self }
+        var gate = self
+        gate.forgottenAt = now.advanced(by: Self.indefiniteLifetime)
+        return gate
     }
 
     /// Whether the gate stays closed longer than another.

@@ -25,9 +25,13 @@ extension InMemoryRecoveryStore {
     ///
     /// - Parameter tolerance: A gate that opens about the same time is kept, with those who are counted at it.
     func close(_ gate: Gate, at now: Timestamp, tolerance: Duration) {
+        let gate = gate.remembered(from: now)
         withGates { gates in
             if let present = gates[gate.key]?.gate, present.isClosed(at: now) {
-                if present.opensAt == nil, gate.opensAt == nil { return }
+                if present.opensAt == nil, gate.opensAt == nil {
+                    gates[gate.key]?.gate.forgottenAt = gate.forgottenAt
+                    return
+                }
                 if let own = present.opensAt, let other = gate.opensAt, other.elapsed(since: own) <= tolerance,
                     own.elapsed(since: other) <= tolerance
                 {

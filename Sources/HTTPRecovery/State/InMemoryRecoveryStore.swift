@@ -67,9 +67,16 @@ public final class InMemoryRecoveryStore: RecoveryStore {
     }
 
     /// Closes a gate until the later of its old and its new time.
+    ///
+    /// One that only a person can open is forgotten after `Gate.indefiniteLifetime`.
     public func close(_ gate: Gate, at now: Timestamp) async {
+        let gate = gate.remembered(from: now)
         withGates { gates in
             if let present = gates[gate.key]?.gate, present.isClosed(at: now), !gate.opensLater(than: present) {
+                // The same, said again: it is remembered for longer.
+                if let end = gate.forgottenAt, let known = present.forgottenAt {
+                    gates[gate.key]?.gate.forgottenAt = max(end, known)
+                }
                 return
             }
             set(gate, in: &gates)

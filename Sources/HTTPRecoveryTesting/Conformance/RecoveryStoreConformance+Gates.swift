@@ -59,6 +59,21 @@ extension RecoveryStoreConformance {
             try await store.open(key)
             try bench.expect(try await store.closedGate(among: [key], at: bench.now), is: nil, "opened by a person")
         },
+        Check("a gate that no time opens says when it is forgotten, within an hour") { bench in
+            let store = try await bench.makeStore()
+            let key = bench.key("a")
+            try await store.close(bench.gate("a", opensIn: nil), at: bench.now)
+            let found = try await store.closedGate(among: [key], at: bench.now)
+            let left = found?.forgottenAt?.elapsed(since: bench.now)
+            let hour = Gate.indefiniteLifetime
+            try bench.expect(
+                left.map { $0 <= hour + .seconds(1) && $0 > hour - .seconds(600) } == true,
+                "it is forgotten after \(hour), not \(String(describing: left))"
+            )
+            try await store.close(bench.gate("b", opensIn: .seconds(60)), at: bench.now)
+            let other = try await store.closedGate(among: [bench.key("b")], at: bench.now)
+            try bench.expect(other?.forgottenAt == nil, "a gate that a time opens is forgotten by nobody")
+        },
         Check("a gate is opened before its time, and it alone") { bench in
             let store = try await bench.makeStore()
             for name in ["a", "b"] { try await store.close(bench.gate(name, opensIn: StoreBench.long), at: bench.now) }

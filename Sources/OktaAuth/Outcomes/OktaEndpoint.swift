@@ -7,13 +7,13 @@ struct OktaEndpoint {
     /// The segments below `authn`; nil elsewhere.
     private let step: ArraySlice<Substring>?
 
-    init(method: HTTPRequest.Method, path: String) {
+    init(method: HTTPRequest.Method, path: String, query: String? = nil) {
         self.method = method
         let all = path.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").prefix(32)
         let segments = Array(all)
         self.segments = segments
-        let query = path.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
-        hasSessionToken = query.split(separator: "&").prefix(64).contains { $0.hasPrefix("sessionToken=") }
+        let items = (query ?? "").split(separator: "&").prefix(64)
+        hasSessionToken = items.contains { $0.hasPrefix("sessionToken=") }
         step = segments.firstIndex(of: "authn").map { segments[($0 + 1)...] }
     }
 

@@ -12,7 +12,8 @@ struct OktaReading {
         // is states a delay.
         if !reading.delay.isDelayStated { reading.delay.delay = nil }
         self.reading = reading
-        self.endpoint = OktaEndpoint(method: reading.exchange.method, path: reading.exchange.path)
+        let exchange = reading.exchange
+        self.endpoint = OktaEndpoint(method: exchange.method, path: exchange.path, query: exchange.query)
     }
 
     var status: Int { reading.status }
@@ -36,6 +37,8 @@ struct OktaReading {
         if let envelope, !isSuccess || envelope.code != nil { return outcome(of: envelope) }
         if let messages, messages.isError(status: status) { return outcome(of: messages) }
         if isSuccess, !isRefusedByWord { return OktaSuccessReading(self).outcome }
+        // The Authentication API answers with a state; who is sent elsewhere has not reached it.
+        if endpoint.isAuthentication, (300..<400).contains(status) { return failure(.unreadable) }
         return OktaWords(self).outcome
     }
 

@@ -44,7 +44,9 @@ struct OktaSuccessReading {
     /// A success whose body is no JSON: not the API's answer, unless there is nothing to say.
     private var withoutJSON: Outcome {
         switch okta.reading.content {
-        case .empty where endpoint.isPrimary: okta.failure(.unreadable)
+        // A step leads to a state, unless it has ended the transaction or had something sent again.
+        case .empty where endpoint.isAuthentication && !endpoint.isCancel && !endpoint.isSending:
+            okta.failure(.unreadable)
         case .empty: withWordOfOAuth(ended)
         // A page where a redirect was asked for: the session token was wrong or used up.
         case .markup where endpoint.isOAuth("authorize") && okta.oneTimeToken != nil:

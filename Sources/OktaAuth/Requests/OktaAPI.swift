@@ -23,6 +23,21 @@ struct OktaAPI: Sendable {
         /// Whether a lockout of the account holds the call.
         var isAttempt = false
         var layers: [any Middleware] = []
+
+        /// What an error means for the call: where a step may have spent what it carried, it is not to be sent again;
+        /// with a transaction, what became of it can be read.
+        func conclusion(of error: RecoveryError) -> RecoveryError {
+            guard resend == .spending, [.transport, .timedOut, .unavailable].contains(error.kind),
+                error.outcome.processed != .no, error.outcome.factorResult == nil
+            else { return error }
+            var error = error
+            if presents == .state {
+                error.outcome.remedies = [.resync, .askUser]
+            } else {
+                error.outcome.remedies.removeAll { $0 == .resync }
+            }
+            return error
+        }
     }
 
     /// Performs a call.
@@ -38,21 +53,22 @@ struct OktaAPI: Sendable {
             field.indexingStrategy = .disallow
             request.headerFields.append(field)
         }
-        return try await client.send(
-            request,
-            body: call.body.map { HTTPBody($0.description) },
-            options: RequestOptions(
-                resend: call.resend,
-                classifier: OktaCallClassifier(purpose: call.purpose),
-                account: call.isAttempt ? account : nil,
-                // Steps present no credential that limits are counted by.
-                credentialID: call.presents == .access ? nil : "",
-                presents: call.presents,
-                attemptLayers: [OktaRetryFields()] + call.layers,
-                followsRedirects: false,
-                observer: observer
-            )
+        let options = RequestOptions(
+            resend: call.resend,
+            classifier: OktaCallClassifier(purpose: call.purpose),
+            account: call.isAttempt ? account : nil,
+            // Steps present no credential that limits are counted by.
+            credentialID: call.presents == .access ? nil : "",
+            presents: call.presents,
+            attemptLayers: [OktaRetryFields()] + call.layers,
+            followsRedirects: false,
+            observer: observer
         )
+        do {
+            return try await client.send(request, body: call.body.map { HTTPBody($0.description) }, options: options)
+        } catch let error as RecoveryError {
+            throw call.conclusion(of: error)
+        }
     }
 
     /// Performs a step of a transaction.

@@ -10,7 +10,7 @@ extension OktaSignInMachine {
     mutating func follow(_ enrolling: OktaEnrolling) async throws -> SignInStep<OktaSession> {
         enrollment = nil
         if !api.configuration.enrollsOptionalFactors, let skip = enrolling.skip {
-            return try await follow { _ in try await skip.perform(()) }
+            return try await goOn { _ in try await skip.perform(()) }
         }
         let factors = open(enrolling)
         guard !factors.isEmpty else { throw failure(.factorUnavailable, [.contactAdmin]) }
@@ -48,6 +48,11 @@ extension OktaSignInMachine {
                     )
                 }
             )
+        case .email:
+            // The code is sent with it.
+            guard !sent.contains(where: factor.isSame) else { return .ask(Challenge(factor: factor)) }
+            sent.append(factor)
+            return try await follow { _ in try await step.perform(OktaFactorEnrollment(chosen)) }
         default:
             return try await follow { _ in try await step.perform(OktaFactorEnrollment(chosen)) }
         }

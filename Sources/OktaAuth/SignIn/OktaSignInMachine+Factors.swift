@@ -20,14 +20,31 @@ extension OktaSignInMachine {
             guard let step = required.verify(chosen) else { throw missing("verify") }
             return try await follow { _ in try await step.perform(.start) }
         case .sms, .call, .email:
-            guard let step = required.send(chosen) else { throw missing("verify") }
-            do {
-                return try await follow { _ in try await step.perform(.start) }
-            } catch let error as RecoveryError where error.outcome.wasSentBefore {
-                // The code that was sent a moment ago serves as well.
+            return try await sendCode(chosen, factor, required)
+        default: return .ask(Challenge(factor: factor))
+        }
+    }
+
+    /// Has the code of a factor sent: once in a transaction, and again only where it is wished for.
+    mutating func sendCode(
+        _ chosen: OktaFactor,
+        _ factor: Factor,
+        _ required: OktaFactorRequired,
+        isWished: Bool = false
+    ) async throws -> SignInStep<OktaSession> {
+        guard isWished || !sent.contains(where: factor.isSame) else { return .ask(Challenge(factor: factor)) }
+        guard let step = required.send(chosen) else { throw missing("verify") }
+        hasUsedFactors = true
+        sent.append(factor)
+        do {
+            return try await follow { _ in try await step.perform(.start) }
+        } catch let error as RecoveryError {
+            // The code that was sent a moment ago serves as well.
+            if error.outcome.wasSentBefore {
                 return .ask(Challenge(factor: factor, previousFailure: error.outcome))
             }
-        default: return .ask(Challenge(factor: factor))
+            if error.outcome.processed == .no { sent.removeAll(where: factor.isSame) }
+            throw error
         }
     }
 
@@ -116,7 +133,7 @@ extension OktaSignInMachine {
             let next = try await poller.run(waiting) { await show($0.transaction.factor?.number) }
             return try await follow(next)
         } catch let error as RecoveryError {
-            if let left = api.transaction(leftBy: error) { state = OktaState(left, api: api) }
+            note(error)
             throw error
         }
     }

@@ -24,7 +24,7 @@ extension OktaSignInMachine {
             userVerification: Self.requirement(verified.challenge?["userVerification"])
         )
         let assertion = try await ceremony(request.timeout) { try await authenticator.sign(request) }
-        return try await follow { _ in try await step.perform(.assertion(assertion)) }
+        return try await goOn { _ in try await step.perform(.assertion(assertion)) }
     }
 
     /// Makes a credential for a factor that is being activated.
@@ -62,7 +62,7 @@ extension OktaSignInMachine {
             attestation: activation["attestation"]?.string ?? "none"
         )
         let attestation = try await ceremony(request.timeout) { try await authenticator.register(request) }
-        return try await follow { _ in try await step.perform(.attestation(attestation)) }
+        return try await goOn { _ in try await step.perform(.attestation(attestation)) }
     }
 
     /// Submits what the responder brings: the word `unsupported`, or the fields of a ceremony as a JSON object.

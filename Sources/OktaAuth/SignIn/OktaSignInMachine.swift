@@ -26,9 +26,17 @@ struct OktaSignInMachine: SignInMachine {
     var enrollment: OktaFactor?
     /// How many pushes were sent.
     var pushes = 0
+    /// The factors whose code was sent in the transaction.
+    var sent: [Factor] = []
     /// Whether more than the password was asked for.
     var hasUsedFactors = false
-    private var exchanges = 0
+    /// Whether a recovery is under way that somebody has wished for; it ends once, and its token is redeemed once.
+    var recovery = (isOpen: false, hasRedeemed: false)
+    /// How many session tokens were exchanged.
+    var exchanges = 0
+    /// A new password of which nobody knows whether the server has taken it.
+    private var doubtfulPassword: Secret?
+    private var unattended = 0
 
     init(
         api: OktaAPI,
@@ -101,6 +109,11 @@ struct OktaSignInMachine: SignInMachine {
 
     mutating func resend(_ factor: Factor) async throws -> SignInStep<OktaSession> {
         if factor.key == .push { return try await sendPush(factor, isWished: true) }
+        if case .factorRequired(let required) = state, factor.key.isSent,
+            let chosen = required.factors.first(where: { $0.factor?.isSame(as: factor) == true })
+        {
+            return try await sendCode(chosen, factor, required, isWished: true)
+        }
         let step: OktaQuietStep? =
             switch state {
             case .factorChallenge(let challenge): challenge.resend
@@ -136,7 +149,7 @@ struct OktaSignInMachine: SignInMachine {
 
     // MARK: Beginning
 
-    private static let passwordFactor = Factor(key: .password, providerName: "password")
+    static let passwordFactor = Factor(key: .password, providerName: "password")
 
     /// The ways to reach a person who cannot sign in.
     private static func ways(_ recovery: OktaAPI.Recovery) -> [Factor] {
@@ -152,8 +165,9 @@ struct OktaSignInMachine: SignInMachine {
         id.hasPrefix("recovery/") ? OktaAPI.Recovery(rawValue: String(id.dropFirst("recovery/".count))) : nil
     }
 
-    private mutating func authenticate(_ password: Secret) async throws -> SignInStep<OktaSession> {
+    mutating func authenticate(_ password: Secret) async throws -> SignInStep<OktaSession> {
         state = nil
+        sent = []
         self.password = password
         let credentials = OktaCredentials(username: identifier, password: password)
         do {
@@ -170,6 +184,7 @@ struct OktaSignInMachine: SignInMachine {
     ) async throws -> SignInStep<OktaSession> {
         let request = OktaRecoveryRequest(username: identifier, via: type)
         if what == .password { password = nil }
+        recovery = (isOpen: true, hasRedeemed: false)
         // The link that came with the lock, where there is one.
         if what == .unlock, case .lockedOut(let locked) = state, let unlock = locked.unlock {
             return try await follow { _ in try await unlock.perform(request) }
@@ -191,7 +206,7 @@ struct OktaSignInMachine: SignInMachine {
         switch state {
         case .passwordReset(let reset):
             guard let step = reset.resetPassword else { throw missing("resetPassword") }
-            let next = try await follow { _ in try await step.perform(OktaPasswordReset(answer)) }
+            let next = try await self.change(to: answer) { _ in try await step.perform(OktaPasswordReset(answer)) }
             password = answer
             return next
         case .passwordExpired(let expired): change = expired.changePassword
@@ -205,7 +220,7 @@ struct OktaSignInMachine: SignInMachine {
         }
         newPassword = nil
         do {
-            let step = try await follow { _ in
+            let step = try await self.change(to: answer) { _ in
                 try await change.perform(OktaPasswordChange(from: password, to: answer))
             }
             self.password = answer
@@ -216,7 +231,32 @@ struct OktaSignInMachine: SignInMachine {
         }
     }
 
+    /// Takes the step that sets a new password, and keeps it in mind where its answer is lost.
+    private mutating func change(
+        to answer: Secret,
+        _ step: (OktaAPI) async throws -> OktaTransaction?
+    ) async throws -> SignInStep<OktaSession> {
+        do {
+            return try await follow(step)
+        } catch let error as RecoveryError where error.outcome.processed == .unknown {
+            doubtfulPassword = answer
+            throw error
+        }
+    }
+
     // MARK: Where the transaction stands
+
+    /// More steps than a sign-in takes by itself; beyond it something goes round in circles.
+    private static let maximumUnattended = 16
+
+    /// Takes a step that nobody is asked about.
+    mutating func goOn(
+        _ step: (OktaAPI) async throws -> OktaTransaction?
+    ) async throws -> SignInStep<OktaSession> {
+        unattended += 1
+        guard unattended <= Self.maximumUnattended else { throw circles }
+        return try await follow(step)
+    }
 
     /// Takes a step, and says what the state wants that it leads to.
     mutating func follow(
@@ -226,18 +266,34 @@ struct OktaSignInMachine: SignInMachine {
             guard let transaction = try await step(api) else { throw api.failure(.unreadable, in: nil) }
             return try await follow(OktaState(transaction, api: api))
         } catch let error as RecoveryError {
-            if let left = api.transaction(leftBy: error) { state = OktaState(left, api: api) }
+            note(error)
             throw error
         }
     }
 
+    /// Takes into account what an error leaves behind.
+    mutating func note(_ error: RecoveryError) {
+        if let left = api.transaction(leftBy: error) { state = OktaState(left, api: api) }
+        // Only Okta's own code for a refused state token tells that it is dead; after any other answer nobody knows what
+        // was spent, and the password does not go out again by itself.
+        let isDead = error.outcome.tokenAction == .clear && error.outcome.code != nil
+        if error.kind == .flowExpired, !isDead { password = nil }
+    }
+
     mutating func follow(_ next: OktaState) async throws -> SignInStep<OktaSession> {
         state = next
+        if let changed = doubtfulPassword {
+            doubtfulPassword = nil
+            switch next {
+            case .passwordExpired, .passwordWarning, .passwordReset: break
+            default: password = changed
+            }
+        }
         switch next {
         case .unauthenticated: return .ask(Challenge(factor: Self.passwordFactor))
         case .passwordWarning(let warning):
             if !api.configuration.warnsOfExpiry, let skip = warning.skip {
-                return try await follow { _ in try await skip.perform(()) }
+                return try await goOn { _ in try await skip.perform(()) }
             }
             return askForNewPassword(warning.transaction, because: expiryWarning(warning.transaction))
         case .passwordExpired(let expired):
@@ -246,7 +302,11 @@ struct OktaSignInMachine: SignInMachine {
             return askForNewPassword(expired.transaction, because: expiry)
         case .passwordReset(let reset): return askForNewPassword(reset.transaction)
         case .recovery(let recovery):
-            if let redeem = recovery.redeem { return try await follow { _ in try await redeem.perform(()) } }
+            if let redeem = recovery.redeem {
+                guard !self.recovery.hasRedeemed else { throw circles }
+                self.recovery.hasRedeemed = true
+                return try await goOn { _ in try await redeem.perform(()) }
+            }
             let factor = Factor(key: .securityAnswer, providerName: "question", id: "recovery")
             return .ask(Challenge(factor: factor, prompt: recovery.question))
         case .recoveryChallenge(let challenge): return try await follow(challenge)
@@ -300,47 +360,18 @@ struct OktaSignInMachine: SignInMachine {
         return .ask(Challenge(factor: Factor(key: .phoneCode, providerName: type.rawValue, id: "recovery")))
     }
 
-    private mutating func finish(_ success: OktaSucceeded) async throws -> SignInStep<OktaSession> {
-        let transaction = success.transaction
-        guard let token = success.sessionToken else {
-            guard transaction.recoveryType == "UNLOCK" else { throw failure(.unreadable) }
-            await forgetLockout()
-            guard let password else { return .ask(Challenge(factor: Self.passwordFactor)) }
-            return try await authenticate(password)
-        }
-        if transaction.recoveryType == "UNLOCK" { await forgetLockout() }
-        state = nil
-        exchanges += 1
-        do {
-            return .finished(try await api.exchange(token, of: transaction))
-        } catch let error as RecoveryError where exchanges == 1 && !hasUsedFactors && Self.wantsNewToken(error) {
-            // The token is used up, the session not there; the password was right, so it serves again for a new token.
-            guard let password else { throw error }
-            return try await authenticate(password)
-        }
-    }
-
-    /// Whether an exchange failed for a reason that a new session token takes away.
-    private static func wantsNewToken(_ error: RecoveryError) -> Bool {
-        let bounds: [StopReason] = [.deadlineWouldPass, .deadlinePassed, .waitExceedsLimit]
-        if bounds.contains(error.reason) { return false }
-        switch error.kind {
-        case .rateLimited, .transport, .timedOut, .unavailable: return true
-        case .credentialRejected: return error.outcome.credential == .code
-        default: return false
-        }
-    }
-
-    private func forgetLockout() async {
-        let ledger = LockoutLedger(runtime: api.client.runtime, origin: api.org.origin)
-        await ledger.forget(LockoutLedger.account(for: identifier))
-    }
-
     // MARK: Errors
 
     func missing(_ link: String) -> RecoveryError {
         var error = failure(.stateConflict, [.resync])
         error.cause = OktaLinkError.missing(link)
+        return error
+    }
+
+    /// The end of a sign-in that leads nowhere.
+    var circles: RecoveryError {
+        var error = failure(.stateConflict)
+        error.reason = .attemptsExhausted
         return error
     }
 

@@ -28,9 +28,19 @@ public struct OktaActivating: OktaTransactionState {
     public var poll: OktaStep<Void>? { stage.poll(isPolling ? stage.links.next("poll") : nil) }
 
     /// Sends the activation of a push to the person, as the server offers it: by mail or text message.
-    public func send(via type: OktaFactorType) -> OktaQuietStep? {
+    ///
+    /// - Parameters:
+    ///   - type: `email` or `sms`.
+    ///   - phoneNumber: Where a text message goes to; nil leaves it to the number that the org knows.
+    /// - Returns: Nil where the server does not offer it.
+    public func send(via type: OktaFactorType, to phoneNumber: Secret? = nil) -> OktaQuietStep? {
         let links = factor?.activation.map { OktaLinks($0["_links"])["send"] } ?? []
-        return stage.sending(links.first { $0.name?.lowercased() == type.rawValue })
+        guard let link = links.first(where: { $0.name?.lowercased() == type.rawValue }) else { return nil }
+        var step = OktaStep<Void>(link: link, api: stage.api, stateToken: transaction.stateToken) { _ in
+            phoneNumber.map { [.init("profile", ["phoneNumber": .string($0.reveal())])] } ?? []
+        }
+        step.purpose = .sending
+        return OktaQuietStep(step: step)
     }
 
     /// Has the code sent again.

@@ -7,14 +7,40 @@ public struct OktaCredentials: Sendable, Hashable {
     public var username: String
     /// The password.
     public var password: Secret
+    /// The app that the sign-in is for, whose policy decides; nil takes that of the configuration.
+    public var audience: String?
+    /// What the app wants to get back in ``OktaTransaction/relayState``; nil takes that of the configuration.
+    public var relayState: String?
+    /// The id of the device, of at most 32 characters, by which the org remembers it; nil takes that of the
+    /// configuration.
+    ///
+    /// An org takes it only from a trusted app, whose requests carry an API token.
+    public var deviceToken: Secret?
 
     /// Creates credentials.
-    public init(username: String, password: Secret) {
+    public init(
+        username: String,
+        password: Secret,
+        audience: String? = nil,
+        relayState: String? = nil,
+        deviceToken: Secret? = nil
+    ) {
         self.username = username
         self.password = password
+        self.audience = audience
+        self.relayState = relayState
+        self.deviceToken = deviceToken
     }
 
     var members: [JSONValue.Member] {
-        [.init("username", .string(username)), .init("password", .string(password.reveal()))]
+        var members: [JSONValue.Member] = [
+            .init("username", .string(username)), .init("password", .string(password.reveal())),
+        ]
+        if let audience { members.append(.init("audience", .string(audience))) }
+        if let relayState { members.append(.init("relayState", .string(relayState))) }
+        if let deviceToken {
+            members.append(.init("context", ["deviceToken": .string(deviceToken.reveal())]))
+        }
+        return members
     }
 }

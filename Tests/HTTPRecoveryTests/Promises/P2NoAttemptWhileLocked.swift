@@ -34,15 +34,23 @@ import Testing
 
     @Test func aLockoutWithoutAnEndIsNotWaitedFor() async throws {
         let bench = Bench([.status(423)], classifier: LockoutClassifier())
-        for _ in 1...2 {
+        for remembered in [nil, Gate.indefiniteLifetime] {
             let error = await #expect(throws: RecoveryError.self) {
                 try await bench.client.send(Bench.post, options: ada)
             }
             #expect(error?.reason == .accountLocked)
-            #expect(error?.retryAfter == nil)
+            #expect(error?.outcome.lockout == .indefinite)
+            #expect(error?.retryAfter == remembered)
         }
         #expect(bench.transport.received.count == 1)
         #expect(bench.clock.requestedDelays.isEmpty)
+        // Nothing tells that somebody has unlocked it: after the hour, one attempt finds out.
+        bench.clock.advance(by: .seconds(3599))
+        let error = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.post, options: ada) }
+        #expect(error?.retryAfter == .seconds(1) && error?.retryAt != nil)
+        #expect(bench.transport.received.count == 1)
+        bench.clock.advance(by: .seconds(1))
+        #expect(try await bench.client.send(Bench.post, options: ada).status == .ok)
     }
 
     @Test func aRememberedLockoutHasNoRemedyInWaitingWhereItHasNoEnd() async throws {

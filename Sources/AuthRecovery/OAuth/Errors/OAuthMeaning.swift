@@ -94,7 +94,9 @@ extension OAuthError {
         switch meaning {
         case .refused(let spokenOf):
             outcome = Self.refused(presented ?? spokenOf)
-            if let presented, presented != .client { outcome.tokenAction = .clear }
+            // A word about a code says nothing about the refresh token that was presented.
+            let isOfAnother = presented == .refresh && (spokenOf == .code || spokenOf == .device)
+            if let presented, presented != .client, !isOfAnother { outcome.tokenAction = .clear }
         case .expired where isResource:
             outcome = Self.refused(presented ?? .access)
             outcome.tokenAction = .clear
