@@ -27,6 +27,10 @@ struct ClerkState {
             return ok
         }
         outcome.statusType = status?.nonEmpty?.bounded(to: 256)
+        if outcome.kind == .continue, let reason = resource.flatMap(transfer) {
+            outcome.code = reason.code
+            outcome.message = reason.message ?? reason.longMessage
+        }
         return outcome
     }
 
@@ -122,8 +126,25 @@ struct ClerkState {
         return next(status == "missing_requirements" ? [.askUser] : [])
     }
 
+    /// Why a proof belongs to the other flow, where Clerk says it.
+    private func transfer(in resource: JSONValue) -> ClerkError? {
+        let verifications = resource["verifications"]?.members?.prefix(16).map(\.value) ?? []
+        for verification in verifications + [resource["first_factor_verification"] ?? .null]
+        where isTransferable(verification) {
+            if let error = verification["error"].flatMap(ClerkError.init) { return error }
+        }
+        return nil
+    }
+
+    private func isTransferable(_ verification: JSONValue?) -> Bool {
+        verification?["status"]?.string == "transferable"
+    }
+
     /// A failure that a verification reports: with an error of its own, or by its status.
+    ///
+    /// A proof that the other flow can take over is none: the error beside it says only which flow that is.
     private func failure(of verification: JSONValue?) -> Outcome? {
+        if isTransferable(verification) { return nil }
         if let error = verification?["error"].flatMap(ClerkError.init) { return reading.outcome(ofEmbedded: error) }
         switch verification?["status"]?.string {
         case "expired": return reading.failure(.challengeExpired, [.newChallenge])
