@@ -83,7 +83,8 @@ extension Clerk {
     ///
     /// Where the server says that the session is over, the client is read, once for all calls that are refused at the
     /// time. If the session lives, the request is sent once more; if it is really gone, it is removed from the store and
-    /// the error says that a person has to sign in. Where the client cannot be read, the error is the server's first one.
+    /// the error says that a person has to sign in, as it does where the store names no session or the client is refused,
+    /// too. Where the client cannot be read, the error is of the kind of what kept it from being read, and its cause.
     ///
     /// - Parameters:
     ///   - method: The method.
@@ -99,7 +100,14 @@ extension Clerk {
     ) async throws -> Response {
         let sessionID = try await api.tokens.read().credentials.sessionID
         return try await api.send(
-            ClerkAPI.Call(method: method, path: path, form: form, resend: resend, sessionID: sessionID)
+            ClerkAPI.Call(
+                method: method,
+                path: path,
+                form: form,
+                resend: resend,
+                sessionID: sessionID,
+                asksClient: true
+            )
         )
     }
 }
