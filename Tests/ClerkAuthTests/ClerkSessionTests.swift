@@ -103,7 +103,7 @@ import Testing
         ("/v1/environment?a=b", "/v1/environment?a=b&_is_native=true"), ("/v1beta", "/v1/v1beta?_is_native=true"),
     ])
     func pathsAboutTheUserNameTheSession(path: String, sent: String) async throws {
-        let bench = try bench(.status(200, [:], body: "{}"))
+        let bench = try bench(.status(200, [:], body: #"{"response":null}"#))
         _ = try await bench.clerk.send(path: path)
         #expect(bench.transport.received.first?.request.path == sent)
     }
@@ -118,7 +118,7 @@ import Testing
         #expect(try await bench.credentials == Self.signedOut)
     }
 
-    @Test func whereTheClientCannotBeReadTheFirstErrorStandsAndNothingIsCleared() async throws {
+    @Test func whereTheClientCannotBeReadTheFirstCodeStandsAndNothingIsCleared() async throws {
         for second in [
             ScriptedTransport.Step.fail(.cannotConnect, .neverSent), .status(503), .status(200), .status(401),
         ] {
