@@ -26,11 +26,12 @@ extension Clerk {
     /// The live session that the store names, as the server sees it now; nil when there is none.
     ///
     /// A session that has ended at the server is removed from the store; the client token stays, since it tells Clerk
-    /// that this device is known.
+    /// that this device is known. A sign-out that the server does not know of yet is told first.
     ///
     /// - Throws: `RecoveryError` when the server cannot be asked, or answers with something else than a client;
     ///   nothing is removed then.
     public func currentSession() async throws -> ClerkSession? {
+        await api.finishSignOuts()
         let stored = try await api.tokens.read().credentials
         guard stored.clientToken != nil, let id = stored.sessionID else { return nil }
         return try await api.liveSession(id)

@@ -224,6 +224,17 @@ import Testing
         #expect(try await bench.credentials == Self.signedOut)
     }
 
+    @Test func theNextLookAtTheSessionTellsTheServer() async throws {
+        let bench = try bench(.fail(.cannotConnect, .neverSent), .status(200))
+        try await bench.clerk.signOut(sessionID: "sess_1")
+        #expect(try await bench.clerk.currentSession() == nil)
+        #expect(bench.sent == Array(repeating: "POST /client/sessions/sess_1/remove", count: 2))
+        #expect(try await bench.credentials == Self.signedOut)
+        // Once it knows, nobody is asked.
+        #expect(try await bench.clerk.currentSession() == nil)
+        #expect(bench.transport.received.count == 2)
+    }
+
     @Test func aSessionThatIsBegunAfterwardsIsNotEndedWithThem() async throws {
         let bench = try bench(.fail(.cannotResolve, .neverSent))
         try await bench.clerk.signOut()
