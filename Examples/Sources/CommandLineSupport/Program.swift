@@ -1,9 +1,13 @@
 import Glibc
 import HTTPRecovery
+import Locking
 import Synchronization
 
 /// Runs the work of a command-line program and ends it on a signal.
 public enum Program {
+    /// What is done when the program goes on after it was stopped, as by Ctrl-Z and `fg`.
+    static let resumption = Locked<(@Sendable () -> Void)?>(nil)
+
     /// How long the work may take to end after an interruption, in milliseconds.
     private static let grace: Int32 = 500
 
@@ -41,7 +45,7 @@ public enum Program {
         var signals = sigset_t()
         // These calls read and fill a local value.
         unsafe sigemptyset(&signals)
-        for number in [SIGINT, SIGTERM, SIGHUP] { unsafe sigaddset(&signals, number) }
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGCONT] { unsafe sigaddset(&signals, number) }
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
 
         let task = Task.detached {
@@ -50,7 +54,11 @@ public enum Program {
             _exit(status.rawValue)
         }
         // The main thread waits for signals, so no other is ever interrupted by one.
-        while unsafe sigwaitinfo(&signals, nil) < 0 {}
+        while true {
+            let number = unsafe sigwaitinfo(&signals, nil)
+            if number == SIGCONT { resumption.withLock { $0 }?() }
+            if number > 0, number != SIGCONT { break }
+        }
         task.cancel()
         waitForAnotherSignal(atMost: grace)
         // Whoever reads our output may have stopped; the program ends all the same.

@@ -149,7 +149,8 @@ public final class Progress: Sendable {
             let left = HumanTime.text(.seconds(HumanTime.wholeSeconds(now.duration(to: until))))
             switch (wording, reason) {
             // The time belongs to the next question, and not to what is waited for.
-            case (.person, .challengePending): return "Waiting for the confirmation; asks again in \(left)"
+            case (.person, .challengePending):
+                return "Waiting for the confirmation; asks again in \(left), at \(clock(until))"
             case (.person, _): return "\(left) left, until \(clock(until)). Ctrl-C ends it"
             case (.requests, _): return "\(words(reason)): \(left) left, until \(clock(until))"
             }

@@ -60,7 +60,9 @@ public enum StandardInput {
         guard descriptor >= 0 else { throw FileError("read", path, code: errno) }
         defer { if path != "-" { close(descriptor) } }
         let bytes = try FileDescriptor.read(descriptor, upTo: limit, name: path)
-        guard bytes.count <= limit else { throw FileError("read", path, code: EFBIG) }
+        guard bytes.count <= limit else {
+            throw FileError("read", path == "-" ? "standard input" : path, code: EFBIG)
+        }
         return bytes
     }
 }

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Locking
 import Synchronization
 
 /// Why a question has no answer.
@@ -29,7 +30,15 @@ extension Terminal {
         // Before the question: who types as soon as they see it must not see what they type.
         let echo = isHidden ? Echo() : nil
         try? FileDescriptor.write(question.utf8, to: STDERR_FILENO, name: "standard error")
+        // Meanwhile the shell has had the terminal, with settings and a line of its own.
+        Program.resumption.withLock { resumption in
+            resumption = {
+                echo?.suppress()
+                try? FileDescriptor.write(question.utf8, to: STDERR_FILENO, name: "standard error")
+            }
+        }
         defer {
+            Program.resumption.withLock { $0 = nil }
             echo?.restore()
             // The return key was not shown either.
             if isHidden { try? FileDescriptor.write("\n".utf8, to: STDERR_FILENO, name: "standard error") }
@@ -113,15 +122,22 @@ private final class WakePipe: Sendable {
 }
 
 /// The terminal's echo, switched off for as long as something secret is typed.
-private struct Echo {
+private struct Echo: Sendable {
     private let previous: termios
 
     init?() {
         var settings = termios()
-        // Both calls read or fill the local value.
+        // The call fills the local value.
         guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
         previous = settings
+        suppress()
+    }
+
+    /// Switches it off.
+    func suppress() {
+        var settings = previous
         settings.c_lflag &= ~tcflag_t(ECHO)
+        // The call reads the local value.
         unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
     }
 

@@ -122,7 +122,8 @@ struct AuthSandboxCommand: ParsableCommand {
             (default: all)
             """,
             valueName: "provider"
-        )
+        ),
+        completion: .list(Provider.allCases.map(\.rawValue))
     )
     var provider: Provider?
 
@@ -135,13 +136,13 @@ struct AuthSandboxCommand: ParsableCommand {
     @Option(help: ArgumentHelp("How long a whole answer of it may take. (default: 30)", valueName: "SECONDS"))
     var upstreamTimeout: Double?
 
-    @Option(help: ArgumentHelp("A scenario file.", valueName: "FILE"))
+    @Option(help: ArgumentHelp("A scenario file.", valueName: "FILE"), completion: .file())
     var scenario: String?
 
     @Option(help: ArgumentHelp("Repeats the ids and codes of the run with the same seed.", valueName: "N"))
     var seed: UInt64?
 
-    enum Provider: String, ExpressibleByArgument {
+    enum Provider: String, ExpressibleByArgument, CaseIterable {
         case all
         case none
         case clerk

@@ -48,7 +48,8 @@ struct HTTPRecoverCommand: ParsableCommand {
         help: ArgumentHelp(
             "Where the body of a successful answer goes; the file appears when it is complete.",
             valueName: "FILE"
-        )
+        ),
+        completion: .file()
     )
     var output: String?
 
@@ -151,6 +152,7 @@ struct RecoveryOptions: ParsableArguments {
             """,
             valueName: "memory|sqlite:PATH|redis://HOST:PORT"
         ),
+        completion: .list(["memory", "sqlite:", "redis://"]),
         transform: StateOption.parse
     )
     var state = StateOption.memory
@@ -181,7 +183,10 @@ struct ConnectionOptions: ParsableArguments {
     @Flag(help: "Accept any server certificate. For tests on one's own machine.")
     var insecure = false
 
-    @Option(help: ArgumentHelp("The certificates to trust instead of the system's, as PEM.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("The certificates to trust instead of the system's, as PEM.", valueName: "FILE"),
+        completion: .file()
+    )
     var cacert: String?
 
     @Option(
@@ -199,7 +204,8 @@ struct ReportOptions: ParsableArguments {
         help: ArgumentHelp(
             "Writes events as JSON Lines; the file is emptied first. With - they go to standard error, alone.",
             valueName: "FILE|-"
-        )
+        ),
+        completion: .file()
     )
     var events: String?
 

@@ -10,7 +10,8 @@ struct TokenOptions: ParsableArguments {
             refused token is renewed or removed; the file has mode 0600 and is replaced as a whole.
             """,
             valueName: "PATH"
-        )
+        ),
+        completion: .file()
     )
     var tokenFile: String?
 

@@ -2,6 +2,10 @@ import ArgumentParser
 import CommandLineSupport
 
 Program.openStandardDescriptors()
+if let script = CompletionScript.forZsh(of: HTTPRecoverCommand.self) {
+    print(script)
+    Program.exit(.success)
+}
 let command = HTTPRecoverCommand.parseOrExit()
 do {
     let plan = try CallPlan(command)

@@ -167,6 +167,24 @@ struct ExplainTests {
         #expect(end.output.isEmpty)
     }
 
+    @Test func anyNumberOfFieldsEndsInAWord() async throws {
+        let text = "HTTP/1.1 500 X\n" + String(repeating: "A: b\n", count: 70_000) + "\n{}"
+        let end = try await BuiltProgram.run("auth-client", ["--provider", "clerk", "explain"], input: text)
+        #expect(end.status == 65)
+        #expect(end.errors.contains("more than 1000 header fields"))
+    }
+
+    @Test func aHeaderNeedsNoStatusLine() async throws {
+        let text = "Retry-After: 10\nContent-Type: application/json\n\n{}"
+        let end = try await BuiltProgram.run(
+            "auth-client",
+            ["--provider", "clerk", "explain", "--status", "429"],
+            input: text
+        )
+        #expect(end.output.hasPrefix("HTTP 429: rate_limited\n"))
+        #expect(end.output.contains("wait          10 s"))
+    }
+
     @Test func whatTheSandboxAnswersIsExplained() async throws {
         let sandbox = try await AuthSandbox.start(scenario: .unlimited)
         defer { sandbox.stop() }

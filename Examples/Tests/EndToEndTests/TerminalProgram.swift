@@ -12,6 +12,7 @@ struct TerminalProgram: Sendable {
     private let master: Int32
     private let directory: String
     private let seen = Locked<[UInt8]>([])
+    private let hasSeenAll = Locked(false)
 
     /// Starts a program whose input and errors are a terminal; its output goes to the file `out` in the directory.
     ///
@@ -72,8 +73,9 @@ struct TerminalProgram: Sendable {
 
     /// Reads the screen until the program is gone.
     private func read() {
-        let (master, seen) = (master, seen)
+        let (master, seen, hasSeenAll) = (master, seen, hasSeenAll)
         DispatchQueue.global().async {
+            defer { hasSeenAll.withLock { $0 = true } }
             var buffer = [UInt8](repeating: 0, count: 4096)
             while true {
                 let count = unsafe Glibc.read(master, &buffer, buffer.count)
@@ -102,11 +104,31 @@ struct TerminalProgram: Sendable {
         _ = unsafe Glibc.write(master, keys, keys.count)
     }
 
+    /// Whether the terminal shows what is typed; as a shell may set it while the program is stopped.
+    var echoes: Bool {
+        get { (settings?.c_lflag ?? 0) & tcflag_t(ECHO) != 0 }
+        nonmutating set {
+            guard var settings else { return }
+            settings.c_lflag = newValue ? settings.c_lflag | tcflag_t(ECHO) : settings.c_lflag & ~tcflag_t(ECHO)
+            // The call reads the local value.
+            unsafe tcsetattr(master, TCSANOW, &settings)
+        }
+    }
+
+    /// The terminal's settings, which both its ends share.
+    private var settings: termios? {
+        var settings = termios()
+        // The call fills the local value.
+        return unsafe tcgetattr(master, &settings) == 0 ? settings : nil
+    }
+
     func signal(_ number: Int32) { kill(process, number) }
 
     /// Waits for the end.
     func end() async -> BuiltProgram.End {
         let status = await BuiltProgram.exitStatus(of: process)
+        // What was written last may still be on its way; the terminal tells when nobody has it open any more.
+        while !hasSeenAll.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(5)) }
         close(master)
         return BuiltProgram.End(status: status, output: contents(of: directory + "/out"), errors: screen)
     }

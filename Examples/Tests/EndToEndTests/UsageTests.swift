@@ -194,4 +194,14 @@ struct UsageTests {
             #expect(lines == ["giving_up", "done"])
         }
     }
+
+    /// Beside the rest argument for its URLs, zsh takes no second one.
+    @Test func zshCompletesAProgramWithAnyNumberOfArguments() async throws {
+        let end = try await BuiltProgram.run("http-recover", ["--generate-completion-script", "zsh"])
+        #expect(end.status == 0)
+        #expect(end.output.hasPrefix("#compdef http-recover\n"))
+        #expect(end.output.contains("'*:URL:'"))
+        #expect(!end.output.contains("'(-)*:: :->arg'"))
+        #expect(end.output.contains("--token-file[") && end.output.contains(":_files'"))
+    }
 }

@@ -8,34 +8,63 @@ final class Prompts: Sendable {
     let terminal: Terminal
     /// The last thing that was told.
     private let told = Locked<String?>(nil)
-    /// Whether another code was wished for, and nothing was said against it yet.
-    private let wishes = Locked(false)
+    /// What was wished for last, while nothing was said about it.
+    private let wish = Locked<Wish?>(nil)
+    private let bounds: CommandBounds
 
-    init(terminal: Terminal) {
+    /// What a person may wish for instead of giving an answer.
+    private enum Wish: Equatable {
+        case resend
+        case other(Factor)
+    }
+
+    init(terminal: Terminal, bounds: CommandBounds) {
         self.terminal = terminal
+        self.bounds = bounds
     }
 
     /// Asks a question; a password is not shown while it is typed.
     func ask(_ challenge: Challenge) async throws -> ChallengeAnswer {
-        if takeWish(), challenge.key.isSent {
-            tell("A new one was sent\(Prompts.destination(challenge)).")
+        switch takeWish() {
+        case .resend where challenge.key.isSent: tell("A new one was sent\(Prompts.destination(challenge)).")
+        case .other(let factor) where factor.isSame(as: challenge.factor):
+            // Nobody can type what a security key says.
+            if challenge.key == .webauthn { throw NoAnswer(.webauthn) }
+            tell("There is no other way here.")
+        default: break
+        }
+        if challenge.key == .webauthn {
+            tell("This program cannot ask a security key.")
+            return another(than: challenge)
         }
         for line in Prompts.preparation(challenge) { tell(line) }
         while true {
-            let text = try await terminal.ask(Prompts.question(challenge), isHidden: challenge.key.isHidden)
+            let text = try await ask(Prompts.question(challenge), isHidden: challenge.key.isHidden)
             told.withLock { $0 = nil }
             switch text {
             case "" where challenge.isOptional: return .useAnotherFactor
             case "": continue
             case "?": for line in Prompts.help(challenge) { tell(line) }
             case "resend" where challenge.key.isSent || challenge.key == .push:
-                wishes.withLock { $0 = true }
+                wish.withLock { $0 = .resend }
                 return .resend
-            case "other" where challenge.key != .newPassword: return .useAnotherFactor
+            case "resend" where challenge.key.isRead: tell("Nothing is sent for this, so nothing can be sent again.")
+            case "other" where challenge.key == .newPassword: tell("There is no other way here.")
+            case "other": return another(than: challenge)
             case _ where challenge.key == .push: for line in Prompts.help(challenge) { tell(line) }
             default: return .text(Secret(text))
             }
         }
+    }
+
+    /// Asks a question that is about no factor.
+    func ask(_ question: String, isHidden: Bool) async throws -> String {
+        try await bounds.hold { [terminal] in try await terminal.ask(question, isHidden: isHidden) }
+    }
+
+    private func another(than challenge: Challenge) -> ChallengeAnswer {
+        wish.withLock { $0 = .other(challenge.factor) }
+        return .useAnotherFactor
     }
 
     /// Lets the person choose a factor.
@@ -53,10 +82,10 @@ final class Prompts: Sendable {
             tell("  \(index + 1)  \(line)")
         }
         while true {
-            let text = try await terminal.ask("Which one? [1-\(factors.count)] ", isHidden: false)
+            let text = try await ask("Which one? [1-\(factors.count)] ", isHidden: false)
             if let number = Int(text), factors.indices.contains(number - 1) { return factors[number - 1] }
             if let factor = factors.first(where: { $0.providerName == text }) { return factor }
-            tell("Please answer with a number from 1 to \(factors.count).")
+            tell("Please answer with a number from 1 to \(factors.count); Ctrl-C ends the sign-in.")
         }
     }
 
@@ -70,7 +99,7 @@ final class Prompts: Sendable {
             defer { told = text }
             return told != text
         }
-        wishes.withLock { $0 = false }
+        wish.withLock { $0 = nil }
         if isNew || isRepeated { terminal.write(Masking.printable(text)) }
     }
 
@@ -104,10 +133,10 @@ final class Prompts: Sendable {
         return lines
     }
 
-    private func takeWish() -> Bool {
-        wishes.withLock { wished in
-            defer { wished = false }
-            return wished
+    private func takeWish() -> Wish? {
+        wish.withLock { wish in
+            defer { wish = nil }
+            return wish
         }
     }
 
@@ -144,7 +173,7 @@ final class Prompts: Sendable {
             lines.append("Type the \(challenge.key.title.lowercased()) and press return.")
         }
         if challenge.key.isSent { lines.append("resend  has a new code sent") }
-        lines.append("other   goes on with another way to prove that it is you")
+        if challenge.key != .newPassword { lines.append("other   goes on with another way to prove that it is you") }
         lines.append("Ctrl-C  ends the sign-in")
         return lines
     }
@@ -179,6 +208,9 @@ extension AnswerKey {
     var isInOwnWords: Bool {
         self == .text || self == .choice || self == .securityAnswer
     }
+
+    /// Whether it is read off something that the person has.
+    var isRead: Bool { self == .totp || self == .backupCode }
 
     /// Whether the answer is hidden while it is typed.
     var isHidden: Bool {

@@ -6,6 +6,8 @@ import HTTPRecovery
 struct Responder: ChallengeResponder {
     let answers: AnswerFile
     let terminal: Prompts?
+    /// Whether security keys can be asked without the person.
+    var hasSecurityKey = false
     /// Tells the person something, also where they cannot be asked.
     var tell: @Sendable (String) -> Void = { _ in }
 
@@ -33,7 +35,11 @@ struct Responder: ChallengeResponder {
         }
         let ready = factors.filter { answers.has($0.key) }
         if let factor = ready.first(where: \.isDefault) ?? ready.first { return factor }
-        return try await terminal?.choose(among: factors)
+        guard let terminal else { return nil }
+        // A person at a terminal cannot type what a security key says.
+        let usable = hasSecurityKey ? factors : factors.filter { $0.key != .webauthn }
+        if usable.count == 1, factors.count > 1 { return usable.first }
+        return try await terminal.choose(among: usable.isEmpty ? factors : usable)
     }
 
     func show(_ challenge: Challenge) async {

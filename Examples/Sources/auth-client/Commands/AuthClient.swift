@@ -228,6 +228,7 @@ struct ClientOptions: ParsableArguments {
             "Where limits and lockouts are remembered. Default: memory, so for this command alone.",
             valueName: "memory|sqlite:path|redis://host:port"
         ),
+        completion: .list(["memory", "sqlite:", "redis://"]),
         transform: { try StateOption.parse($0) }
     )
     var state = StateOption.memory

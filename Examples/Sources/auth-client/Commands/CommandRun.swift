@@ -103,7 +103,7 @@ struct CommandRun: Sendable {
                 },
                 makeClient: client
             )
-            report = try await perform(setup, terminal: terminal)
+            report = try await perform(setup, terminal: terminal, CommandBounds(time: runtime.time, end: end))
         } catch {
             // Whatever was under way when the person pressed Ctrl-C: it was interrupted.
             report = .failed(options.provider.rawValue, with: Task.isCancelled ? CancellationError() : error)
@@ -112,11 +112,15 @@ struct CommandRun: Sendable {
         return report
     }
 
-    private func perform(_ setup: ProviderSetup, terminal: Terminal) async throws -> Report {
+    private func perform(
+        _ setup: ProviderSetup,
+        terminal: Terminal,
+        _ bounds: CommandBounds
+    ) async throws -> Report {
         let provider = try await options.provider.client(setup)
         let result: Result<Report, any Error>
         do {
-            result = .success(try await perform(provider, terminal: terminal))
+            result = .success(try await perform(provider, terminal: terminal, bounds))
         } catch {
             result = .failure(error)
         }
@@ -124,17 +128,23 @@ struct CommandRun: Sendable {
         return try result.get()
     }
 
-    private func perform(_ provider: any AuthProvider, terminal: Terminal) async throws -> Report {
+    private func perform(
+        _ provider: any AuthProvider,
+        terminal: Terminal,
+        _ bounds: CommandBounds
+    ) async throws -> Report {
         let name = options.provider.rawValue
         switch command {
         case .signIn:
-            let input = try SignInInput(options: options, terminal: terminal)
+            let input = try SignInInput(options: options, terminal: terminal, bounds: bounds)
             try options.tokenPlace.check()
             return .ok(name, session: try await provider.signIn(input))
         case .status:
             return .ok(name, session: try await provider.status())
         case .get:
-            let input = options.provider == .forgerock ? try SignInInput(options: options, terminal: terminal) : nil
+            let input =
+                options.provider == .forgerock
+                ? try SignInInput(options: options, terminal: terminal, bounds: bounds) : nil
             let response = try await provider.get(path ?? "/", answering: input)
             let output = StandardOutput(terminal: terminal)
             for try await chunk in response.body { try output.write(chunk) }
@@ -173,7 +183,8 @@ struct CommandRun: Sendable {
         }
         if let advice = failure.advice { lines.append("  \(advice)") }
         if let place = failure.place { lines.append("  Please go to \(Masking.printable(place)).") }
-        if let retryAt = failure.retryAt {
+        // What is less than a second away is over when it has been read.
+        if let retryAt = failure.retryAt, retryAt.elapsed(since: now) >= .seconds(1) {
             lines.append("  It is worth trying again at \(HumanTime.clock(retryAt, now: now)).")
         }
         for line in lines { terminal.write(line) }

@@ -23,7 +23,8 @@ struct ExplainOptions: ParsableArguments {
         help: ArgumentHelp(
             "explain: the credential that was presented: none, access, refresh, session, client, code, device, id, state.",
             valueName: "word"
-        )
+        ),
+        completion: .list(["none", "access", "refresh", "session", "client", "code", "device", "id", "state"])
     )
     var presented: String?
 

@@ -36,7 +36,7 @@ struct PastedExchange: Sendable {
             self.exchange = record.exchange
         } else {
             var reader = TranscriptReader()
-            reader.read(text)
+            try reader.read(text)
             let status = hints.status ?? reader.status
             supposesStatus = status == nil
             supposesRequest = hints.path == nil && reader.path == nil
@@ -78,12 +78,15 @@ private struct TranscriptReader {
 
     private var place = Place.outside
 
-    mutating func read(_ text: [UInt8]) {
+    /// More header fields than any server sends.
+    private static let mostFields = 1000
+
+    mutating func read(_ text: [UInt8]) throws(InputError) {
         var rest = text[...]
         while !rest.isEmpty {
             let end = rest.firstIndex(of: UInt8(ascii: "\n"))
             let line = rest[..<(end ?? rest.endIndex)]
-            if take(String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)) {
+            if try take(String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)) {
                 rest = end.map { rest[($0 + 1)...] } ?? []
             } else {
                 body = Self.withoutTalk(rest)
@@ -97,7 +100,7 @@ private struct TranscriptReader {
     }
 
     /// Takes a line of a head; false where the body begins with it.
-    private mutating func take(_ line: String) -> Bool {
+    private mutating func take(_ line: String) throws(InputError) -> Bool {
         if Self.isTalk(line) { return true }
         let content = Self.content(of: line)
         if let (method, path) = Self.requestLine(content) {
@@ -109,6 +112,10 @@ private struct TranscriptReader {
             return true
         }
         switch place {
+        case .outside where Self.isField(content) && status == nil && method == nil:
+            // The header alone, as a browser copies it.
+            place = .response
+            return try take(line)
         case .outside:
             return content.isEmpty
         case .request:
@@ -124,9 +131,19 @@ private struct TranscriptReader {
                 return false
             }
             let value = content[content.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            guard fields.count < Self.mostFields else {
+                throw InputError("there are more than \(Self.mostFields) header fields: is that one response?")
+            }
             fields.append(HTTPField(name: name, value: String(value)))
             return true
         }
+    }
+
+    /// Whether it looks like a header field: a name, a colon, a blank.
+    private static func isField(_ line: Substring) -> Bool {
+        guard let colon = line.firstIndex(of: ":"), line[colon...].hasPrefix(": ") else { return false }
+        return line[..<colon].contains("-")
+            || ["date", "server", "etag", "vary", "via"].contains(line[..<colon].lowercased())
     }
 
     /// Whether it is what `curl -v` says about the connection.

@@ -46,8 +46,9 @@ struct ProviderSetup: Sendable {
 
 extension RecoveryError {
     /// There is no session: somebody has to sign in.
-    static let notSignedIn = RecoveryError(
-        outcome: Outcome(.reauthenticationRequired, processed: .no, remedies: [.reauthenticate]),
-        reason: .notRecoverable
-    )
+    static let notSignedIn: RecoveryError = {
+        var outcome = Outcome(.reauthenticationRequired, processed: .no, remedies: [.reauthenticate])
+        outcome.userMessage = "Nobody is signed in here. The command sign-in begins a session."
+        return RecoveryError(outcome: outcome, reason: .notRecoverable)
+    }()
 }

@@ -61,7 +61,7 @@ struct ForgeRockProvider: AuthProvider {
             // What else is asked is asked by the journey: not every one wants a name or a password.
             session = try await forgeRock.signIn(
                 identifier: options.identifier,
-                password: input.passwordFromInput(),
+                password: try await input.passwordFromInput(),
                 answering: input.responder,
                 callbacks: callbacks,
                 options: options.bounding(SignInOptions())

@@ -42,7 +42,8 @@ struct OktaProvider: AuthProvider {
 
     func signIn(_ input: SignInInput) async throws -> Report.Session {
         let identifier = try await input.identifier()
-        let password = try await input.openingPassword()
+        // Where there is none, the flow asks: at Okta another way than the password begins with its name alone.
+        let password = try await input.preparedPassword()
         let okta = input.hasNewPassword ? warningOkta : okta
         let session = try await okta.signIn(
             identifier: identifier,

@@ -8,16 +8,18 @@ struct SignInInput: Sendable {
     private let answers: AnswerFile
     private let prompts: Prompts?
 
-    init(options: ClientOptionsValue, terminal: Terminal) throws {
+    init(options: ClientOptionsValue, terminal: Terminal, bounds: CommandBounds) throws {
         self.options = options
         self.terminal = terminal
-        self.prompts = terminal.canAsk ? Prompts(terminal: terminal) : nil
+        self.prompts = terminal.canAsk ? Prompts(terminal: terminal, bounds: bounds) : nil
         self.answers = try options.answers.map { try AnswerFile(path: $0) } ?? AnswerFile()
     }
 
     /// Answers from the file first, then from the person.
     var responder: Responder {
-        Responder(answers: answers, terminal: prompts) { if !terminal.isQuiet { tell($0) } }
+        Responder(answers: answers, terminal: prompts, hasSecurityKey: options.softwareKey != nil) {
+            if !terminal.isQuiet { tell($0) }
+        }
     }
 
     /// Whether a new password can be had: it was prepared, or the person can be asked.
@@ -25,26 +27,37 @@ struct SignInInput: Sendable {
 
     /// Who signs in.
     func identifier() async throws -> String {
-        var identifier = options.identifier ?? ""
-        if identifier.isEmpty, let prompts {
-            identifier = try await prompts.terminal.ask("E-mail address, phone number or user name: ", isHidden: false)
+        if let identifier = options.identifier, !identifier.isEmpty { return identifier }
+        guard let prompts else { throw InputError("--identifier is missing: who signs in?") }
+        while true {
+            let question = "E-mail address, phone number or user name"
+            let identifier = try await prompts.ask("\(question): ", isHidden: false)
+            if !identifier.isEmpty, identifier != "?" { return identifier }
+            prompts.tell("Type the \(question) that you sign in with. Ctrl-C ends the sign-in.")
         }
-        guard !identifier.isEmpty else { throw InputError("--identifier is missing: who signs in?") }
-        return identifier
     }
 
     /// The password that the sign-in begins with; nil where another factor is to be chosen, or nobody has one.
     func openingPassword() async throws -> Secret? {
-        if options.passwordFromInput { return Secret(try StandardInput.firstLine()) }
-        if answers.has(.choice) { return nil }
-        if let password = answers.take(.password) { return password }
+        if let password = try await preparedPassword() { return password }
         guard let prompts, options.answers == nil else { return nil }
-        return Secret(try await prompts.terminal.ask("Password: ", isHidden: true))
+        let answer = try await prompts.ask(Challenge(factor: Factor(key: .password, providerName: "password")))
+        if case .text(let password) = answer { return password }
+        return nil
+    }
+
+    /// The password that the sign-in begins with, where it was prepared.
+    func preparedPassword() async throws -> Secret? {
+        if let password = try await passwordFromInput() { return password }
+        return answers.has(.choice) ? nil : answers.take(.password)
     }
 
     /// The password on standard input; nil where it is not to come from there.
-    func passwordFromInput() throws -> Secret? {
-        options.passwordFromInput ? Secret(try StandardInput.firstLine()) : nil
+    func passwordFromInput() async throws -> Secret? {
+        guard options.passwordFromInput else { return nil }
+        // Somebody sits there after all.
+        if let prompts { return Secret(try await prompts.ask("Password: ", isHidden: true)) }
+        return Secret(try StandardInput.firstLine())
     }
 
     /// The next prepared outcome of a WebAuthn ceremony, which is used up with this.

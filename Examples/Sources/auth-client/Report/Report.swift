@@ -65,7 +65,7 @@ struct Report: Sendable {
                 retryAt: error.retryAt,
                 remedies: error.remedies.map(\.rawValue),
                 place: error.remedies.contains(.visitProvider) ? error.outcome.advice?["url"]?.string : nil,
-                advice: advice(on: error)
+                advice: advice(on: error, of: provider)
             )
             return Report(
                 provider: provider,
@@ -118,8 +118,14 @@ struct Report: Sendable {
         }
     }
 
-    private static func advice(on error: RecoveryError) -> String? {
+    private static func advice(on error: RecoveryError, of provider: String) -> String? {
         switch (error.kind, error.reason) {
+        // A journey that is suspended is no refusal.
+        case (.userActionRequired, _) where provider == "forgerock" && error.outcome.status == 200:
+            "With the link: auth-client … --resume 'LINK' sign-in."
+        case (.misconfigured, _) where provider == "forgerock":
+            "Do --base-url, --realm and --journey name what the server has?"
+        case (.misconfigured, _): "Do the options name the server and the app as they are registered there?"
         case (.alreadySignedIn, _): "The command sign-out ends the session that is there."
         case (_, .waitExceedsLimit): "--max-wait sets the longest wait."
         case (_, .deadlineWouldPass), (_, .deadlinePassed): "--deadline sets how long the command may take."

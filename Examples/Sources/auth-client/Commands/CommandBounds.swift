@@ -1,0 +1,27 @@
+import HTTPRecovery
+
+/// Until when a command may take, the person's part included.
+struct CommandBounds: Sendable {
+    let time: TimeSource
+    /// The moment that `--deadline` sets; nil where there is none.
+    let end: TimeSource.Instant?
+
+    /// Waits for something that is no request, such as an answer at the keyboard.
+    ///
+    /// - Throws: `RecoveryError` with the reason `deadline_passed` as soon as the time is over; what the work throws.
+    func hold<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        guard let end else { return try await work() }
+        return try await withThrowingTaskGroup(of: Value.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await work() }
+            group.addTask { [time] in
+                try await time.sleep(for: max(time.now.duration(to: end), .zero))
+                var outcome = Outcome(.timedOut, processed: .no)
+                outcome.userMessage = "The time for this command is over."
+                throw RecoveryError(outcome: outcome, reason: .deadlinePassed)
+            }
+            guard let value = try await group.next() else { throw CancellationError() }
+            return value
+        }
+    }
+}
