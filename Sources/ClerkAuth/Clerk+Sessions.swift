@@ -10,7 +10,7 @@ extension Clerk {
     /// - Throws: `RecoveryError` when the server cannot be asked, or answers with something else than a client.
     ///   `CancellationError` as soon as the task is cancelled.
     public func currentClient() async throws -> ClerkClient? {
-        await api.finishSignOuts()
+        try await api.finishSignOuts()
         return try await api.readClient().client
     }
 
@@ -31,7 +31,7 @@ extension Clerk {
     /// - Throws: `RecoveryError` when the server cannot be asked, or answers with something else than a client;
     ///   nothing is removed then.
     public func currentSession() async throws -> ClerkSession? {
-        await api.finishSignOuts()
+        try await api.finishSignOuts()
         let stored = try await api.tokens.read().credentials
         guard stored.clientToken != nil, let id = stored.sessionID else { return nil }
         return try await api.liveSession(id)

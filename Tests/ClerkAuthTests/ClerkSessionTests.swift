@@ -235,6 +235,25 @@ import Testing
         #expect(bench.transport.received.count == 2)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func whoeverIsCancelledMeanwhileIsToldSo() async throws {
+        let gate = Latch()
+        let bench = try bench(
+            .fail(.cannotConnect, .neverSent),
+            .run { _ in
+                await gate.wait()
+                try Task.checkCancellation()
+                return .scripted(200, [:], body: "")
+            }
+        )
+        try await bench.clerk.signOut(sessionID: "sess_1")
+        let look = Task { try await bench.clerk.currentSession() }
+        await bench.transport.waitForRequests(2)
+        look.cancel()
+        await gate.open()
+        await #expect(throws: CancellationError.self) { try await look.value }
+    }
+
     @Test func aSessionThatIsBegunAfterwardsIsNotEndedWithThem() async throws {
         let bench = try bench(.fail(.cannotResolve, .neverSent))
         try await bench.clerk.signOut()
