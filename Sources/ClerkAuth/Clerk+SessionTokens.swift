@@ -7,7 +7,8 @@ extension Clerk {
     ///
     /// A token that is held is used while it has more than the leeway left; else one is minted, once for all who want it
     /// at a time. A caller who is cancelled cancels nobody else's, and a failure is not remembered. Where minting fails
-    /// for a passing reason (no network, an outage, a limit) a token that has not expired still serves.
+    /// for a passing reason (no network, an outage, a limit, a refusal that leaves it open whether the session lives) a
+    /// token that has not expired still serves.
     ///
     /// Where the server wants the previous token to mint the next one from, it is sent along, once. An answer without a
     /// token is a passing failure of the server's, and repeated.
@@ -36,12 +37,7 @@ extension Clerk {
         )
         let leeway = leeway.map { ClerkConfiguration.bounded($0) } ?? api.configuration.tokenLeeway
         let cache = api.sessionTokens
-        if skippingCache {
-            let generation = cache.generation
-            let token = try await api.mint(key)
-            cache.keep(token, for: key, since: generation, now: api.now)
-            return token
-        }
+        if skippingCache { return try await cache.freshToken(for: key, api: api) }
         do {
             return try await cache.token(for: key, leeway: leeway, api: api)
         } catch let error as RecoveryError where error.mayPass {
@@ -156,6 +152,10 @@ extension RecoveryError {
         switch kind {
         case .transport: outcome.transportError?.isTransient ?? true
         case .timedOut, .unavailable, .rateLimited, .quotaExhausted, .unreadable, .conflict: true
+        // That the session is over has another kind: here the client was not read, or shows that it lives.
+        case .credentialRejected: remedies.contains(.resync) || reason == .alreadyRepaired
+        // Somebody else has signed in meanwhile, whose turn is next.
+        case .stateConflict: reason == .alreadyRepaired || reason == .identityChanged
         default: false
         }
     }

@@ -10,7 +10,7 @@ extension Clerk {
     /// - Throws: `RecoveryError` when the server cannot be asked, or answers with something else than a client.
     ///   `CancellationError` as soon as the task is cancelled.
     public func currentClient() async throws -> ClerkClient? {
-        await api.finishSignOuts()
+        try await api.finishSignOuts()
         return try await api.readClient().client
     }
 
@@ -26,11 +26,12 @@ extension Clerk {
     /// The live session that the store names, as the server sees it now; nil when there is none.
     ///
     /// A session that has ended at the server is removed from the store; the client token stays, since it tells Clerk
-    /// that this device is known.
+    /// that this device is known. A sign-out that the server does not know of yet is told first.
     ///
     /// - Throws: `RecoveryError` when the server cannot be asked, or answers with something else than a client;
     ///   nothing is removed then.
     public func currentSession() async throws -> ClerkSession? {
+        try await api.finishSignOuts()
         let stored = try await api.tokens.read().credentials
         guard stored.clientToken != nil, let id = stored.sessionID else { return nil }
         return try await api.liveSession(id)
@@ -83,7 +84,8 @@ extension Clerk {
     ///
     /// Where the server says that the session is over, the client is read, once for all calls that are refused at the
     /// time. If the session lives, the request is sent once more; if it is really gone, it is removed from the store and
-    /// the error says that a person has to sign in. Where the client cannot be read, the error is the server's first one.
+    /// the error says that a person has to sign in, as it does where the store names no session or the client is refused,
+    /// too. Where the client cannot be read, the error is of the kind of what kept it from being read, and its cause.
     ///
     /// - Parameters:
     ///   - method: The method.
@@ -99,7 +101,14 @@ extension Clerk {
     ) async throws -> Response {
         let sessionID = try await api.tokens.read().credentials.sessionID
         return try await api.send(
-            ClerkAPI.Call(method: method, path: path, form: form, resend: resend, sessionID: sessionID)
+            ClerkAPI.Call(
+                method: method,
+                path: path,
+                form: form,
+                resend: resend,
+                sessionID: sessionID,
+                asksClient: true
+            )
         )
     }
 }

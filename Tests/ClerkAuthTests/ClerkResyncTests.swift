@@ -41,6 +41,106 @@ import Testing
         #expect(error?.userMessage.contains("has ended") == false)
     }
 
+    @Test func whereTheClientCannotBeReadTheErrorIsWhatKeptItFromBeingRead() async throws {
+        let failures: [(ScriptedTransport.Step, Outcome.Kind)] = [
+            (.status(500), .unavailable), (.status(503, ["retry-after": "7"]), .unavailable),
+            (.status(429), .rateLimited), (.fail(.cannotConnect, .neverSent), .transport),
+            (.status(200, [:], body: "<html>"), .unreadable),
+        ]
+        for (failure, kind) in failures {
+            let bench = try bench([.error("authentication_invalid", status: 401), failure])
+            let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.send(path: "/v1/me") }
+            #expect(error?.kind == kind && error?.reason == .repairFailed)
+            #expect(error?.userMessage.contains("not known") == true)
+            #expect(error?.cause is RecoveryError)
+            #expect(error?.isOffline == (kind == .transport))
+            #expect(try await bench.credentials == Self.signedIn)
+        }
+        let told = try bench([.error("authentication_invalid", status: 401), failures[1].0])
+        let error = await #expect(throws: RecoveryError.self) { try await told.clerk.send(path: "/v1/me") }
+        #expect(error?.retryAfter == .seconds(7))
+    }
+
+    @Test(arguments: ["signed_out", "authentication_invalid"])
+    func whereTheClientIsRefusedTooSomebodyHasToSignIn(code: String) async throws {
+        let bench = try bench([.error(code, status: 401), .error("signed_out", status: 401)])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.send(path: "/v1/me") }
+        #expect(error?.kind == .reauthenticationRequired && error?.outcome.code == code)
+        #expect(try await bench.credentials == Self.signedIn, "no status and no code removes anything")
+    }
+
+    @Test(arguments: [[], ["sess_1"]])
+    func whoNamesNoSessionAsksTheClientOnceAndThenSignsIn(sessions: [String]) async throws {
+        let held = Credentials(clientToken: Secret(Token.of("client_1", 1)))
+        for code in ["signed_out", "authentication_invalid"] {
+            let bench = try ClerkBench([.error(code, status: 401), .client(sessions)], credentials: held)
+            let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.send(path: "/v1/me") }
+            #expect(error?.kind == .reauthenticationRequired && error?.remedies == [.reauthenticate])
+            #expect(error?.outcome.code == code)
+            #expect(bench.sent == ["GET /me", "GET /client"])
+            #expect(try await bench.credentials == held)
+        }
+        let bench = try ClerkBench([.error("signed_out", status: 401), .status(500)], credentials: held) {
+            Recovery(maxAttempts: 1)
+        }
+        let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.send(path: "/v1/me") }
+        #expect(error?.kind == .unavailable)
+    }
+
+    // MARK: A read is as old as its request
+
+    @Test(.timeLimit(.minutes(1)))
+    func aReadThatWentOutBeforeTheRefusedRequestSaysNothingOfItsRefusal() async throws {
+        let (read, refusal) = (Latch(), Latch())
+        let bench = try bench([
+            .error("authentication_invalid", status: 401),
+            .run { _ in
+                await read.wait()
+                return .scripted(200, [:], body: "{\"response\":\(ClerkJSON.client(["sess_1"])),\"client\":null}")
+            },
+            .run { _ in
+                await refusal.wait()
+                return .scripted(401, [:], body: #"{"errors":[{"code":"authentication_invalid"}]}"#)
+            }, .status(200, [:], body: "{}"), .client([]),
+        ])
+        let first = Task { try await bench.clerk.send(path: "/v1/me") }
+        await bench.transport.waitForRequests(2)
+        let second = Task { try await bench.clerk.send(path: "/v1/me") }
+        await bench.transport.waitForRequests(3)
+        await read.open()
+        #expect(try await first.value.status == .ok)
+        // The session ends now, after it was read.
+        await refusal.open()
+        let error = await #expect(throws: RecoveryError.self) { try await second.value }
+        #expect(error?.kind == .reauthenticationRequired)
+        #expect(bench.sent.count { $0 == "GET /client" } == 2)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aReadThatIsOnItsWayIsJoinedOnlyByWhomItCameAfter() async throws {
+        let gate = Latch()
+        let refusal = ScriptedTransport.Step.error("authentication_invalid", status: 401)
+        let bench = try bench([
+            refusal,
+            .run { _ in
+                await gate.wait()
+                return .scripted(200, [:], body: "{\"response\":\(ClerkJSON.client(["sess_1"])),\"client\":null}")
+            }, refusal, .client([]),
+        ])
+        let first = Task { try await bench.clerk.send(path: "/v1/me") }
+        await bench.transport.waitForRequests(2)
+        let second = Task { try await bench.clerk.send(path: "/v1/me") }
+        for _ in 0..<10_000 where bench.transport.received.count < 4 { await Task.yield() }
+        await gate.open()
+        let error = await #expect(throws: RecoveryError.self) { try await second.value }
+        #expect(error?.kind == .reauthenticationRequired)
+        // What is newer counts for the first one, too.
+        let other = await #expect(throws: RecoveryError.self) { try await first.value }
+        #expect(other?.kind == .reauthenticationRequired)
+    }
+
+    // MARK: One read for all, still
+
     @Test(arguments: [true, false])
     func allCallsThatAreRefusedAtATimeReadTheClientOnce(isLive: Bool) async throws {
         let count = 40
@@ -67,19 +167,23 @@ import Testing
 
     @Test(.timeLimit(.minutes(1)))
     func aCallersCancellationDoesNotEndTheOthersRead() async throws {
-        let gate = Latch()
+        let (gate, held) = (Latch(), Latch())
         let refusal = ScriptedTransport.Step.error("authentication_invalid", status: 401)
         let bench = try bench([
-            refusal,
+            .run { _ in
+                await held.wait()
+                return .scripted(401, [:], body: #"{"errors":[{"code":"authentication_invalid"}]}"#)
+            }, refusal,
             .run { _ in
                 await gate.wait()
                 return .scripted(200, [:], body: "{\"response\":\(ClerkJSON.client(["sess_1"])),\"client\":null}")
-            }, refusal, .status(200, [:], body: "{}"),
+            }, .status(200, [:], body: "{}"),
         ])
-        let first = Task { try await bench.clerk.send(path: "/v1/me") }
-        await bench.transport.waitForRequests(2)
         let second = Task { try await bench.clerk.send(path: "/v1/me") }
+        await bench.transport.waitForRequests(1)
+        let first = Task { try await bench.clerk.send(path: "/v1/me") }
         await bench.transport.waitForRequests(3)
+        await held.open()
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         await gate.open()

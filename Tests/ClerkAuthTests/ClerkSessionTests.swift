@@ -103,7 +103,7 @@ import Testing
         ("/v1/environment?a=b", "/v1/environment?a=b&_is_native=true"), ("/v1beta", "/v1/v1beta?_is_native=true"),
     ])
     func pathsAboutTheUserNameTheSession(path: String, sent: String) async throws {
-        let bench = try bench(.status(200, [:], body: "{}"))
+        let bench = try bench(.status(200, [:], body: #"{"response":null}"#))
         _ = try await bench.clerk.send(path: path)
         #expect(bench.transport.received.first?.request.path == sent)
     }
@@ -118,7 +118,7 @@ import Testing
         #expect(try await bench.credentials == Self.signedOut)
     }
 
-    @Test func whereTheClientCannotBeReadTheFirstErrorStandsAndNothingIsCleared() async throws {
+    @Test func whereTheClientCannotBeReadTheFirstCodeStandsAndNothingIsCleared() async throws {
         for second in [
             ScriptedTransport.Step.fail(.cannotConnect, .neverSent), .status(503), .status(200), .status(401),
         ] {
@@ -222,6 +222,36 @@ import Testing
         #expect(try await bench.clerk.sessions().isEmpty)
         #expect(bench.sent.suffix(2) == ["POST /client/sessions/sess_1/remove", "GET /client"])
         #expect(try await bench.credentials == Self.signedOut)
+    }
+
+    @Test func theNextLookAtTheSessionTellsTheServer() async throws {
+        let bench = try bench(.fail(.cannotConnect, .neverSent), .status(200))
+        try await bench.clerk.signOut(sessionID: "sess_1")
+        #expect(try await bench.clerk.currentSession() == nil)
+        #expect(bench.sent == Array(repeating: "POST /client/sessions/sess_1/remove", count: 2))
+        #expect(try await bench.credentials == Self.signedOut)
+        // Once it knows, nobody is asked.
+        #expect(try await bench.clerk.currentSession() == nil)
+        #expect(bench.transport.received.count == 2)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func whoeverIsCancelledMeanwhileIsToldSo() async throws {
+        let gate = Latch()
+        let bench = try bench(
+            .fail(.cannotConnect, .neverSent),
+            .run { _ in
+                await gate.wait()
+                try Task.checkCancellation()
+                return .scripted(200, [:], body: "")
+            }
+        )
+        try await bench.clerk.signOut(sessionID: "sess_1")
+        let look = Task { try await bench.clerk.currentSession() }
+        await bench.transport.waitForRequests(2)
+        look.cancel()
+        await gate.open()
+        await #expect(throws: CancellationError.self) { try await look.value }
     }
 
     @Test func aSessionThatIsBegunAfterwardsIsNotEndedWithThem() async throws {

@@ -48,6 +48,18 @@ import Testing
         #expect(person.questions.first?.factor.destination == "+1 *** 55")
     }
 
+    @Test(arguments: ["", "{}", #"{"errors":[]}"#, "<html>Request Timeout</html>"])
+    func aCodeThatMeetsA408IsNotSentAgain(body: String) async throws {
+        let second = ScriptedTransport.Step.signIn("needs_second_factor", second: ClerkJSON.totp)
+        let late = ScriptedTransport.Step.status(408, [:], body: body)
+        let bench = try ClerkBench([second, late, late, .complete()])
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.signIn("hunter2", Person([.totp: [.text("1"), .text("2")]]))
+        }
+        #expect(error?.kind == .unavailable && error?.reason == .processedUnknown)
+        #expect(bench.sent == [withPassword, step + "attempt_second_factor strategy=totp&code=1"])
+    }
+
     @Test func aWrongPasswordIsAskedForAgainAndNeverSentAgain() async throws {
         let bench = try ClerkBench([
             .error("form_password_incorrect", meta: #"{"param_name":"password"}"#), .complete(),

@@ -102,8 +102,15 @@ import Testing
         #expect(bench.sent == [Self.create + " strategy=ticket&ticket=t"])
     }
 
-    @Test func whoHasAnAccountIsSignedIn() async throws {
-        let proved = #","verifications":{"external_account":{"status":"transferable","strategy":"oauth_google"}}"#
+    /// What Clerk says beside a proof that belongs to the other flow: nothing, or why it does.
+    private static func transferable(_ code: String?) -> String {
+        let error = code.map { #"{"code":"\#($0)","message":"m","long_message":"l"}"# } ?? "null"
+        return #"{"status":"transferable","strategy":"oauth_google","error":\#(error)}"#
+    }
+
+    @Test(arguments: [nil, "external_account_exists"])
+    func whoHasAnAccountIsSignedIn(code: String?) async throws {
+        let proved = #","verifications":{"external_account":\#(Self.transferable(code))}"#
         let bench = try ClerkBench([
             signUp(proved), .signIn("needs_second_factor", second: ClerkJSON.totp), .complete(),
         ])
@@ -112,16 +119,18 @@ import Testing
         #expect(bench.sent[2] == "POST /client/sign_ins/sia_1/attempt_second_factor strategy=totp&code=1")
     }
 
-    @Test func whoHasNoAccountIsTransferredToASignUp() async throws {
+    @Test(arguments: [nil, "external_account_not_found"])
+    func whoHasNoAccountIsTransferredToASignUp(code: String?) async throws {
         let body = """
             {"response":{"object":"sign_in_attempt","id":"sia_1","status":"needs_identifier",\
-            "first_factor_verification":{"status":"transferable","strategy":"oauth_google"}},"client":null}
+            "first_factor_verification":\(Self.transferable(code))},"client":null}
             """
         let bench = try ClerkBench([.status(200, [:], body: body), complete])
         let error = await #expect(throws: RecoveryError.self) {
             try await bench.clerk.signIn(ticket: "t", answering: Person())
         }
         #expect(error?.kind == .notFound)
+        #expect(error?.outcome.code == code ?? "needs_identifier")
         _ = try await bench.clerk.signUp(ClerkSignUpRequest(transfersSignIn: true), answering: Person())
         #expect(bench.sent.last == Self.create + " transfer=true")
     }

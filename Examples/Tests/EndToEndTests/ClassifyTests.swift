@@ -32,11 +32,13 @@ struct ClassifyTests {
             "",
             #"{"name":"b","# + request + #","status":429,"headers":{"Retry-After":"7"},"body":""}"#,
             #"{"name":"c","# + request + #","status":0,"headers":{},"body":"","error":"never_sent"}"#,
-            #"{"name":"d","# + request + #","status":200,"headers":{"authorization":""},"body":"{}"}"#
+            #"{"name":"d","# + request.replacing("POST", with: "DELETE").replacing("/sign_ins", with: "")
+                + #","status":200,"headers":{"authorization":""},"body":"{}"}"#,
+            #"{"name":"e","# + request + #","status":200,"headers":{"authorization":""},"body":"{}"}"#
         )
-        try #require(answers.count == 5)
-        #expect(answers.map { $0["name"]?.string } == ["a", nil, "b", "c", "d"])
-        let kinds = ["account_locked", "invalid_request", "rate_limited", "transport", "ok"]
+        try #require(answers.count == 6)
+        #expect(answers.map { $0["name"]?.string } == ["a", nil, "b", "c", "d", "e"])
+        let kinds = ["account_locked", "invalid_request", "rate_limited", "transport", "ok", "unreadable"]
         #expect(answers.map { $0["kind"]?.string } == kinds)
         #expect(answers[0]["code"]?.string == "user_locked")
         #expect(answers[0]["lockout_s"]?.number?.saturatedInt == 90)
@@ -46,6 +48,7 @@ struct ClassifyTests {
         #expect(answers[2]["processed"]?.string == "no")
         #expect(answers[3]["processed"]?.string == "no")
         #expect(answers[4]["token_action"]?.string == "clear")
+        #expect(answers[5]["token_action"]?.string == "keep")
     }
 
     @Test func plainHTTPIsUnderstood() async throws {

@@ -82,6 +82,24 @@ struct SessionTests {
         }
     }
 
+    /// What the server does not know is said, and made good by the next look at the session.
+    @Test func signingOutWithoutTheServerIsSaidAndToldLater() async throws {
+        try await Bench.run { bench in
+            try await bench.signInAda()
+            var fault = SandboxFault(.resetBefore, path: "/v1/client/sessions")
+            fault.times = 0
+            bench.sandbox.add(fault)
+            let run = try await bench.run("sign-out")
+            #expect(run.status == 0)
+            #expect(run.errors.contains("could not be reached"))
+            #expect(try bench.tokens["session_id"] == nil)
+            bench.sandbox.clearFaults()
+            #expect(try await bench.run("status").status == 77)
+            #expect(bench.routes.last == "POST /v1/client/sessions/{id}/remove")
+            #expect(try bench.tokens.members?.map(\.key) == ["client_token"])
+        }
+    }
+
     @Test func signingOutOfARevokedSessionIsDone() async throws {
         try await Bench.run { bench in
             try await bench.signInAda()

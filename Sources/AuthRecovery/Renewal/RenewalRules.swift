@@ -61,10 +61,10 @@ enum RenewalRules {
     /// Whether a renewal that failed leaves in doubt whether the refresh token was used.
     ///
     /// It does where the answer was lost. Where the server is known to rotate, it also does after an answer that somebody
-    /// else may have given in its place, or that broke in the middle: a 500, 502 or 504, a page. A 503 and everything
+    /// else may have given in its place, or that broke in the middle: a 408, 500, 502 or 504, a page. A 503 and everything
     /// that refuses say that nothing was done.
     static func isInDoubt(after outcome: Outcome, reuse: RefreshTokenReuse) -> Bool {
-        guard outcome.processed != .no else { return false }
+        guard !outcome.provesNothingSpent else { return false }
         if outcome.transportError != nil || outcome.kind == .transport || outcome.kind == .timedOut { return true }
         guard case .rotating = reuse else { return false }
         return outcome.status != 503
@@ -81,7 +81,7 @@ enum RenewalRules {
         guard tries < 3, outcome.remedies.contains(.retry) || outcome.remedies.contains(.wait) else { return nil }
         // What was refused unprocessed has been repeated below, where that helps; and without the server's word on reuse,
         // a repetition could be the theft that it looks like.
-        if outcome.processed == .no || reuse == .undeclared { return nil }
+        if outcome.provesNothingSpent || reuse == .undeclared { return nil }
         let own = Backoff.exponential(base: .milliseconds(200), cap: .seconds(2), jitter: .equal)
             .delay(retry: tries - 1, random: random)
         return max(own, outcome.statedWait ?? .zero)

@@ -43,7 +43,12 @@ public struct ClerkClassifier: OutcomeClassifier {
 
     /// Whether an answer may take the token away: nothing does that is an outage, a limit, or not the API's own.
     private static func decides(_ outcome: Outcome, _ reading: ErrorReading) -> Bool {
-        let isOwn = outcome.kind != .unreadable && reading.content != .markup && !(300..<400).contains(reading.status)
+        switch reading.content {
+        // Clerk answers with an object, or with nothing.
+        case .empty, .json(.object): break
+        case .json, .markup, .other: return false
+        }
+        let isOwn = outcome.kind != .unreadable && !(300..<400).contains(reading.status)
         return isOwn && !reading.isOutage && reading.status != 429
     }
 }

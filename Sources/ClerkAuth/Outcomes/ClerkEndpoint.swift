@@ -28,6 +28,9 @@ struct ClerkEndpoint {
     /// Whether it is a step of proving oneself again within a session.
     var isReverification: Bool { segments.contains("sessions") && segments.contains("verify") }
 
+    /// Whether it is a step of a flow, whose answer says where the flow stands.
+    var isStep: Bool { isFlow || isReverification }
+
     /// Whether it attempts a second factor.
     var isSecondFactor: Bool { segments.last == "attempt_second_factor" }
 

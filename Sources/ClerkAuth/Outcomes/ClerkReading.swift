@@ -75,7 +75,8 @@ struct ClerkReading {
             if lock == nil { warn(&outcome, of: errors, after: error) }
             return outcome
         case .oauth(let error):
-            if let outcome = error.outcome(in: reading) { return outcome }
+            // Elsewhere the words of OAuth are not Clerk's, and the status decides as it does about any unknown code.
+            if endpoint.isOAuth, let outcome = error.outcome(in: reading) { return outcome }
             var outcome = isSuccess ? failure(.unknown) : byStatus
             outcome.code = error.word.rawValue
             outcome.message = error.detail

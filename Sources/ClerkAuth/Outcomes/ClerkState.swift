@@ -13,7 +13,9 @@ struct ClerkState {
     var outcome: Outcome {
         guard let body = content.json else { return withoutJSON }
         if reading.endpoint.isTokens { return token(body) }
+        if reading.endpoint.isClient, !tellsClient(body) { return reading.failure(.unreadable) }
         let resource = resource(in: body)
+        if resource == nil, reading.endpoint.isStep { return reading.failure(.unreadable) }
         let status = resource?["status"]?.string
         let object = resource?["object"]?.string ?? ""
         var outcome: Outcome
@@ -27,6 +29,10 @@ struct ClerkState {
             return ok
         }
         outcome.statusType = status?.nonEmpty?.bounded(to: 256)
+        if outcome.kind == .continue, let reason = resource.flatMap(transfer) {
+            outcome.code = reason.code
+            outcome.message = reason.message ?? reason.longMessage
+        }
         return outcome
     }
 
@@ -38,7 +44,7 @@ struct ClerkState {
     private var withoutJSON: Outcome {
         switch content {
         case .empty where reading.endpoint.isTokens: reading.failure(.unavailable, [.retry])
-        case .empty where reading.endpoint.isFlow: reading.failure(.unreadable)
+        case .empty where reading.endpoint.isStep || reading.endpoint.isClient: reading.failure(.unreadable)
         case .empty: ok
         default: isCut ? ok : reading.failure(.unreadable)
         }
@@ -50,8 +56,20 @@ struct ClerkState {
         return body.count > ResponseContent.maximumLength && body.first == UInt8(ascii: "{")
     }
 
+    /// Whether it shows the client, or says that there is none.
+    private func tellsClient(_ body: JSONValue) -> Bool {
+        ClerkClient.find(in: body) != nil || body["response"]?.isNull == true
+    }
+
     /// The resource that was asked for: `response`, or the whole where the answer is not wrapped.
+    ///
+    /// A step of a flow is told by something that says what it is or where it stands; else the client may show it.
     private func resource(in body: JSONValue) -> JSONValue? {
+        if reading.endpoint.isStep {
+            let shown = body["client"]?[reading.endpoint.isSignIn ? "sign_in" : "sign_up"]
+            return [body["response"], body, reading.endpoint.isFlow ? shown : nil].lazy.compactMap(\.self)
+                .first { $0["object"]?.string != nil || $0["status"]?.string != nil }
+        }
         if let response = body["response"] {
             if case .object = response { return response }
             return nil
@@ -122,8 +140,25 @@ struct ClerkState {
         return next(status == "missing_requirements" ? [.askUser] : [])
     }
 
+    /// Why a proof belongs to the other flow, where Clerk says it.
+    private func transfer(in resource: JSONValue) -> ClerkError? {
+        let verifications = resource["verifications"]?.members?.prefix(16).map(\.value) ?? []
+        for verification in verifications + [resource["first_factor_verification"] ?? .null]
+        where isTransferable(verification) {
+            if let error = verification["error"].flatMap(ClerkError.init) { return error }
+        }
+        return nil
+    }
+
+    private func isTransferable(_ verification: JSONValue?) -> Bool {
+        verification?["status"]?.string == "transferable"
+    }
+
     /// A failure that a verification reports: with an error of its own, or by its status.
+    ///
+    /// A proof that the other flow can take over is none: the error beside it says only which flow that is.
     private func failure(of verification: JSONValue?) -> Outcome? {
+        if isTransferable(verification) { return nil }
         if let error = verification?["error"].flatMap(ClerkError.init) { return reading.outcome(ofEmbedded: error) }
         switch verification?["status"]?.string {
         case "expired": return reading.failure(.challengeExpired, [.newChallenge])

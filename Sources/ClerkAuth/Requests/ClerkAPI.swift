@@ -34,6 +34,8 @@ struct ClerkAPI: Sendable {
         var sessionID: String?
         /// The session that the call is about; where it is refused for it, the client is read again.
         var concerns: String?
+        /// Whether the client is read again where the call is refused, also where no session is known.
+        var asksClient = false
         var account: String?
         /// Policies of the call, asked before all others.
         var policies: [any RecoveryPolicy] = []
@@ -70,7 +72,8 @@ struct ClerkAPI: Sendable {
         if call.form != nil { request.headerFields[.contentType] = "application/x-www-form-urlencoded" }
         let progress = CallProgress()
         var policies = call.policies
-        if let sessionID = call.concerns ?? call.sessionID {
+        let sessionID = call.concerns ?? call.sessionID
+        if sessionID != nil || call.asksClient {
             policies.append(
                 ClientResync(
                     api: self,
@@ -110,7 +113,7 @@ struct ClerkAPI: Sendable {
             error.outcome.remedies = [.retry]
             error.outcome.userMessage = "The service has refused this, although you are still signed in."
         } else {
-            error.outcome.userMessage = "The service has refused this. Whether you are still signed in is not known."
+            error.outcome.userMessage = ClientResync.doubt
         }
         return error
     }

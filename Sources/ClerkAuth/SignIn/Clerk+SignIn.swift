@@ -146,7 +146,7 @@ extension Clerk {
         _ responder: any ChallengeResponder,
         _ options: SignInOptions
     ) async throws -> ClerkSession {
-        await api.finishSignOuts()
+        try await api.finishSignOuts()
         return try await run(responder, options) { observer in
             ClerkSignInMachine(api: api, goal: goal, observer: observer)
         }

@@ -6,7 +6,7 @@ public enum ClerkSignOut: Sendable {
     /// The server has ended the session, or knew it as ended.
     case ended
     /// This machine has forgotten the session, but the server could not be reached: it is told with the next sign-in or
-    /// the next look at the client.
+    /// the next look at the client or the session.
     case endedHere(RecoveryError)
 }
 

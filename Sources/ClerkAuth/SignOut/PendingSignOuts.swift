@@ -74,7 +74,9 @@ extension ClerkAPI {
     }
 
     /// Tells the server of the sign-outs that it does not know of yet, as far as it can be told now.
-    func finishSignOuts() async {
+    ///
+    /// - Throws: `CancellationError` as soon as the caller is cancelled; nothing else.
+    func finishSignOuts() async throws {
         guard let stored = try? await tokens.read().credentials else { return }
         for id in PendingSignOuts.read(stored) {
             do {
@@ -92,7 +94,7 @@ extension ClerkAPI {
                 try await forget(signOut: id)
             } catch {
                 // Later, then.
-                return
+                return try Task.checkCancellation()
             }
         }
     }

@@ -21,7 +21,7 @@ extension Clerk {
         answering responder: any ChallengeResponder,
         options: SignInOptions = SignInOptions()
     ) async throws -> ClerkSession {
-        await api.finishSignOuts()
+        try await api.finishSignOuts()
         return try await run(responder, options) { observer in
             ClerkSignUpMachine(api: api, request: request, observer: observer)
         }

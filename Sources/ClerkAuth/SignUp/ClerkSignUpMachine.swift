@@ -33,7 +33,7 @@ struct ClerkSignUpMachine: SignInMachine {
         do {
             return try await follow(calls.perform(calls.spending("/client/sign_ups", form)))
         } catch let error as RecoveryError {
-            if request.ticket != nil, error.outcome.processed != .no || error.kind == .flowExpired {
+            if request.ticket != nil, !error.outcome.provesNothingSpent || error.kind == .flowExpired {
                 ticketRefusal = error
             }
             throw error

@@ -11,16 +11,18 @@ final class ClientReads: Sendable {
         var call: Int
     }
 
-    private struct Landed {
-        var lineage: String?
-        /// The requests that had gone out when it landed.
+    /// A read says nothing of a request that went out after it: the server may have answered it before.
+    private struct Read<Content: Sendable>: Sendable {
+        /// The requests that had gone out before it.
         var tickets: UInt64
-        var reading: Reading
+        var content: Content
+
+        func isAbout(_ ticket: ClientMirror.Ticket) -> Bool { ticket.number <= tickets }
     }
 
     private struct State {
-        var flights: [String?: Flight<Reading>] = [:]
-        var landed: Landed?
+        var flights: [String?: Read<Flight<Reading>>] = [:]
+        var landed: (lineage: String?, read: Read<Reading>)?
     }
 
     private let state = Locked(State())
@@ -28,7 +30,7 @@ final class ClientReads: Sendable {
     /// What is read for a call that was refused.
     ///
     /// - Parameters:
-    ///   - ticket: The refused request's. Where a read has landed since it went out, that one is taken.
+    ///   - ticket: The refused request's. A read that went out after it is taken, landed or on its way.
     ///   - mirror: Counts the requests.
     ///   - read: Reads the client.
     /// - Throws: What the read fails with; `CancellationError` as soon as the caller is cancelled.
@@ -41,20 +43,22 @@ final class ClientReads: Sendable {
         enum Way {
             case landed(Reading)
             case joined(Flight<Reading>)
-            case begun
+            case begun(UInt64)
         }
         let way: Way = state.withLock { state in
-            if let landed = state.landed, landed.lineage == ticket.lineage, ticket.number <= landed.tickets {
-                return .landed(landed.reading)
+            if let (lineage, read) = state.landed, lineage == ticket.lineage, read.isAbout(ticket) {
+                return .landed(read.content)
             }
-            if let flight = state.flights[ticket.lineage] { return .joined(flight) }
-            state.flights[ticket.lineage] = new
-            return .begun
+            if let read = state.flights[ticket.lineage], read.isAbout(ticket) { return .joined(read.content) }
+            let tickets = mirror.tickets
+            state.flights[ticket.lineage] = Read(tickets: tickets, content: new)
+            return .begun(tickets)
         }
+        let tickets: UInt64
         switch way {
         case .landed(let reading): return reading
         case .joined(let flight): return try await flight.value
-        case .begun: break
+        case .begun(let present): tickets = present
         }
         // Not a child of the caller's task: its cancellation is not the others'.
         Task {
@@ -65,10 +69,11 @@ final class ClientReads: Sendable {
                 result = .failure(error)
             }
             state.withLock { state in
-                state.flights[ticket.lineage] = nil
-                if case .success(let reading) = result {
-                    state.landed = Landed(lineage: ticket.lineage, tickets: mirror.tickets, reading: reading)
-                }
+                // A later read may have taken its place.
+                if state.flights[ticket.lineage]?.content === new { state.flights[ticket.lineage] = nil }
+                guard case .success(let reading) = result else { return }
+                if let (lineage, read) = state.landed, lineage == ticket.lineage, read.tickets > tickets { return }
+                state.landed = (ticket.lineage, Read(tickets: tickets, content: reading))
             }
             new.land(result)
         }

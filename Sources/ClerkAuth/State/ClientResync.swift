@@ -5,12 +5,13 @@ import HTTPRecovery
 /// for: once for all calls that were refused at a time.
 ///
 /// Where the session lives, the refused request is sent once more, which the server has not processed. Where it is
-/// over, it is removed from the store, and the call ends with the conclusion that a person has to sign in. Where the
-/// client cannot be read, the refusal stands and nothing is removed.
+/// over, it is removed from the store, and the call ends with the conclusion that a person has to sign in; so it does
+/// where there is no session, and where the client is refused, too, and nothing is removed then. Where the client cannot
+/// be read for another reason, that is why the call fails, and nothing is removed.
 struct ClientResync: RecoveryPolicy {
     let api: ClerkAPI
-    /// The session that the call is made for.
-    let sessionID: String
+    /// The session that the call is made for; nil where none is known.
+    let sessionID: String?
     /// Whether the call's path names the session, so that it is the session that is not found.
     let isAboutSession: Bool
     let progress: CallProgress
@@ -19,7 +20,8 @@ struct ClientResync: RecoveryPolicy {
         let outcome = situation.outcome
         guard situation.wasSent, outcome.remedies.contains(.resync) else { return .pass }
         switch outcome.kind {
-        case .credentialRejected, .notFound, .stateConflict: return .repair(ReadClient(resync: self))
+        case .credentialRejected: return .repair(ReadClient(resync: self))
+        case .notFound, .stateConflict: return sessionID == nil ? .pass : .repair(ReadClient(resync: self))
         default: return .pass
         }
     }
@@ -32,18 +34,50 @@ struct ClientResync: RecoveryPolicy {
         func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult {
             let api = resync.api
             guard let ticket = resync.progress.ticket else { return .failed(outcome, reason: .notRecoverable) }
-            let reading = try await api.reads.reading(for: ticket, api.mirror) { try await api.readClient() }
-            if reading.client?.liveSession(resync.sessionID) != nil {
+            let reading: ClientReads.Reading
+            do {
+                reading = try await api.reads.reading(for: ticket, api.mirror) { try await api.readClient() }
+            } catch let error as RecoveryError {
+                return unread(error, after: outcome)
+            }
+            // Somebody's session may live there all the same: it is not this side's to use.
+            guard let sessionID = resync.sessionID else { return .reauthenticationRequired(after: outcome) }
+            if reading.client?.liveSession(sessionID) != nil {
                 // What is not found though the session lives is something else.
                 return outcome.kind == .notFound ? .failed(outcome, reason: .notRecoverable) : .repaired
             }
-            try await api.forget(session: resync.sessionID, call: reading.call)
-            guard outcome.kind == .credentialRejected || resync.isAboutSession else {
-                return .failed(outcome, reason: .notRecoverable)
-            }
+            try await api.forget(session: sessionID, call: reading.call)
+            guard isAboutSession(outcome) else { return .failed(outcome, reason: .notRecoverable) }
             return .reauthenticationRequired(after: outcome)
         }
+
+        private func isAboutSession(_ outcome: Outcome) -> Bool {
+            outcome.kind == .credentialRejected || resync.isAboutSession
+        }
+
+        /// How the call ends where the client could not be read.
+        private func unread(_ error: RecoveryError, after outcome: Outcome) -> RepairResult {
+            if error.kind == .credentialRejected {
+                // Asked, and refused with all that is held.
+                guard isAboutSession(outcome) else { return .failed(outcome, cause: error) }
+                return .reauthenticationRequired(after: outcome)
+            }
+            // The code and the status stay those of the refusal, which is what the call was answered.
+            var doubt = outcome
+            doubt.kind = error.kind
+            doubt.scope = error.outcome.scope
+            doubt.credential = nil
+            doubt.remedies = error.remedies
+            doubt.retryAfter = error.retryAfter ?? error.outcome.retryAfter
+            doubt.transportError = error.outcome.transportError
+            doubt.userMessage = ClientResync.doubt
+            let reason: StopReason = error.reason == .identityChanged ? .identityChanged : .repairFailed
+            return .failed(doubt, reason: reason, cause: error)
+        }
     }
+
+    /// What a person is told while nobody knows more.
+    static let doubt = "The service has refused this. Whether you are still signed in is not known."
 }
 
 /// How far a call has come.

@@ -16,8 +16,41 @@ final class SessionTokenCache: Sendable {
         var flights: [Key: Flight<ClerkSessionToken>] = [:]
         /// The last token of each session, expired or not: what the next one may be minted from.
         var seeds: [String: Secret] = [:]
-        /// Counts what makes tokens that are on their way void.
-        var generation: UInt64 = 0
+        /// The sessions of the tokens that are being minted, by the mint's number; what voids a token takes it out.
+        var underway: [UInt64: String] = [:]
+        var mints: UInt64 = 0
+
+        /// Notes that a token is being minted.
+        mutating func begin(_ key: Key) -> UInt64 {
+            mints += 1
+            underway[mints] = key.sessionID
+            return mints
+        }
+
+        /// Notes that it is not any more, and keeps what came of it unless that is void.
+        mutating func end(_ mint: UInt64, of key: Key, with token: ClerkSessionToken?, now: Timestamp) {
+            let isVoid = underway.removeValue(forKey: mint) == nil
+            if let token, !isVoid { keep(token, for: key, now: now) }
+        }
+
+        /// Keeps a token, unless a fresher one is held.
+        mutating func keep(_ token: ClerkSessionToken, for key: Key, now: Timestamp) {
+            if let held = tokens[key], !token.supersedes(held, at: now) { return }
+            // A template's token says whatever the template says: the server mints from the session's own.
+            if key.template == nil { seeds[key.sessionID] = token.jwt }
+            guard token.expiresAt != nil else { return }
+            tokens[key] = token
+            guard tokens.count > capacity else { return }
+            tokens = tokens.filter { $0.key == key || $0.value.lives(.zero, at: now) }
+            if tokens.count > capacity { tokens = [key: token] }
+        }
+
+        /// Drops the tokens of sessions, and those that are on their way.
+        mutating func drop(where isMeant: (String) -> Bool) {
+            tokens = tokens.filter { !isMeant($0.key.sessionID) }
+            flights = flights.filter { !isMeant($0.key.sessionID) }
+            underway = underway.filter { !isMeant($0.value) }
+        }
     }
 
     /// Beyond this many tokens those that have expired are dropped, and then any.
@@ -47,13 +80,13 @@ final class SessionTokenCache: Sendable {
             if let token = state.tokens[key], token.lives(leeway, at: time) { return .held(token) }
             if let flight = state.flights[key] { return .joined(flight) }
             state.flights[key] = new
-            return .begun(state.generation)
+            return .begun(state.begin(key))
         }
-        let generation: UInt64
+        let mint: UInt64
         switch way {
         case .held(let token): return token
         case .joined(let flight): return try await flight.value
-        case .begun(let present): generation = present
+        case .begun(let number): mint = number
         }
         // Not a child of the caller's task: its cancellation is not the others'.
         Task {
@@ -63,37 +96,30 @@ final class SessionTokenCache: Sendable {
             } catch {
                 result = .failure(error)
             }
+            let time = api.now
             state.withLock { state in
-                // Before anyone is told, so that whoever comes next begins anew.
+                // Before anyone is told, so that whoever comes next finds the token, or begins anew.
                 if state.flights[key] === new { state.flights[key] = nil }
+                state.end(mint, of: key, with: try? result.get(), now: time)
             }
-            if case .success(let token) = result { keep(token, for: key, since: generation, now: api.now) }
             new.land(result)
         }
         return try await new.value
     }
 
-    /// What ``keep(_:for:since:now:)`` needs to know of the present.
-    var generation: UInt64 {
-        state.withLock { $0.generation }
-    }
-
-    /// Keeps a token, unless a fresher one is held or its session has ended since.
-    func keep(_ token: ClerkSessionToken, for key: Key, since generation: UInt64, now: Timestamp) {
-        state.withLock { state in
-            guard state.generation == generation else { return }
-            Self.keep(token, for: key, now: now, in: &state)
+    /// A token that is minted for this caller alone, and kept for all unless a fresher one is held or its session has
+    /// ended since.
+    func freshToken(for key: Key, api: ClerkAPI) async throws -> ClerkSessionToken {
+        let mint = state.withLock { $0.begin(key) }
+        do {
+            let token = try await api.mint(key)
+            let time = api.now
+            state.withLock { $0.end(mint, of: key, with: token, now: time) }
+            return token
+        } catch {
+            state.withLock { _ = $0.underway.removeValue(forKey: mint) }
+            throw error
         }
-    }
-
-    private static func keep(_ token: ClerkSessionToken, for key: Key, now: Timestamp, in state: inout State) {
-        if let held = state.tokens[key], !token.supersedes(held, at: now) { return }
-        state.seeds[key.sessionID] = token.jwt
-        guard token.expiresAt != nil else { return }
-        state.tokens[key] = token
-        guard state.tokens.count > capacity else { return }
-        state.tokens = state.tokens.filter { $0.key == key || $0.value.lives(.zero, at: now) }
-        if state.tokens.count > capacity { state.tokens = [key: token] }
     }
 
     /// The token that is held, if it has not expired.
@@ -109,20 +135,14 @@ final class SessionTokenCache: Sendable {
     /// Drops the tokens of a session, and those that are on their way; nil drops those of all.
     func drop(session sessionID: String?) {
         state.withLock { state in
-            state.generation += 1
-            state.tokens = state.tokens.filter { sessionID != nil && $0.key.sessionID != sessionID }
-            state.flights = state.flights.filter { sessionID != nil && $0.key.sessionID != sessionID }
+            state.drop { sessionID == nil || $0 == sessionID }
             if let sessionID { state.seeds[sessionID] = nil } else { state.seeds = [:] }
         }
     }
 
     /// Drops the tokens of a session because what they say has changed; the last one stays as a seed.
     func expire(session sessionID: String) {
-        state.withLock { state in
-            state.generation += 1
-            state.tokens = state.tokens.filter { $0.key.sessionID != sessionID }
-            state.flights = state.flights.filter { $0.key.sessionID != sessionID }
-        }
+        state.withLock { $0.drop { $0 == sessionID } }
     }
 
     /// Follows what the server tells of the client: the tokens of sessions that have ended go, and those that came with
@@ -131,16 +151,12 @@ final class SessionTokenCache: Sendable {
         let live = (client?.sessions ?? []).filter(\.status.isLive)
         let ids = Set(live.map(\.id))
         state.withLock { state in
-            let gone = Set(state.tokens.keys.map(\.sessionID)).union(state.seeds.keys).subtracting(ids)
-            if !gone.isEmpty {
-                state.generation += 1
-                state.tokens = state.tokens.filter { !gone.contains($0.key.sessionID) }
-                for id in gone { state.seeds[id] = nil }
-            }
+            state.drop { !ids.contains($0) }
+            state.seeds = state.seeds.filter { ids.contains($0.key) }
             for session in live {
                 guard let jwt = session.lastActiveToken, let token = ClerkSessionToken(jwt, sessionID: session.id)
                 else { continue }
-                Self.keep(token, for: Key(sessionID: session.id), now: now, in: &state)
+                state.keep(token, for: Key(sessionID: session.id), now: now)
             }
         }
     }

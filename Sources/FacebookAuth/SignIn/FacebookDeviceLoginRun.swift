@@ -126,7 +126,7 @@ struct FacebookDeviceLoginRun: Sendable {
 
 extension RecoveryError {
     /// Whether the server may have answered what nobody has read.
-    fileprivate var hasLostAnswer: Bool { outcome.processed != .no }
+    fileprivate var hasLostAnswer: Bool { !outcome.provesNothingSpent }
 
     /// Whether a device login outlives the error: nothing was said about the login itself.
     fileprivate var isPassing: Bool {

@@ -84,6 +84,17 @@ import Testing
         #expect(!RenewalRules.isInDoubt(after: outcome, reuse: .reusable))
     }
 
+    @Test func aServerThatWaitedInVainLeavesADoubt() {
+        let outcome = Outcome(.unavailable, processed: .no, remedies: [.retry], status: 408)
+        let rotating = RefreshTokenReuse.rotating(grace: .seconds(30))
+        #expect(RenewalRules.isInDoubt(after: outcome, reuse: rotating))
+        // The client of the renewals does not repeat it, since it spends; so it is repeated where that is safe.
+        for (reuse, isRepeated) in [(RefreshTokenReuse.reusable, true), (rotating, true), (.undeclared, false)] {
+            let delay = RenewalRules.delay(after: outcome, reuse: reuse, tries: 1, random: 0.5)
+            #expect((delay != nil) == isRepeated)
+        }
+    }
+
     @Test func aRenewalIsRepeatedWhereThatIsSafe() {
         let unknown = Outcome(.unavailable, processed: .unknown, remedies: [.retry])
         var busy = Outcome(.rateLimited, processed: .no, remedies: [.wait])

@@ -60,6 +60,29 @@ import Testing
         }
     }
 
+    @Test func aServerThatWaitedInVainHasProvedNothingAboutWhatIsSpent() async throws {
+        // Whoever answers 408 may stand in front of the server that got the request.
+        for method in [HTTPRequest.Method.post, .put] {
+            let bench = Bench([.status(408), .status(408)])
+            var request = Bench.get
+            request.method = method
+            let error = await #expect(throws: RecoveryError.self) {
+                try await bench.sendSkippingWaits(request, options: RequestOptions(resend: .spending))
+            }
+            #expect(error?.kind == .unavailable && error?.reason == .processedUnknown)
+            #expect(bench.transport.received.count == 1)
+        }
+        // Who spends nothing may repeat it (RFC 9110 section 15.5.9).
+        let bench = Bench([.status(408)])
+        #expect(try await bench.sendSkippingWaits(Bench.post).status == .ok)
+        // A limit is proof, and so is a refusal to take the risk (RFC 8470 section 5.2).
+        for step in [ScriptedTransport.Step.status(429, ["retry-after": "1"]), .status(425)] {
+            let bench = Bench([step])
+            let options = RequestOptions(resend: .spending)
+            #expect(try await bench.sendSkippingWaits(Bench.post, options: options).status == .ok)
+        }
+    }
+
     @Test func aStreamThatWasReadIsNotSentAgain() async throws {
         let bench = Bench([.status(500)])
         var request = Bench.get

@@ -98,6 +98,9 @@ struct CommandRun: Sendable {
                 options: options,
                 tokens: options.tokenPlace.store,
                 client: client(nil, nil),
+                notice: { text in
+                    if !terminal.isQuiet { terminal.write(terminal.styled(text, .notice)) }
+                },
                 makeClient: client
             )
             report = try await perform(setup, terminal: terminal, CommandBounds(time: runtime.time, end: end))

@@ -38,6 +38,8 @@ struct ProviderSetup: Sendable {
     let options: ClientOptionsValue
     let tokens: any TokenStore
     let client: RecoveringClient
+    /// Tells the person something that is no failure.
+    let notice: @Sendable (String) -> Void
     /// Makes a client with the same transport and further layers.
     let makeClient: @Sendable (TokenManager, Origin) -> RecoveringClient
 }

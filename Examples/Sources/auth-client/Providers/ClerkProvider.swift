@@ -6,6 +6,7 @@ import HTTPRecovery
 struct ClerkProvider: AuthProvider {
     private let clerk: Clerk
     private let tokens: any TokenStore
+    private let notice: @Sendable (String) -> Void
 
     init(_ setup: ProviderSetup) throws {
         do {
@@ -14,6 +15,7 @@ struct ClerkProvider: AuthProvider {
             throw InputError("--base-url: \(error)")
         }
         self.tokens = setup.tokens
+        self.notice = setup.notice
     }
 
     func signIn(_ input: SignInInput) async throws -> Report.Session {
@@ -43,7 +45,9 @@ struct ClerkProvider: AuthProvider {
     }
 
     func signOut() async throws {
-        try await clerk.signOut(sessionID: tokens.read().credentials.sessionID)
+        guard case .endedHere = try await clerk.signOut(sessionID: tokens.read().credentials.sessionID) else { return }
+        notice("The service could not be reached: the session is forgotten here, and may live on there.")
+        notice("The next status or sign-in that reaches the service ends it there, too.")
     }
 }
 
