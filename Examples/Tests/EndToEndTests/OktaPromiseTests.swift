@@ -47,7 +47,10 @@ extension OktaPromises {
                 await #expect(throws: RecoveryError.self) {
                     try await line.signIn("grace@example.com", [.totp: [.text(code), .text(code)]])
                 }
-                #expect(line.steps == ["authn", "authn/factors/{id}/verify"])
+                // What became of the transaction is asked; neither the code nor the password goes out again.
+                #expect(line.steps == ["authn", "authn/factors/{id}/verify", "authn"])
+                let passwords = line.sandbox.requests().filter { $0.fields.contains { $0.hasPrefix("password") } }
+                #expect(passwords.count == 1)
             }
         }
 
