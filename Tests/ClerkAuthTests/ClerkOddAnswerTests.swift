@@ -94,6 +94,9 @@ struct ClerkOddAnswerTests {
             let outcome = Clerked(body: "{\"errors\":[\(errors)]}", path: Self.attempt).outcome
             #expect(outcome.userMessage?.contains("You have 2 attempts left.") == true)
         }
+        let same = wrong.replacing("form_password_incorrect", with: "account_lockout_warning")
+        let twice = Clerked(body: "{\"errors\":[\(wrong),\(same)]}", path: Self.attempt).outcome
+        #expect(twice.userMessage == "Password is incorrect.")
         let alone = Clerked(body: "{\"errors\":[\(wrong)]}", path: Self.attempt).outcome
         #expect(alone.userMessage == "Password is incorrect.")
     }

@@ -97,7 +97,7 @@ struct ClerkReading {
     private func warn(_ outcome: inout Outcome, of errors: [ClerkError], after decisive: ClerkError) {
         guard decisive.code != Self.warningCode, let text = outcome.userMessage,
             let warning = errors.first(where: { $0.code == Self.warningCode }),
-            let advice = ClerkText.userMessage(of: warning, kind: outcome.kind)
+            let advice = ClerkText.userMessage(of: warning, kind: outcome.kind), advice != text
         else { return }
         outcome.userMessage = "\(text) \(advice)"
     }
