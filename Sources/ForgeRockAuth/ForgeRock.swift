@@ -149,11 +149,9 @@ public struct ForgeRock: Sendable {
         callbacks: any CallbackResponder = NoCallbackResponder(),
         options: SignInOptions = SignInOptions()
     ) async throws -> ForgeRockSession {
-        try await run(
-            journey(api.server.start(resuming: link), account: identifier),
-            restart: start,
+        try await resume(
+            api.server.start(resuming: link),
             identifier: identifier,
-            password: nil,
             answering: responder,
             callbacks: callbacks,
             options: options
@@ -177,8 +175,24 @@ public struct ForgeRock: Sendable {
         callbacks: any CallbackResponder = NoCallbackResponder(),
         options: SignInOptions = SignInOptions()
     ) async throws -> ForgeRockSession {
+        try await resume(
+            .suspended(id: suspendedID),
+            identifier: identifier,
+            answering: responder,
+            callbacks: callbacks,
+            options: options
+        )
+    }
+
+    private func resume(
+        _ suspended: JourneyStart,
+        identifier: String?,
+        answering responder: any ChallengeResponder,
+        callbacks: any CallbackResponder,
+        options: SignInOptions
+    ) async throws -> ForgeRockSession {
         try await run(
-            journey(.suspended(id: suspendedID), account: identifier),
+            journey(suspended, account: identifier),
             restart: start,
             identifier: identifier,
             password: nil,

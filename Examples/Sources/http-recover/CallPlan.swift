@@ -47,6 +47,7 @@ struct CallPlan: Sendable {
         self.curl = try Self.curl(command)
 
         var fields = HTTPFields()
+        guard command.headers.count <= 1000 else { throw InvalidOption("-H: more than 1000 header fields") }
         for text in command.headers { fields.append(try Self.field(text)) }
         if command.recovery.idempotencyKey != .none, fields.contains(.idempotencyKey) {
             throw InvalidOption("--idempotency-key and a header field Idempotency-Key contradict each other")

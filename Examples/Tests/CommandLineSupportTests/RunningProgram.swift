@@ -28,16 +28,9 @@ struct RunningProgram: Sendable {
 
     /// Runs `http-recover` to its end.
     static func httpRecover(_ arguments: String...) async throws -> Result {
-        let box = Box()
-        try await withTemporaryDirectory { directory in
-            box.result = try await httpRecover(arguments, in: directory).result()
-        }
-        return try #require(box.result)
-    }
-
-    private final class Box: @unchecked Sendable {
-        // Written and read by one task after the other.
         var result: Result?
+        try await withTemporaryDirectory { result = try await httpRecover(arguments, in: $0).result() }
+        return try #require(result)
     }
 
     private init(_ name: String, _ arguments: [String], in directory: String) throws {

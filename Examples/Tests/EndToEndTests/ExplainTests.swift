@@ -174,6 +174,21 @@ struct ExplainTests {
         #expect(end.errors.contains("more than 1000 header fields"))
     }
 
+    /// What an answer means may depend on the query of its request, wherever that stands.
+    @Test(arguments: [
+        (["--request", "GET /oauth2/v1/authorize?sessionToken=s3cret"], ""),
+        ([], "> GET /oauth2/v1/authorize?sessionToken=s3cret HTTP/1.1\n>\n"),
+    ])
+    func theQueryOfTheRequestCounts(options: [String], request: String) async throws {
+        let end = try await BuiltProgram.run(
+            "auth-client",
+            ["--provider", "okta", "explain", "--presented", "session"] + options,
+            input: request + "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html><body>Sign in</body></html>"
+        )
+        #expect(end.output.hasPrefix("HTTP 200: credential_rejected\n"))
+        #expect(!end.output.contains("s3cret") && !end.errors.contains("s3cret"))
+    }
+
     @Test func aHeaderNeedsNoStatusLine() async throws {
         let text = "Retry-After: 10\nContent-Type: application/json\n\n{}"
         let end = try await BuiltProgram.run(

@@ -171,13 +171,15 @@ struct ForgeRockSignInTests {
         }
     }
 
-    @Test func aSuspendedJourneyIsResumedOnce() async throws {
+    /// The id stands in the query, or behind the fragment of a login page.
+    @Test(arguments: ["?", "#login?"]) func aSuspendedJourneyIsResumedOnce(mark: String) async throws {
         try await AM.run { bench in
             let suspended = try await bench.journey("Suspend", answers: "{}")
             #expect(suspended.status == 77)
             #expect(suspended.kind == "user_action_required")
             #expect(suspended.errors.contains("An email has been sent to you."))
-            let link = try #require(bench.sandbox.outbox(to: "ada@example.com").last?.code)
+            let mailed = try #require(bench.sandbox.outbox(to: "ada@example.com").last?.code)
+            let link = mailed.replacing("?", with: mark)
             let resumed = try await bench.run("sign-in", "--resume", link, answers: "{}", secrets: [link])
             #expect(resumed.status == 0)
             #expect(resumed.session?.hasPrefix("id=ada,") == true)

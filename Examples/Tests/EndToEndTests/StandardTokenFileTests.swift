@@ -55,6 +55,45 @@ struct StandardTokenFileTests {
         }
     }
 
+    /// However names are put together, two that differ have two files.
+    @Test(arguments: [
+        ("/Proxy", "/proxy"), ("/a_b", "/a-b"), ("/" + String(repeating: "a", count: 230) + "1", nil),
+    ])
+    func noOtherPathGetsTheToken(path: String, other: String?) async throws {
+        try await Bench.run { bench in
+            let first = try await Self.run(bench, Self.signIn, url: bench.sandbox.url + path)
+            #expect(first.status == 0)
+            let sent = bench.sandbox.requests().count
+            let other = other ?? String(path.dropLast()) + "2"
+            #expect(try await Self.run(bench, ["status"], url: bench.sandbox.url + other).status == 77)
+            #expect(bench.sandbox.requests().count == sent)
+            #expect(try await Self.run(bench, ["status"], url: bench.sandbox.url + path).status == 0)
+        }
+    }
+
+    @Test(arguments: [
+        ["--realm", "Alpha"], ["--client-id", "alpha", "--redirect-uri", "app:/back"],
+    ])
+    func noOtherRealmOrClientGetsTheToken(other: [String]) async throws {
+        try await Bench.run { bench in
+            func run(_ arguments: [String]) async throws -> BuiltProgram.End {
+                try await BuiltProgram(
+                    "auth-client",
+                    ["--provider", "forgerock", "--base-url", bench.sandbox.url + "/am"] + arguments,
+                    in: bench.directory,
+                    input: "open-sesame-42\n"
+                ).end()
+            }
+            let signIn = ["--journey", "Login", "--password-stdin", "sign-in", "--identifier", "ada"]
+            let first = try await run(["--realm", "alpha"] + signIn)
+            #expect(first.status == 0)
+            let sent = bench.sandbox.requests().count
+            #expect(try await run(other + ["status"]).status == 77)
+            #expect(bench.sandbox.requests().count == sent)
+            #expect(try await run(["--realm", "alpha", "status"]).status == 0)
+        }
+    }
+
     @Test func nothingIsKeptOnWish() async throws {
         try await Bench.run { bench in
             let end = try await Self.run(bench, Self.signIn + ["--no-token-file"])

@@ -172,6 +172,10 @@ public struct SignInFlow: Sendable {
         if refusal.reason == .identityChanged { throw refusal }
         // Where the server does not tell, the step stays in doubt.
         if case .resync(let doubt?) = call, refusal.tellsNothing { throw doubt }
+        if case .resend(let challenge, isWish: true) = call, refusal.isOfTooManyCodes {
+            await responder.notice(refusal.outcome)
+            return .ask(challenge)
+        }
         let (answered, tried) = subject(of: call, opening, progress)
         let reaction = SignInRules.reaction(
             to: refusal.outcome,
@@ -180,10 +184,6 @@ public struct SignInFlow: Sendable {
             options: options
         )
         var move: Move?
-        if case .resend(let challenge, isWish: true) = call, refusal.isOfTooManyCodes {
-            await responder.notice(refusal.outcome)
-            return .ask(challenge)
-        }
         switch reaction {
         case .fail:
             break

@@ -111,15 +111,14 @@ final class SessionTokenCache: Sendable {
     /// ended since.
     func freshToken(for key: Key, api: ClerkAPI) async throws -> ClerkSessionToken {
         let mint = state.withLock { $0.begin(key) }
-        do {
-            let token = try await api.mint(key)
+        var token: ClerkSessionToken?
+        defer {
             let time = api.now
             state.withLock { $0.end(mint, of: key, with: token, now: time) }
-            return token
-        } catch {
-            state.withLock { _ = $0.underway.removeValue(forKey: mint) }
-            throw error
         }
+        let fresh = try await api.mint(key)
+        token = fresh
+        return fresh
     }
 
     /// The token that is held, if it has not expired.

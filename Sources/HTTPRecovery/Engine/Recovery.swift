@@ -41,8 +41,8 @@ public struct Recovery: Middleware {
     ) async throws -> Response {
         let origin = Origin(of: request)
         var rules = rules
-        // Mostly none: then nothing is copied.
         if let limit = RecoveringClient.waitLimit { rules.maxWait = min(rules.maxWait, max(.zero, limit)) }
+        // Mostly none: then nothing is copied.
         if !context.options.policies.isEmpty { rules.policies = context.options.policies + rules.policies }
         var context = context
         context.longestWait = min(rules.maxWait, context.longestWait ?? .longest)

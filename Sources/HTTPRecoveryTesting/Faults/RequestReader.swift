@@ -49,7 +49,8 @@ struct RequestReader {
         }
         let parts = (lines.first ?? "").split(separator: " ")
         var fields = HTTPFields()
-        for line in lines.dropFirst() {
+        // More than any client sends; the fields of HTTP have a bound of their own, which must not be met.
+        for line in lines.dropFirst().prefix(10_000) {
             guard let colon = line.firstIndex(of: ":"), let name = HTTPField.Name(String(line[..<colon])) else {
                 continue
             }

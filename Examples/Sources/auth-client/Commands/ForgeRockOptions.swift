@@ -1,4 +1,5 @@
 import ArgumentParser
+import ForgeRockAuth
 import HTTPRecovery
 import HTTPTypes
 
@@ -45,11 +46,15 @@ struct ForgeRockOptions: ParsableArguments {
         guard resume.contains("://") else {
             // An id is a word of the server's; anything else was meant to be a link.
             let isWord = resume.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && !"/?#&\"<>\\".utf8.contains($0) }
-            if !isWord { throw ValidationError("--resume: '\(resume)' is neither a link nor an id.") }
+            if !isWord { throw ValidationError("--resume takes a link or an id, and this is neither.") }
             return
         }
-        guard let link = try? HTTPRequest(url: resume), link.path?.contains("suspendedId=") == true else {
-            throw ValidationError("--resume: the link has no suspendedId.")
+        let link: HTTPRequest
+        do {
+            _ = try JourneyStart.resuming(resume)
+            link = try HTTPRequest(url: resume)
+        } catch {
+            throw ValidationError("--resume: \(error)")
         }
         guard Origin(of: link) == Origin(of: base) else {
             throw ValidationError(

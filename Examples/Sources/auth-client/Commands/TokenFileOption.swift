@@ -75,26 +75,42 @@ enum TokenPlace: Sendable {
     /// A name that no two servers, realms or clients share, so that no token goes to another than its own.
     private static func fileName(_ options: ClientOptions) -> String {
         let url = options.baseURL ?? ""
-        var parts = [options.provider.rawValue]
         let isSecure = url.lowercased().hasPrefix("https://")
-        if !isSecure { parts.append("http") }
-        parts.append(String(url.drop { $0 != "/" }.drop { $0 == "/" }))
-        parts += [
-            options.forgeRock.realm, options.oauth.clientID, options.oauth.authServer, options.facebook.appID,
-        ].compactMap { $0 }
-        let name = parts.map(escaped).joined(separator: "_")
-        return "\(name.prefix(200)).json"
+        var server = url.drop { $0 != "/" }.drop { $0 == "/" }
+        while server.last == "/" { server = server.dropLast() }
+        // Hosts are the same in any case, paths are not.
+        let host = server.prefix { $0 != "/" }
+        var parts: [String?] = [
+            host.lowercased() + server[host.endIndex...], options.forgeRock.realm, options.oauth.clientID,
+            options.oauth.authServer, options.facebook.appID,
+        ]
+        // What is not there keeps its place, or one client's name could be another's realm.
+        while parts.last == .some(nil) { parts.removeLast() }
+        let scheme = isSecure ? [] : ["http"]
+        let name = ([options.provider.rawValue] + scheme + parts.map { escaped($0 ?? "") }).joined(separator: "_")
+        return folded("\(name).json")
     }
+
+    /// A path of names that are not too long for a file system: a longer one becomes a file in directories.
+    private static func folded(_ name: String) -> String {
+        var rest = name[...]
+        var path = ""
+        while rest.utf8.count > longestName {
+            path += rest.prefix(longestName) + "/"
+            rest = rest.dropFirst(longestName)
+        }
+        return path + rest
+    }
+
+    private static let longestName = 200
 
     /// The text in letters that every file system takes; what is replaced keeps its number, so that two stay two.
     private static func escaped(_ text: String) -> String {
         var result = ""
-        var rest = text[...]
-        while rest.last == "/" { rest = rest.dropLast() }
-        for byte in rest.lowercased().utf8 {
+        for byte in text.utf8 {
             switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),
-                UInt8(ascii: "-"):
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
                 result.unicodeScalars.append(Unicode.Scalar(byte))
             default: result += "%" + String(byte, radix: 16)
             }

@@ -53,7 +53,10 @@ struct PastedExchange: Sendable {
             )
         }
         if let method = hints.method { exchange.method = method }
-        if let path = hints.path { exchange.path = String(path.prefix { $0 != "?" && $0 != "#" }) }
+        if let path = hints.path {
+            let request = Exchange(method: exchange.method, path: path, result: exchange.result, now: now)
+            (exchange.path, exchange.query) = (request.path, request.query)
+        }
         if let presented = hints.presented { exchange.presented = presented }
     }
 
@@ -163,7 +166,7 @@ private struct TranscriptReader {
             words[0].allSatisfy({ $0.isASCII && $0.isUppercase }), words[1].hasPrefix("/"),
             let method = HTTPRequest.Method(String(words[0]))
         else { return nil }
-        return (method, String(words[1].prefix { $0 != "?" && $0 != "#" }))
+        return (method, String(words[1]))
     }
 
     private static func statusLine(_ line: Substring) -> Int? {
