@@ -213,7 +213,9 @@ if let names = Context.environment["HTTP_RECOVERY_ONLY"] {
     var wanted: Set<String> = []
     var found = names.split(separator: " ").map(String.init)
     while let name = found.popLast() {
-        guard wanted.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else { continue }
+        guard wanted.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else {
+            continue
+        }
         for dependency in target.dependencies {
             switch dependency {
             case .targetItem(let name, _), .byNameItem(let name, _): found.append(name)
