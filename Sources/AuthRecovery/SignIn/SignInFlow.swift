@@ -38,7 +38,7 @@ public struct SignInFlow: Sendable {
         } catch {
             // A responder or a store may have its own word for being cancelled.
             try Task.checkCancellation()
-            throw error
+            throw (error as? RecoveryError)?.toldToWhoSignsIn ?? error
         }
     }
 
@@ -282,6 +282,17 @@ public struct SignInFlow: Sendable {
 }
 
 extension RecoveryError {
+    /// The error in words for somebody who signs in: of no session that has ended, unless one is found to have.
+    fileprivate var toldToWhoSignsIn: RecoveryError {
+        let isOver =
+            outcome.tokenAction == .clear
+            && outcome.credential.map { [.access, .session, .refresh, .id].contains($0) } ?? true
+        guard kind == .credentialRejected, outcome.userMessage == nil, !isOver else { return self }
+        var error = self
+        error.outcome.userMessage = "The service has refused the sign-in. Please start it again."
+        return error
+    }
+
     /// Whether another code is refused for now, while the one before stays good.
     fileprivate var isOfTooManyCodes: Bool {
         kind == .rateLimited || kind == .quotaExhausted
