@@ -23,8 +23,8 @@ extension ForgeRock {
         do {
             _ = try await api.session("refresh", version: "2.1", token: token, calls: calls)
             return true
-        } catch let error as RecoveryError where error.refusesSession {
-            if error.outcome.tokenAction == .clear { try await api.forget(session: token, call: calls.latest) }
+        } catch let error as RecoveryError where error.provesSessionDead {
+            try await api.forget(session: token, call: calls.latest)
             return false
         }
     }
@@ -62,7 +62,7 @@ extension ForgeRock {
         let calls = CallNumber()
         do {
             _ = try await api.session("logout", version: "3.1", token: token, calls: calls)
-        } catch let error as RecoveryError where error.refusesSession {
+        } catch let error as RecoveryError where error.provesSessionDead {
             // It is gone already, which is what was wanted.
         }
         try await api.forget(session: token, call: calls.latest)

@@ -36,7 +36,8 @@ public struct ForgeRock: Sendable {
     ///   - oauth: How the session is exchanged for tokens; nil where only the session is used.
     ///   - authenticator: Answers WebAuthn ceremonies; nil on a machine without one, and then journeys are told so at
     ///     once.
-    ///   - cookieName: The name of the session's cookie; nil lets the server tell it.
+    ///   - cookieName: The name of the session's cookie; nil lets the server tell it. While it does not, the usual name
+    ///     is assumed, and no refusal under it counts as the end of a session.
     ///   - interceptors: Change requests before they go out, in this order.
     /// - Throws: `InvalidURL` when the base URL is no such URL, or has a query or a fragment.
     public init(

@@ -64,11 +64,24 @@ final class ScriptedPerson: ChallengeResponder {
 
     private let answers: Locked<[Result<ChallengeAnswer, any Error>]>
     private let seen = Locked(Seen())
-    private let choice: Factor?
+    /// What is chosen.
+    enum Choice {
+        case always(Factor?)
+        /// In order, and nothing after that.
+        case inOrder([Factor])
 
-    init(_ answers: [Result<ChallengeAnswer, any Error>] = [], choosing choice: Factor? = nil) {
+        static func once(_ factors: Factor...) -> Choice { .inOrder(factors) }
+    }
+
+    private let choice: Locked<Choice>
+
+    init(_ answers: [Result<ChallengeAnswer, any Error>] = [], choosing choice: Choice) {
         self.answers = Locked(answers)
-        self.choice = choice
+        self.choice = Locked(choice)
+    }
+
+    convenience init(_ answers: [Result<ChallengeAnswer, any Error>] = [], choosing choice: Factor? = nil) {
+        self.init(answers, choosing: .always(choice))
     }
 
     convenience init(_ answers: ChallengeAnswer..., choosing choice: Factor? = nil) {
@@ -93,7 +106,15 @@ final class ScriptedPerson: ChallengeResponder {
 
     func choose(among factors: [Factor]) async throws -> Factor? {
         seen.withLock { $0.choices.append(factors) }
-        return choice
+        return choice.withLock { choice in
+            switch choice {
+            case .always(let factor): return factor
+            case .inOrder(var factors):
+                let next = factors.isEmpty ? nil : factors.removeFirst()
+                choice = .inOrder(factors)
+                return next
+            }
+        }
     }
 
     func notice(_ outcome: Outcome) async {

@@ -289,6 +289,26 @@ import Testing
         #expect(machine.calls.count == 9)
     }
 
+    /// Who signs in has no session that could have ended.
+    @Test(arguments: [nil, .code, .device, .client, .access, .session] as [Outcome.CredentialKind?])
+    func aSignInThatIsRefusedIsNoEndOfASession(credential: Outcome.CredentialKind?) async throws {
+        for action in [Outcome.TokenAction.keep, .clear] {
+            var refusal = RecoveryError.refused(.credentialRejected)
+            (refusal.outcome.credential, refusal.outcome.tokenAction) = (credential, action)
+            var machine = ScriptedMachine(.failure(refusal))
+            let error = await #expect(throws: RecoveryError.self) { try await run(&machine) }
+            #expect(error?.kind == .credentialRejected && error?.outcome.tokenAction == action)
+            let isOver = action == .clear && (credential == nil || credential == .access || credential == .session)
+            #expect((error?.outcome.userMessage == nil) == isOver)
+            if !isOver { #expect(error?.userMessage.contains("ended") == false) }
+        }
+        var spoken = RecoveryError.refused(.credentialRejected)
+        spoken.outcome.userMessage = "The provider's own."
+        var machine = ScriptedMachine(.failure(spoken))
+        let error = await #expect(throws: RecoveryError.self) { try await run(&machine) }
+        #expect(error?.userMessage == "The provider's own.")
+    }
+
     @Test func aServerThatOffersNothingIsAnError() async throws {
         var machine = ScriptedMachine(.success(.choose([])))
         let error = await #expect(throws: RecoveryError.self) { try await run(&machine) }

@@ -181,6 +181,51 @@ struct ClerkCodeTests {
         #expect(outcome.kind == .invalidRequest && outcome.remedies == [.askUser] && outcome.parameter == "nickname")
     }
 
+    /// What locks the account need not be what states the time.
+    @Test(
+        arguments: [
+            (#"{"errors":[{"code":"user_locked"}],"meta":{"lockout_expires_in_seconds":1800}}"#, 1800.0),
+            (#"{"errors":[{"code":"user_locked"}],"meta":{"duration_in_seconds":"90"}}"#, 90),
+            (#"{"error":{"code":"user_locked"},"meta":{"lockout_expires_in_seconds":7}}"#, 7),
+            (
+                #"{"errors":[{"code":"user_locked","meta":{"lockout_expires_in_seconds":5}}],"meta":{"lockout_expires_in_seconds":9}}"#,
+                5
+            ),
+            (
+                #"{"errors":[{"code":"user_locked","meta":{"param_name":"x"}},{"code":"n","meta":{"lockout_expires_in_seconds":60}}]}"#,
+                60
+            ),
+            (
+                #"{"errors":[{"code":"n","meta":{"lockout_expires_in_seconds":61}},{"code":"user_locked","meta":{"lockout_expires_in_seconds":"soon"}}]}"#,
+                61
+            ),
+            (
+                #"{"errors":[{"code":"user_locked"},{"code":"user_locked","meta":{"duration_in_seconds":62}}],"meta":{"lockout_expires_in_seconds":9}}"#,
+                62
+            ),
+            // That may be the duration of anything.
+            (#"{"errors":[{"code":"user_locked"},{"code":"n","meta":{"duration_in_seconds":62}}]}"#, nil),
+            (#"{"errors":[{"code":"user_locked"}],"meta":{"lockout_expires_in_seconds":"nan"}}"#, nil),
+            (#"{"errors":[{"code":"user_locked"}],"meta":[1]}"#, nil),
+        ] as [(String, Double?)]
+    )
+    func theTimeOfALockoutIsReadWhereverItStands(body: String, seconds: Double?) {
+        let outcome = Clerked(status: 403, body: body).outcome
+        #expect(outcome.kind == .accountLocked && outcome.scope == .account && outcome.retryAfter == nil)
+        #expect(outcome.lockout == seconds.map { .remaining(.seconds($0)) } ?? .indefinite)
+        #expect(outcome.remedies == (seconds == nil ? [.contactAdmin] : [.wait]))
+    }
+
+    @Test func aTimeOfALockoutLocksNothingByItself() {
+        let wrong =
+            #"{"errors":[{"code":"form_password_incorrect"}],"meta":{"lockout_expires_in_seconds":1800}}"#
+        let outcome = Clerked(body: wrong).outcome
+        #expect(outcome.kind == .invalidCredentials && outcome.lockout == nil && outcome.retryAfter == nil)
+        let throttled = #"{"errors":[{"code":"too_many_requests"}],"meta":{"lockout_expires_in_seconds":1800}}"#
+        let limit = Clerked(status: 429, body: throttled).outcome
+        #expect(limit.kind == .rateLimited && limit.lockout == nil && limit.retryAfter == nil)
+    }
+
     @Test(
         arguments: [
             (#"{"lockout_expires_in_seconds":1800}"#, 1800.0), (#"{"lockout_expires_in_seconds":"1800"}"#, 1800),

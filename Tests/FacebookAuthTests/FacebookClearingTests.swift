@@ -39,6 +39,26 @@ struct FacebookClearingTests {
         #expect(!bench.events.words.contains("clear access"), "\(name)")
     }
 
+    private static let bare: [(String, ScriptedTransport.Step)] = [
+        ("401", .status(401)), ("401 challenge", .status(401, ["www-authenticate": "Basic realm=\"proxy\""])),
+        ("401 without a code", .status(401, [:], body: "{}")),
+    ]
+
+    /// A refusal without a word of Facebook's proves nothing about the person's session, nor about the app.
+    @Test(arguments: bare.indices)
+    func aBareRefusalIsNoEndOfTheSession(index: Int) async throws {
+        let (name, step) = Self.bare[index]
+        for steps in [[step], [.error(190), step]] {
+            let bench = try FacebookBench(steps, app: FacebookBench.service)
+            let error = await #expect(throws: RecoveryError.self, "\(name)") {
+                try await bench.clock.skippingWaits(upTo: .milliseconds(1500)) { try await bench.facebook.refresh() }
+            }
+            #expect(error?.kind != .reauthenticationRequired && error?.outcome.tokenAction == .keep, "\(name)")
+            #expect(error?.userMessage.contains("not known") == true, "\(name): \(error?.userMessage ?? "")")
+            #expect(bench.transport.received.count == steps.count, "\(name)")
+        }
+    }
+
     @Test(arguments: [(463, nil), (nil, false), (nil, nil)] as [(Int?, Bool?)])
     func anExchangeThatIsDefinitelyRefusedEndsTheSession(subcode: Int?, debugged: Bool?) async throws {
         var steps: [ScriptedTransport.Step] = [.error(190, subcode)]

@@ -210,6 +210,33 @@ struct FacebookCollectionTests {
         #expect(bench.transport.received.count == 6)
     }
 
+    /// To go back and come forward again is no progress: only bytes that the server never had before are.
+    @Test(arguments: [false, true])
+    func anUploadThatGoesToAndFroEnds(isRefused: Bool) async throws {
+        let answers = (0..<40).map { number in
+            let start = number.isMultiple(of: 2) ? 2 : 0
+            return isRefused
+                ? .status(
+                    400,
+                    [:],
+                    body: Recorded.error(
+                        6000,
+                        1_363_037,
+                        more: #","error_data":{"start_offset":"\#(start)","end_offset":"4"}"#
+                    )
+                ) : Self.offsets(start, 4)
+        }
+        let bench = try FacebookBench([Self.begun] + answers)
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.skippingWaits {
+                try await bench.facebook.upload(FacebookUpload([1, 2, 3, 4]), to: "1/videos")
+            }
+        }
+        #expect(error?.kind == .unavailable && error?.reason == .attemptsExhausted)
+        #expect(isRefused ? error?.outcome.code == "6000" : error?.outcome.message?.contains("forward") == true)
+        #expect(bench.transport.received.count == 7)
+    }
+
     @Test func whatWouldBePublishedTwiceIsNotRepeated() async throws {
         let bench = try FacebookBench([Self.begun, Self.offsets(4, 4), .fail(.connectionLost, .unknown)])
         await #expect(throws: RecoveryError.self) {

@@ -125,6 +125,17 @@ struct SignInTests {
         }
     }
 
+    /// A choice is about the first question that offers it, not about the first question.
+    @Test func aChoiceWaitsForTheQuestionThatOffersIt() async throws {
+        try await Bench.run { bench in
+            let code = try #require(bench.sandbox.totp(for: "grace@example.com"))
+            let answers = #"{"password": "open-sesame-42", "choice": "totp", "totp": "\#(code)", "backup_code": "x"}"#
+            let run = try await bench.signIn("grace@example.com", answers: answers)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.texts("challenge", "kind").last == "totp")
+        }
+    }
+
     @Test func usedUpAnswersEndTheSignIn() async throws {
         try await Bench.run { bench in
             let run = try await bench.signIn(

@@ -9,6 +9,8 @@ public protocol ChallengeResponder: Sendable {
 
     /// Chooses among several factors that the server offers; nil, or one that is not among them, leaves it to the
     /// preference of the sign-in.
+    ///
+    /// A flow that has to begin again keeps to what was chosen, and does not ask again while that is offered.
     func choose(among factors: [Factor]) async throws -> Factor?
 
     /// Shows something that is answered elsewhere: a confirmation that was sent to another device, with the number to

@@ -38,7 +38,7 @@ public struct SignInFlow: Sendable {
         } catch {
             // A responder or a store may have its own word for being cancelled.
             try Task.checkCancellation()
-            throw error
+            throw (error as? RecoveryError)?.toldToWhoSignsIn ?? error
         }
     }
 
@@ -80,7 +80,7 @@ public struct SignInFlow: Sendable {
             case .ask(let question):
                 move = .call(try await ask(question))
             case .pick(let factors, let detour):
-                move = try await pick(among: factors, detour, progress)
+                move = try await pick(among: factors, detour, &progress)
             case .call(let call):
                 let opening = machine.openingFactor.map { progress.numbered(Challenge(factor: $0)) }
                 let step: SignInStep<Machine.Session>
@@ -237,7 +237,11 @@ public struct SignInFlow: Sendable {
     }
 
     /// Decides between the factors that the server offers.
-    private func pick(among offered: [Factor], _ detour: Detour?, _ progress: SignInProgress) async throws -> Move {
+    private func pick(
+        among offered: [Factor],
+        _ detour: Detour?,
+        _ progress: inout SignInProgress
+    ) async throws -> Move {
         var factors = progress.usable(offered)
         if let detour {
             factors.removeAll { $0.isSame(as: detour.question.factor) }
@@ -250,7 +254,15 @@ public struct SignInFlow: Sendable {
         } else if factors.isEmpty {
             factors = offered
         }
-        let factor = try await choose(among: factors, by: detour?.keys ?? options.preference)
+        // Who has chosen is not asked again because the flow had to begin again; but a wish is a new choice.
+        let isWish = detour.map { $0.refusal == nil } ?? false
+        let factor: Factor
+        if !isWish, let before = progress.standingChoice(among: factors) {
+            factor = before
+        } else {
+            factor = try await choose(among: factors, by: detour?.keys ?? options.preference)
+        }
+        progress.choose(factor, insteadOf: detour?.question.factor)
         if let detour, detour.refusal != nil {
             emit(.fallback(from: detour.question.key.rawValue, to: factor.key.rawValue))
         }
@@ -270,6 +282,17 @@ public struct SignInFlow: Sendable {
 }
 
 extension RecoveryError {
+    /// The error in words for somebody who signs in: of no session that has ended, unless one is found to have.
+    fileprivate var toldToWhoSignsIn: RecoveryError {
+        let isOver =
+            outcome.tokenAction == .clear
+            && outcome.credential.map { [.access, .session, .refresh, .id].contains($0) } ?? true
+        guard kind == .credentialRejected, outcome.userMessage == nil, !isOver else { return self }
+        var error = self
+        error.outcome.userMessage = "The service has refused the sign-in. Please start it again."
+        return error
+    }
+
     /// Whether another code is refused for now, while the one before stays good.
     fileprivate var isOfTooManyCodes: Bool {
         kind == .rateLimited || kind == .quotaExhausted

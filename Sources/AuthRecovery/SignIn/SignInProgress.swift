@@ -29,6 +29,10 @@ struct SignInProgress {
     private var refusals: [FactorID: Int] = [:]
     private var acceptances: [FactorID: Int] = [:]
     private var discarded: Set<FactorID> = []
+    /// What was chosen since the last beginning, in order.
+    private var chosen: [FactorID] = []
+    /// What was chosen before the last beginning and was not offered since.
+    private var standing: [FactorID] = []
 
     /// Begins.
     ///
@@ -51,9 +55,32 @@ struct SignInProgress {
         if acceptances[id, default: 0] >= Self.maxAcceptances { throw Self.circles }
     }
 
-    /// Counts one more beginning.
+    /// Counts one more beginning: what was chosen so far stands for the questions that come again.
     mutating func countRestart() {
         restarts += 1
+        standing = chosen + standing.filter { !chosen.contains($0) }
+        chosen = []
+    }
+
+    /// Remembers a choice.
+    ///
+    /// - Parameters:
+    ///   - factor: What was chosen.
+    ///   - other: The factor that it was chosen instead of, which is not gone back to.
+    mutating func choose(_ factor: Factor, insteadOf other: Factor? = nil) {
+        if let other { forget(FactorID(other)) }
+        forget(FactorID(factor))
+        chosen.append(FactorID(factor))
+    }
+
+    private mutating func forget(_ id: FactorID) {
+        chosen.removeAll { $0 == id }
+        standing.removeAll { $0 == id }
+    }
+
+    /// What was chosen among these before the flow began again; each choice stands for one question.
+    func standingChoice(among factors: [Factor]) -> Factor? {
+        standing.lazy.compactMap { id in factors.first { FactorID($0) == id } }.first
     }
 
     /// Leaves a factor aside from now on.

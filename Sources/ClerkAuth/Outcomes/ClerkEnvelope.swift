@@ -54,15 +54,35 @@ struct ClerkError {
         (meta?["param_name"]?.string?.nonEmpty ?? meta?["name"]?.string?.nonEmpty)?.bounded(to: 256)
     }
 
-    /// How long the account stays locked.
+    /// Whether the code itself says that the account is locked.
+    fileprivate var isLock: Bool { code == "user_locked" }
+}
+
+extension ClerkError {
+    /// How long an account stays locked.
     ///
-    /// Clerk states the time that remains; without one the lock has no end. What cannot be read as a number counts as absent: it is better to hold attempts back than to spend them.
-    var lockout: Outcome.Lockout {
-        for name in ["lockout_expires_in_seconds", "duration_in_seconds"] {
-            guard let value = meta?[name] else { continue }
-            let number = value.number ?? value.string.flatMap { try? JSONValue(parsing: $0).number }
-            if let number { return .remaining(max(.zero, number.seconds)) }
+    /// Clerk states the time that remains; without one the lock has no end. What cannot be read as a number counts as
+    /// absent: it is better to hold attempts back than to spend them.
+    ///
+    /// - Parameters:
+    ///   - lock: The error that says that the account is locked; its own time comes first.
+    ///   - body: The whole answer: other errors of it, or its own `meta`, may state the time too.
+    static func lockout(by lock: ClerkError, in body: JSONValue?) -> Outcome.Lockout {
+        let (exact, either) = (["lockout_expires_in_seconds"], ["lockout_expires_in_seconds", "duration_in_seconds"])
+        let others = (body?["errors"]?.array ?? []).prefix(32).compactMap(ClerkError.init)
+        let places =
+            [(lock.meta, either)] + others.map { ($0.meta, $0.isLock ? either : exact) } + [(body?["meta"], either)]
+        for (meta, names) in places {
+            guard let time = names.lazy.compactMap({ seconds(meta?[$0]) }).first else { continue }
+            return .remaining(time)
         }
         return .indefinite
+    }
+
+    private static func seconds(_ value: JSONValue?) -> Duration? {
+        guard let number = value?.number ?? value?.string.flatMap({ try? JSONValue(parsing: $0).number }) else {
+            return nil
+        }
+        return max(.zero, number.seconds)
     }
 }

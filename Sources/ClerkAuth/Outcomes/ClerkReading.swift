@@ -158,7 +158,7 @@ struct ClerkReading {
     private func refine(_ outcome: inout Outcome, _ error: ClerkError) {
         switch outcome.kind {
         case .accountLocked:
-            outcome.lockout = error.lockout
+            outcome.lockout = ClerkError.lockout(by: error, in: reading.content.json)
             if outcome.lockout == .indefinite { outcome.remedies = [.contactAdmin] }
         case .rateLimited:
             // A throttle with another status than 429.

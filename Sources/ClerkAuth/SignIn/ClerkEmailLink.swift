@@ -22,10 +22,11 @@ struct EmailLinkCallback {
 
     /// Reads an address; nil where it carries no approval.
     init?(_ address: Secret) {
-        let text = address.reveal()
-        guard let start = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
-        let query = text[text.utf8.index(after: start)...].prefix { $0 != "#" && !$0.isWhitespace }
-        let fields = FormFields(parsing: query.utf8)
+        // Byte by byte: a sign that joins a character must not hide where the query begins and ends.
+        let text = Array(address.reveal().utf8)
+        guard let start = text.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+        let query = text[(start + 1)...].prefix { $0 != UInt8(ascii: "#") && $0 > 0x20 }
+        let fields = FormFields(parsing: query)
         guard let flowID = fields["flow_id"].first, let token = fields["approval_token"].first, !flowID.isEmpty,
             !token.isEmpty, fields["flow_id"].count == 1, fields["approval_token"].count == 1
         else { return nil }

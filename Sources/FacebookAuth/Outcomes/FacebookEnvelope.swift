@@ -160,18 +160,17 @@ struct FacebookEnvelope {
         if let path = data?["blame_field_specs"]?[0]?.array?.prefix(16).compactMap(\.codeText), !path.isEmpty {
             return path.joined(separator: ".").bounded(to: 256)
         }
-        guard let message, let start = message.firstRange(of: "Param ") else { return nil }
-        let name = message[start.upperBound...].prefix { $0.isLetter || $0.isNumber || "_[]".contains($0) }
-        return name.isEmpty ? nil : String(name).bounded(to: 256)
-    }
-}
-
-extension String {
-    fileprivate func firstRange(of text: String) -> Range<String.Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-            start = index(after: start)
+        guard let message else { return nil }
+        let words = "Param "
+        var rest = Array(message.utf8)[...]
+        while let start = rest.firstIndex(of: UInt8(ascii: "P")) {
+            rest = rest[start...]
+            if rest.starts(with: words.utf8) {
+                let behind = String(decoding: rest.dropFirst(words.utf8.count), as: UTF8.self)
+                let name = behind.prefix { $0.isLetter || $0.isNumber || "_[]".contains($0) }
+                return name.isEmpty ? nil : String(name).bounded(to: 256)
+            }
+            rest = rest.dropFirst()
         }
         return nil
     }

@@ -39,6 +39,8 @@ struct FacebookExchange: TokenRenewer {
             )
             try await api.settle(error, presented)
             throw error
+        } catch let error as RecoveryError where error.kind == .credentialRejected {
+            throw error.inDoubt
         }
     }
 }

@@ -36,7 +36,7 @@ extension GraphAPI {
             error.outcome.processed = .no
             error.outcome.tokenAction = .keep
             error.cause = refusal
-            throw error
+            throw error.outcome.status == 401 ? error.inDoubt : error
         }
     }
 
@@ -57,6 +57,17 @@ extension GraphAPI {
 extension RecoveryError {
     /// Whether the presented token is refused, by a word that says so.
     var isDefiniteRefusal: Bool { outcome.isDefiniteRefusal }
+
+    /// The error with a text that says no more than a bare refusal does.
+    ///
+    /// That is neither that the person's session has ended, nor that the app is set up wrongly. What the server itself
+    /// says to the person stays.
+    var inDoubt: RecoveryError {
+        guard outcome.tokenAction == .keep, outcome.code == nil, outcome.userMessage == nil else { return self }
+        var error = self
+        error.outcome.userMessage = "Facebook has refused this. Whether you are still signed in is not known."
+        return error
+    }
 
     /// Whether Facebook has said that the app cannot ask about the token: its own is wrong, or the other is none of its
     /// own.

@@ -6,7 +6,7 @@ import HTTPTypes
 struct FacebookUploadRun {
     /// The largest chunk that is sent, whatever the server asks for.
     private static let maximumChunk: Int64 = 16 << 20
-    /// How many failures in a row, without a byte of progress, end it.
+    /// How many answers in a row, without a byte that the server did not have before, end it.
     private static let maximumFailures = 5
 
     let api: GraphAPI
@@ -40,6 +40,12 @@ struct FacebookUploadRun {
             var offsets = Offsets(begun.json, size: upload.size)
         else { throw api.failure(.unreadable, in: begun.response) }
         var failures = 0
+        // Where the server wants to go back, coming forward again is no progress: else it could go on for ever.
+        var furthest = offsets.start
+        func advance(to next: Offsets) {
+            failures = next.start > furthest ? 0 : failures + 1
+            furthest = max(furthest, next.start)
+        }
         while offsets.start < offsets.end {
             progress(offsets.start)
             do {
@@ -47,15 +53,24 @@ struct FacebookUploadRun {
                 guard let next = Offsets(answer.json, size: upload.size) else {
                     throw api.failure(.unreadable, in: answer.response)
                 }
-                failures = next.start > offsets.start ? 0 : failures + 1
-                guard failures < Self.maximumFailures else { throw api.failure(.unavailable, in: answer.response) }
+                advance(to: next)
+                guard failures < Self.maximumFailures else {
+                    var end = api.failure(.unavailable, in: answer.response)
+                    end.outcome.message = "the upload does not come forward: byte \(furthest) of \(upload.size)"
+                    end.reason = .attemptsExhausted
+                    throw end
+                }
                 offsets = next
             } catch let error as RecoveryError where error.outcome.advice?["start_offset"] != nil {
-                failures += 1
-                guard failures < Self.maximumFailures, let advice = error.outcome.advice,
-                    let next = Offsets(advice, size: upload.size)
-                else { throw error }
-                if next.start > offsets.start { failures = 0 }
+                guard let advice = error.outcome.advice, let next = Offsets(advice, size: upload.size) else {
+                    throw error
+                }
+                advance(to: next)
+                guard failures < Self.maximumFailures else {
+                    var end = error
+                    end.reason = .attemptsExhausted
+                    throw end
+                }
                 try await pause(failures)
                 offsets = next
             }

@@ -88,7 +88,11 @@ struct ForgeRockOAuth: Sendable {
 
     /// What it means that the session was not enough: that it is dead, if the server says so when asked; else the error.
     private func unaccepted(_ session: Secret, _ error: RecoveryError) async throws -> RecoveryError {
-        guard try await api.information(on: session) == nil else { return error }
+        do {
+            guard try await api.information(on: session) == nil else { return error }
+        } catch let doubt as RecoveryError where doubt.refusesSession {
+            return error
+        }
         var dead = error
         dead.outcome.kind = .credentialRejected
         dead.outcome.credential = .session

@@ -117,11 +117,11 @@ struct ForgeRockAPI: Sendable {
 
     /// The name of the session's cookie: as configured, as a journey has shown it, else as the server tells.
     ///
-    /// Where the server keeps its information to itself, the name that deployments have by default is taken. An outage
-    /// is no such case: under a wrong name a good session would look like a dead one.
-    func sessionCookieName(observer: (@Sendable (RecoveryEvent) -> Void)? = nil) async throws -> String {
-        if let known = cookieName.withLock({ $0 }) { return known }
-        var name = Self.defaultCookieName
+    /// Where the server keeps its information to itself, or something else answers in its place, the name that
+    /// deployments have by default is assumed, for this once: only what the server has said is kept. An outage is no
+    /// such case: under a wrong name a good session would look like a dead one.
+    func sessionCookieName(observer: (@Sendable (RecoveryEvent) -> Void)? = nil) async throws -> SessionCookieName {
+        if let known = cookieName.withLock({ $0 }) { return SessionCookieName(text: known) }
         do {
             let call = Call(
                 method: .get,
@@ -131,13 +131,17 @@ struct ForgeRockAPI: Sendable {
                 observer: observer
             )
             let info = try await json(send(call))
-            if let stated = info["cookieName"]?.string, HTTPField.Name(stated) != nil { name = stated }
+            if let stated = info["cookieName"]?.string, HTTPField.Name(stated) != nil {
+                let known = cookieName.withLock { known in
+                    known = known ?? stated
+                    return known ?? stated
+                }
+                return SessionCookieName(text: known)
+            }
         } catch let error as RecoveryError where Self.keepsToItself.contains(error.kind) {
             // Then the default has to do.
         }
-        let resolved = name
-        cookieName.withLock { $0 = $0 ?? resolved }
-        return resolved
+        return SessionCookieName(text: Self.defaultCookieName, isAssumed: true)
     }
 
     private static let keepsToItself: Set<Outcome.Kind> = [

@@ -2,10 +2,17 @@ import AuthRecovery
 import HTTPRecovery
 import HTTPTypes
 
+/// The name of the session's cookie.
+struct SessionCookieName {
+    var text: String
+    /// Whether the server has not said it: then what looks like a dead session may be one that was not seen.
+    var isAssumed = false
+}
+
 /// Presents the session to PingAM, to the origin it belongs to and to no other.
 struct SessionCookieLayer: Middleware {
     let origin: Origin
-    let cookieName: String
+    let cookieName: SessionCookieName
     let token: Secret
     /// Whether the token goes out in a field of its own too, as PingAM's REST API takes it.
     var addsField = true
@@ -22,16 +29,18 @@ struct SessionCookieLayer: Middleware {
         var request = request
         let value = token.reveal()
         var cookies = request.headerFields[values: .cookie]
-        cookies.append("\(cookieName)=\(value)")
+        cookies.append("\(cookieName.text)=\(value)")
         request.headerFields.setSecret(.cookie, cookies.joined(separator: "; "))
-        if addsField, let name = HTTPField.Name(cookieName) { request.headerFields.setSecret(name, value) }
+        if addsField, let name = HTTPField.Name(cookieName.text) { request.headerFields.setSecret(name, value) }
         if isPresented {
             context.record.presented = PresentedCredential(
                 kind: .session,
                 version: Credentials(ssoToken: token).version(of: .session) ?? 0
             )
         }
-        return try await next(request, body: body, context: context)
+        var response = try await next(request, body: body, context: context)
+        if cookieName.isAssumed, isPresented, response.outcome.isFailure { response.outcome.tokenAction = .keep }
+        return response
     }
 }
 

@@ -44,6 +44,8 @@ extension ForgeRockAPI {
     }
 
     /// The session as the server sees it, which does not extend its life; nil where it is dead.
+    ///
+    /// - Throws: `RecoveryError` also where it is refused under an assumed name of its cookie, which proves nothing.
     func information(on token: Secret) async throws -> ForgeRockSession? {
         let calls = CallNumber()
         do {
@@ -52,16 +54,21 @@ extension ForgeRockAPI {
             guard case .object = json, json["realm"] != nil || json["username"] != nil || json["universalId"] != nil
             else { throw Self.failure(.unreadable, in: response) }
             return ForgeRockSession(information: json)
-        } catch let error as RecoveryError where error.refusesSession {
-            if error.outcome.tokenAction == .clear { try await forget(session: token, call: calls.latest) }
+        } catch let error as RecoveryError where error.provesSessionDead {
+            try await forget(session: token, call: calls.latest)
             return nil
         }
     }
 }
 
 extension RecoveryError {
-    /// Whether the server has definitely refused the session.
+    /// Whether the server has refused the session, perhaps for another reason than its death.
     var refusesSession: Bool {
         kind == .credentialRejected && outcome.credential == .session
+    }
+
+    /// Whether the session is dead by the server's own word.
+    var provesSessionDead: Bool {
+        refusesSession && outcome.tokenAction == .clear
     }
 }

@@ -172,9 +172,11 @@ extension ForgeRockSignInMachine {
         isPrepared = true
         var isAnswered: Set<Int> = []
         for index in current.callbacks.indices {
-            if try await surroundings.callbacks.answer(&current.callbacks[index], in: current) {
-                isAnswered.insert(index)
-            }
+            // A copy: an element of an array that is lent across an await crashes the compiler of release builds.
+            var callback = current.callbacks[index]
+            let answersIt = try await surroundings.callbacks.answer(&callback, in: current)
+            current.callbacks[index] = callback
+            if answersIt { isAnswered.insert(index) }
         }
         if let hidden = current.callbacks.firstIndex(where: \.isWebAuthnOutcome), !isAnswered.contains(hidden) {
             try await performWebAuthn(in: &current, at: hidden)

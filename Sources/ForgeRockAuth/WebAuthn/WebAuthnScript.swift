@@ -2,20 +2,25 @@ import AuthRecovery
 import HTTPRecovery
 
 /// The script that older servers send for browsers, read for the ceremony in it.
+///
+/// It is read byte by byte: all that is looked for is ASCII, while a character of a `String` may join it to whatever
+/// the server puts beside it.
 struct WebAuthnScript {
-    private let text: String
+    private typealias Script = ArraySlice<UInt8>
+
+    private let text: Script
     private let isRegistration: Bool
 
     /// Reads a script; nil where it holds no ceremony.
     init?(_ text: String) {
-        let text = text.bounded(to: 262_144)
+        let text = Array(text.bounded(to: 262_144).utf8)[...]
         isRegistration = Self.holds("navigator.credentials.create", in: text)
         guard isRegistration || Self.holds("navigator.credentials.get", in: text) else { return nil }
         self.text = text
     }
 
     var ceremony: WebAuthnCeremony {
-        guard let challenge = Self.byteArrays(in: Self.rest(of: "challenge", in: text) ?? "", limit: 1).first else {
+        guard let challenge = Self.byteArrays(in: Self.rest(of: "challenge", in: text) ?? [], limit: 1).first else {
             return .unreadable
         }
         let id = Self.quoted("rpId", in: text) ?? Self.rest(of: "rp", in: text).flatMap { Self.quoted("id", in: $0) }
@@ -36,9 +41,9 @@ struct WebAuthnScript {
                 )
             )
         }
-        let user = Self.rest(of: "user", in: text) ?? ""
+        let user = Self.rest(of: "user", in: text) ?? []
         let name = Self.quoted("name", in: user) ?? ""
-        let isResident = Self.rest(of: "requireResidentKey", in: text)?.hasPrefix("true") == true
+        let isResident = Self.rest(of: "requireResidentKey", in: text)?.starts(with: "true".utf8) == true
         return .registration(
             WebAuthnRegistrationRequest(
                 challenge: challenge,
@@ -46,11 +51,11 @@ struct WebAuthnScript {
                 relyingPartyName: Self.rest(of: "rp", in: text).flatMap { Self.quoted("name", in: $0) } ?? "",
                 origin: origin,
                 user: WebAuthnRegistrationRequest.User(
-                    id: Array((Self.quotedArgument(in: Self.rest(of: "id", in: user) ?? "") ?? name).utf8),
+                    id: Array((Self.quotedArgument(in: Self.rest(of: "id", in: user) ?? []) ?? name).utf8),
                     name: name,
                     displayName: Self.quoted("displayName", in: user) ?? name
                 ),
-                algorithms: Self.numbers(after: "alg", in: Self.rest(of: "pubKeyCredParams", in: text) ?? ""),
+                algorithms: Self.numbers(after: "alg", in: Self.rest(of: "pubKeyCredParams", in: text) ?? []),
                 excludedCredentials: list("excludeCredentials") ?? [],
                 userVerification: verification,
                 residentKey: isResident ? .required : .discouraged,
@@ -74,8 +79,8 @@ struct WebAuthnScript {
         var depth = 0
         var end = rest.endIndex
         for index in rest.indices {
-            if rest[index] == "[" { depth += 1 }
-            if rest[index] == "]" {
+            if rest[index] == UInt8(ascii: "[") { depth += 1 }
+            if rest[index] == UInt8(ascii: "]") {
                 depth -= 1
                 if depth <= 0 {
                     end = index
@@ -83,53 +88,62 @@ struct WebAuthnScript {
                 }
             }
             // A name that is not followed by a list, but by a variable that was filled elsewhere.
-            if depth == 0, rest[index] == "," || rest[index] == ";" || rest[index] == "}" { return nil }
+            if depth == 0, ",;}".utf8.contains(rest[index]) { return nil }
         }
         return Self.byteArrays(in: rest[..<end])
     }
 
     // MARK: Pieces of script
 
+    /// The quoted text that follows a name.
+    static func quoted(_ name: String, in text: String) -> String? {
+        quoted(name, in: Array(text.utf8)[...])
+    }
+
+    /// The numbers that follow each occurrence of a name.
+    static func numbers(after name: String, in text: String) -> [Int] {
+        numbers(after: name, in: Array(text.utf8)[...])
+    }
+
+    /// The bytes of each `Int8Array([…])`, or of each list of numbers.
+    static func byteArrays(in text: String) -> [[UInt8]] {
+        byteArrays(in: Array(text.utf8)[...])
+    }
+
     /// What follows a name and its colon or equals sign, without the space between.
-    static func rest<Text: StringProtocol>(of name: String, in text: Text) -> Text.SubSequence?
-    where Text.SubSequence == Substring {
-        var search = text[...]
+    private static func rest(of name: String, in text: Script) -> Script? {
+        var search = text
         while let range = find(name, in: search) {
-            let before = range.lowerBound == text.startIndex ? nil : text[text.index(before: range.lowerBound)]
-            let isWhole = before.map { !$0.isLetter && !$0.isNumber && $0 != "_" } ?? true
-            let after = text[range.upperBound...].drop { $0 == "\"" || $0 == "'" || $0 == "\\" || $0.isWhitespace }
-            if isWhole, let mark = after.first, mark == ":" || mark == "=" {
-                return after.dropFirst().drop { $0.isWhitespace }
+            let isWhole = range.lowerBound == text.startIndex || !isWord(text[range.lowerBound - 1])
+            let after = text[range.upperBound...].drop { isQuote($0) || $0 == UInt8(ascii: "\\") || isSpace($0) }
+            if isWhole, let mark = after.first, mark == UInt8(ascii: ":") || mark == UInt8(ascii: "=") {
+                return after.dropFirst().drop(while: isSpace)
             }
             search = text[range.upperBound...]
         }
         return nil
     }
 
-    /// The quoted text that follows a name.
-    static func quoted(_ name: String, in text: some StringProtocol) -> String? {
-        guard let rest = rest(of: name, in: Substring(text)) else { return nil }
-        return quotedText(rest)
+    private static func quoted(_ name: String, in text: Script) -> String? {
+        rest(of: name, in: text).flatMap(quotedText)
     }
 
-    private static func quotedText(_ rest: Substring) -> String? {
-        let rest = rest.drop { $0 == "\\" }
-        guard let quote = rest.first, quote == "\"" || quote == "'" else { return nil }
-        let value = rest.dropFirst().prefix { $0 != quote && $0 != "\\" }
-        return value.isEmpty || value.endIndex == rest.endIndex ? nil : String(value)
+    private static func quotedText(_ rest: Script) -> String? {
+        let rest = rest.drop { $0 == UInt8(ascii: "\\") }
+        guard let quote = rest.first, isQuote(quote) else { return nil }
+        let value = rest.dropFirst().prefix { $0 != quote && $0 != UInt8(ascii: "\\") }
+        return value.isEmpty || value.endIndex == rest.endIndex ? nil : String(decoding: value, as: UTF8.self)
     }
 
     /// The first quoted text, as in `Uint8Array.from("…", …)`.
-    private static func quotedArgument(in text: Substring) -> String? {
-        let line = text.prefix { $0 != "\n" && $0 != "}" }
-        guard let start = line.firstIndex(where: { $0 == "\"" || $0 == "'" }) else { return nil }
-        return quotedText(line[start...])
+    private static func quotedArgument(in text: Script) -> String? {
+        let line = text.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "}") }
+        return line.firstIndex(where: isQuote).flatMap { quotedText(line[$0...]) }
     }
 
-    /// The numbers that follow each occurrence of a name.
-    static func numbers(after name: String, in text: some StringProtocol) -> [Int] {
+    private static func numbers(after name: String, in text: Script) -> [Int] {
         var numbers: [Int] = []
-        var search = Substring(text)
+        var search = text
         while numbers.count < 64, let found = rest(of: name, in: search) {
             if let number = leadingNumber(found) { numbers.append(number) }
             search = found
@@ -137,15 +151,14 @@ struct WebAuthnScript {
         return numbers
     }
 
-    private static func leadingNumber(_ text: Substring) -> Int? {
-        let isNegative = text.first == "-"
-        let digits = (isNegative ? text.dropFirst() : text).prefix { $0.isASCII && $0.isNumber }
-        guard digits.utf8.count < 16, let number = Int(digits) else { return nil }
+    private static func leadingNumber(_ text: Script) -> Int? {
+        let isNegative = text.first == UInt8(ascii: "-")
+        let digits = (isNegative ? text.dropFirst() : text).prefix { (0x30...0x39).contains($0) }
+        guard digits.count < 16, let number = Int(String(decoding: digits, as: UTF8.self)) else { return nil }
         return isNegative ? -number : number
     }
 
-    /// The bytes of each `Int8Array([…])`, or of each list of numbers.
-    static func byteArrays(in text: some StringProtocol, limit: Int = 256) -> [[UInt8]] {
+    private static func byteArrays(in text: Script, limit: Int = 256) -> [[UInt8]] {
         var arrays: [[UInt8]] = []
         var numbers: [UInt8]?
         var number: Int?
@@ -155,7 +168,7 @@ struct WebAuthnScript {
             number = nil
             isNegative = false
         }
-        for byte in text.utf8 {
+        for byte in text {
             switch byte {
             case UInt8(ascii: "["):
                 numbers = []
@@ -177,20 +190,34 @@ struct WebAuthnScript {
         return arrays
     }
 
-    private static func holds(_ part: String, in text: String) -> Bool {
-        find(part, in: text[...]) != nil
+    private static func isQuote(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
     }
 
-    private static func find(_ part: String, in text: Substring) -> Range<Substring.Index>? {
-        let wanted = Array(part.utf8)
-        let bytes = text.utf8
-        guard let first = wanted.first else { return nil }
-        var start = bytes.startIndex
-        while let candidate = bytes[start...].firstIndex(of: first) {
-            if bytes[candidate...].starts(with: wanted) {
-                return candidate..<bytes.index(candidate, offsetBy: wanted.count)
-            }
-            start = bytes.index(after: candidate)
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || (0x09...0x0D).contains(byte)
+    }
+
+    /// Whether a name goes on to the left of the byte.
+    private static func isWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func holds(_ part: String, in text: Script) -> Bool {
+        find(part, in: text) != nil
+    }
+
+    private static func find(_ part: String, in text: Script) -> Range<Int>? {
+        guard let first = part.utf8.first else { return nil }
+        var start = text.startIndex
+        while let candidate = text[start...].firstIndex(of: first) {
+            if text[candidate...].starts(with: part.utf8) { return candidate..<(candidate + part.utf8.count) }
+            start = candidate + 1
         }
         return nil
     }

@@ -10,6 +10,8 @@ final class AnswerFile: Sendable {
     private let answers: Locked<[AnswerKey: [Secret]]>
     /// The proofs in whose place another was tried.
     private let replaced = Locked<Set<AnswerKey>>([])
+    /// What the last question offered that did not have the next choice among it.
+    private let passedBy = Locked<[String]?>(nil)
 
     /// No answers.
     init() {
@@ -66,6 +68,41 @@ final class AnswerFile: Sendable {
         let proofs: [AnswerKey] = [.totp, .emailCode, .phoneCode, .backupCode, .securityAnswer]
         guard proofs.contains(key), proofs.contains(where: { $0 != key && has($0) }) else { return false }
         return replaced.withLock { $0.insert(key).inserted }
+    }
+
+    /// The factor that the next choice names, which is used up with this.
+    ///
+    /// - Returns: Nil where no choice is left, or where this question does not offer it: it then waits for the first one
+    ///   that does.
+    func takeChoice(among factors: [Factor]) -> Factor? {
+        let name = answers.withLock { $0[.choice]?.first?.reveal() }
+        guard let name else { return nil }
+        let exact = factors.first { $0.providerName == name || $0.key.rawValue == name }
+        guard let factor = exact ?? factors.first(where: { $0.providerName.lowercased() == name.lowercased() }) else {
+            passedBy.withLock { $0 = factors.map(\.providerName) }
+            return nil
+        }
+        passedBy.withLock { $0 = nil }
+        _ = take(.choice)
+        return factor
+    }
+
+    /// Why a choice that no question has offered can be a slip; nil where all were taken, or were not asked for.
+    var untakenChoice: String? {
+        guard let name = answers.withLock({ $0[.choice]?.first?.reveal() }),
+            let offered = passedBy.withLock({ $0 })
+        else { return nil }
+        return "the choice \"\(name)\" is not offered; the server offers \(offered.joined(separator: ", "))"
+    }
+
+    /// Checks at the end of a sign-in that every choice that was asked for was one.
+    ///
+    /// A factor that the server did not want this time is no mistake; a name that nothing has is.
+    func checkChoices() throws(InputError) {
+        guard let name = answers.withLock({ $0[.choice]?.first?.reveal() }), AnswerKey(rawValue: name) == nil,
+            let untaken = untakenChoice
+        else { return }
+        throw InputError("\(untaken); the session that was reached without it is kept")
     }
 
     /// The next answer, which is used up with this.

@@ -23,16 +23,7 @@ struct Responder: ChallengeResponder {
     }
 
     func choose(among factors: [Factor]) async throws -> Factor? {
-        if let choice = answers.take(.choice) {
-            let name = choice.reveal()
-            let exact = factors.first { $0.providerName == name || $0.key.rawValue == name }
-            guard let factor = exact ?? factors.first(where: { $0.providerName.lowercased() == name.lowercased() })
-            else {
-                let offered = factors.map(\.providerName).joined(separator: ", ")
-                throw InputError("the choice \"\(name)\" is not offered; the server offers \(offered)")
-            }
-            return factor
-        }
+        if let factor = answers.takeChoice(among: factors) { return factor }
         let ready = factors.filter { answers.has($0.key) }
         if let factor = ready.first(where: \.isDefault) ?? ready.first { return factor }
         guard let terminal else { return nil }
@@ -75,6 +66,7 @@ struct Responder: ChallengeResponder {
         if challenge.key == .password, let failure = challenge.previousFailure {
             return RecoveryError(outcome: failure, reason: .notRecoverable)
         }
+        if let untaken = answers.untakenChoice { tell(untaken) }
         return NoAnswer(challenge.key)
     }
 }

@@ -34,8 +34,10 @@ struct AuthClient: ParsableCommand {
               another one sent after one that nobody answered) and choice
               (an answer key, the provider's own factor name, or yes or no;
               of a locked Okta account EMAIL or SMS). An array is taken in
-              order, a text is an array of one; nothing is sent twice.
-              Without choice, a factor whose answer is at hand is taken. For
+              order, a text is an array of one; nothing is sent twice. A
+              choice is for the first question that offers it, and a sign-in
+              that begins again keeps to it. Without choice, a factor whose
+              answer is at hand is taken. For
               forgerock, get takes --answers too: a gateway may ask for a
               stronger proof before it lets the request pass. For oauth and
               facebook sign-in shows a code to enter in a browser, and needs

@@ -138,7 +138,9 @@ struct CommandRun: Sendable {
         case .signIn:
             let input = try SignInInput(options: options, terminal: terminal, bounds: bounds)
             try options.tokenPlace.check()
-            return .ok(name, session: try await provider.signIn(input))
+            let session = try await provider.signIn(input)
+            try input.checkChoices()
+            return .ok(name, session: session)
         case .status:
             return .ok(name, session: try await provider.status())
         case .get:

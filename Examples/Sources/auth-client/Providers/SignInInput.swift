@@ -22,6 +22,9 @@ struct SignInInput: Sendable {
         }
     }
 
+    /// Checks at the end that every choice that was prepared was one.
+    func checkChoices() throws(InputError) { try answers.checkChoices() }
+
     /// Whether a new password can be had: it was prepared, or the person can be asked.
     var hasNewPassword: Bool { answers.has(.newPassword) || prompts != nil }
 
