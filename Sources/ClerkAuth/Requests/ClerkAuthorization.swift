@@ -32,9 +32,9 @@ struct ClerkAuthorization: Middleware {
         }
         let ticket = api.mirror.begin(ClientToken.lineage(of: stored.credentials))
         progress.ticket = ticket
-        var request = request
+        var (request, context) = (request, context)
         if let token = stored.credentials.clientToken { request.headerFields.setAuthorization(token.reveal()) }
-        context.record.presented = presented
+        context.present(presented)
         let result: Result<Response, any Error>
         do {
             result = .success(try await next(request, body: body, context: context))
