@@ -49,7 +49,7 @@ struct ClerkAuthorization: Middleware {
             let mayClear = (try? result.get())?.outcome.tokenAction == .clear
             if let change = ClientToken.change(statedBy: head.headerFields), change != .clear || mayClear {
                 // Not the caller's to cancel: a token that is replaced and not kept would be lost for good.
-                own = try await Task { try await keep(change, since: stored, context: context) }.value
+                own = try await Task { [context] in try await keep(change, since: stored, context: context) }.value
             }
         }
         let response = try result.get()
