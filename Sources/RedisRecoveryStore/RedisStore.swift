@@ -22,7 +22,10 @@ public final class RedisStore: RecoveryStore {
     public init(configuration: Configuration = Configuration()) throws(StoreError) {
         self.configuration = try configuration.validated()
         self.connection = Connection(self.configuration)
-        self.keys = Keys(namespace: configuration.namespace)
+        self.keys = Keys(
+            namespace: configuration.namespace,
+            secret: configuration.fingerprintSecret?.text ?? ""
+        )
     }
 
     /// Creates a store for the server at a URL, as ``Configuration/init(url:)`` reads it.

@@ -160,7 +160,7 @@ extension SQLiteStore {
     }
 
     private func data(_ key: Gate.Key) -> DatabaseValue {
-        data(Array(key.stableText.utf8))
+        data(Array(key.stableText(salt: namespace).utf8))
     }
 }
 #endif

@@ -84,7 +84,9 @@ import Testing
 
     @Test func aStoreThatFailsFailsTheCallAndSendsNothing() async throws {
         let bench = Bench(tokens: FailingStore())
-        await #expect(throws: TokenStoreError.self) { try await bench.send() }
+        let error = await #expect(throws: RecoveryError.self) { try await bench.send() }
+        #expect(error?.cause as? TokenStoreError == TokenStoreError("the disk is gone"))
+        #expect(error?.kind == .misconfigured)
         #expect(bench.transport.received.isEmpty)
     }
 }

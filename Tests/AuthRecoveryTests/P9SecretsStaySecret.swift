@@ -134,7 +134,11 @@ import Testing
         let state = SharedState(store)
         let key = Gate.Key(scope: .account, origin: Bench.origin, name: Self.planted)
         await state.close(Gate(key: key, reason: .accountLocked, opensAt: nil))
-        #expect(!key.stableText.contains(Self.planted))
+        let text = key.stableText(salt: Array("billing".utf8))
+        #expect(!text.contains(Self.planted))
+        #expect(text == key.stableText(salt: Array("billing".utf8)))
+        #expect(text != key.stableText(salt: Array("shipping".utf8)), "no fingerprint serves in two namespaces")
+        #expect(!text.contains(Fingerprint.text(of: Self.planted)), "nor one that was made beforehand")
     }
 }
 

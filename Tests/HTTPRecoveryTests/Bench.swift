@@ -5,7 +5,7 @@ import Testing
 
 /// A client on a manual clock and a scripted transport.
 struct Bench {
-    let clock = ManualClock()
+    let clock: ManualClock
     let transport: ScriptedTransport
     let client: RecoveringClient
     let events: EventRecorder
@@ -16,10 +16,18 @@ struct Bench {
         seed: UInt64 = 1,
         classifier: any OutcomeClassifier = HTTPClassifier(),
         enforcesTimeouts: Bool = true,
+        clock: ManualClock = ManualClock(),
+        store: any RecoveryStore = InMemoryRecoveryStore(),
         @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] }
     ) {
         transport = ScriptedTransport(steps, then: fallback, enforcesTimeouts: enforcesTimeouts)
-        let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: seed), classifier: classifier)
+        self.clock = clock
+        let runtime = Runtime(
+            time: clock.timeSource(),
+            random: RandomSource(seed: seed),
+            store: store,
+            classifier: classifier
+        )
         client = RecoveringClient(transport: transport, runtime: runtime, middlewares: middlewares)
         events = EventRecorder(runtime.events)
     }
@@ -31,6 +39,11 @@ struct Bench {
         options: RequestOptions = RequestOptions()
     ) async throws -> Response {
         try await clock.skippingWaits { try await client.send(request, body: body, options: options) }
+    }
+
+    /// Returns when so many waits were begun: their ends are fixed then, whenever they are slept for.
+    func waitForWaits(_ count: Int) async {
+        while events.words.count(where: { $0.hasPrefix("wait") }) < count { await Task.yield() }
     }
 
     static let get = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/items?key=s3cret")
@@ -47,5 +60,37 @@ struct LockoutClassifier: OutcomeClassifier {
         let seconds = HTTPField.Name("lockout").flatMap { head.headerFields[$0] }.flatMap { Int64($0) }
         outcome.lockout = seconds.map { .remaining(.seconds($0)) } ?? .indefinite
         return outcome
+    }
+}
+
+/// A memory that several clients share, as a back end outside their processes is shared.
+struct SharedMemory: RecoveryStore {
+    private let memory: InMemoryRecoveryStore
+
+    init(_ memory: InMemoryRecoveryStore) {
+        self.memory = memory
+    }
+
+    var name: String { "shared memory" }
+
+    func closedGate(among keys: [Gate.Key], at now: Timestamp) async throws -> Gate? {
+        await memory.closedGate(among: keys, at: now)
+    }
+    func close(_ gate: Gate, at now: Timestamp) async throws { await memory.close(gate, at: now) }
+    func open(_ key: Gate.Key) async throws { await memory.open(key) }
+    func joinQueue(at key: Gate.Key) async throws -> Int { await memory.joinQueue(at: key) }
+    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> Lease? {
+        await memory.acquireLease(name, for: duration, at: now)
+    }
+    func extendLease(_ lease: Lease, for duration: Duration, at now: Timestamp) async throws -> Bool {
+        await memory.extendLease(lease, for: duration, at: now)
+    }
+    func releaseLease(_ lease: Lease) async throws { await memory.releaseLease(lease) }
+    func settle(_ entry: BudgetEntry, at now: Timestamp) async throws -> BudgetBalance {
+        await memory.settle(entry, at: now)
+    }
+    func record(_ key: String) async throws -> StoredRecord? { await memory.record(key) }
+    func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> StoredRecord? {
+        await memory.replaceRecord(key, version: version, with: bytes)
     }
 }

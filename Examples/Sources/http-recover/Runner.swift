@@ -99,6 +99,10 @@ final class Runner: Sendable {
             results.finish(index, CallResult(status: response.status.code, exit: .ofRequest(response.outcome)))
             if plan.total == 1 { hint(at: response) }
         } catch let error as RecoveryError {
+            if error.reason == .notRecoverable, let failure = error.cause as? TokenStoreError {
+                results.finish(index, CallResult(exit: .badInput, message: ["\(failure)"]))
+                return
+            }
             if plan.total == 1 { await show(error.response) }
             // Who stops reading, as `head` does, knows it and needs no message.
             let isUnread = error.outcome.transportError?.code == .outputClosed

@@ -8,7 +8,7 @@ public import HTTPTypes
 /// background. A request that brings its own `Authorization` field, or presents another credential, is left alone. A
 /// token that is bound to a key is never sent as a bearer token: the call fails as `misconfigured`
 /// (``TokenBindingError``).
-public struct Authorization: Middleware {
+public struct Authorization: CredentialPresenting {
     private let tokens: TokenManager
     private let audience: Set<Origin>
 
@@ -38,14 +38,11 @@ public struct Authorization: Middleware {
         context: CallContext,
         next: Next
     ) async throws -> Response {
-        guard audience.contains(Origin(of: request)), !request.headerFields.contains(.authorization),
-            context.options.presents == nil || context.options.presents == .access
-        else {
-            return try await next(request, body: body, context: context)
-        }
+        guard attaches(to: request, context) else { return try await next(request, body: body, context: context) }
         let credentials = try await tokens.credentials(for: context).credentials
+        var context = context
         guard let token = credentials.accessToken, !token.isEmpty else {
-            context.record.presented = nil
+            context.present(nil)
             return try await next(request, body: body, context: context)
         }
         // A bound token sent without a proof is refused, and shown to whoever could use it where it is not checked.
@@ -55,12 +52,19 @@ public struct Authorization: Middleware {
         }
         var request = request
         request.headerFields.setAuthorization("Bearer \(token.reveal())")
-        context.record.presented = PresentedCredential(
-            kind: .access,
-            version: credentials.version(of: .access) ?? 0
-        )
+        context.present(PresentedCredential(kind: .access, version: credentials.version(of: .access) ?? 0))
         defer { tokens.note(context.record.receivedHead, context: context) }
         return try await next(request, body: body, context: context)
+    }
+
+    /// Whose token a request is going to carry.
+    public func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity? {
+        attaches(to: request, context) ? await tokens.identity : nil
+    }
+
+    private func attaches(to request: HTTPRequest, _ context: CallContext) -> Bool {
+        audience.contains(Origin(of: request)) && !request.headerFields.contains(.authorization)
+            && (context.options.presents == nil || context.options.presents == .access)
     }
 }
 

@@ -38,7 +38,12 @@ public struct SessionRenewal: RecoveryPolicy {
         var name: String { "refresh_credential" }
 
         func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult {
-            guard let presented = context.record.presented else { return .reauthenticationRequired(after: outcome) }
+            guard let presented = context.record.presented else {
+                // Nothing of ours was shown, so nothing of ours has ended.
+                var outcome = outcome
+                if outcome.tokenAction != .clear { outcome.credential = nil }
+                return .reauthenticationRequired(after: outcome)
+            }
             return try await tokens.repair(presented, after: outcome, context: context)
         }
     }

@@ -22,7 +22,7 @@ public import HTTPTypes
 ///
 /// Without tokens it attaches proofs alone: that is what the endpoints of the authorization server want (RFC 9449
 /// section 5).
-public struct DPoPAuthorization: Middleware {
+public struct DPoPAuthorization: CredentialPresenting {
     private let tokens: TokenManager?
     private let prover: any ProofOfPossession
     private let nonces: DPoPNonces
@@ -104,7 +104,8 @@ public struct DPoPAuthorization: Middleware {
         guard audience.contains(origin), tokens == nil || wantsToken(request, context) else {
             return try await next(request, body: body, context: context)
         }
-        let token = try await presentedToken(context)
+        var context = context
+        let token = try await presentedToken(&context)
         var request = request
         let nonce = nonces[origin]
         if token != nil || tokens == nil {
@@ -119,22 +120,28 @@ public struct DPoPAuthorization: Middleware {
         return response
     }
 
+    /// Whose token a request is going to carry; nil for one that carries a proof alone.
+    public func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity? {
+        guard let tokens, audience.contains(Origin(of: request)), wantsToken(request, context) else { return nil }
+        return await tokens.identity
+    }
+
     private func wantsToken(_ request: HTTPRequest, _ context: CallContext) -> Bool {
         !request.headerFields.contains(.authorization)
             && (context.options.presents == nil || context.options.presents == .access)
     }
 
-    private func presentedToken(_ context: CallContext) async throws -> Secret? {
+    private func presentedToken(_ context: inout CallContext) async throws -> Secret? {
         guard let tokens else { return nil }
         let credentials = try await tokens.credentials(for: context).credentials
         guard let token = credentials.accessToken, !token.isEmpty else {
-            context.record.presented = nil
+            context.present(nil)
             return nil
         }
         if let type = credentials.tokenType, !Credentials.isDPoP(type) {
             throw RecoveryError.misconfigured(TokenBindingError.notBound, context)
         }
-        context.record.presented = PresentedCredential(kind: .access, version: credentials.version(of: .access) ?? 0)
+        context.present(PresentedCredential(kind: .access, version: credentials.version(of: .access) ?? 0))
         return token
     }
 

@@ -7,6 +7,8 @@ struct Renewal: Sendable {
     let options: RenewalOptions
     let time: TimeSource
     let random: RandomSource
+    /// Told of credentials that are stored, and of those that they replace.
+    let onRenew: @Sendable (Credentials, Credentials) -> Void
     /// Told of a credential that is cleared.
     let onClear: @Sendable (Outcome.CredentialKind) -> Void
 
@@ -168,7 +170,10 @@ struct Renewal: Sendable {
                 let present = try await store.read()
                 guard present.credentials.isSameGrant(as: sent) else { return false }
                 let changed = present.credentials.applying(renewed, over: sent)
-                if try await store.replace(version: present.version, with: changed) != nil { return true }
+                if try await store.replace(version: present.version, with: changed) != nil {
+                    onRenew(changed, sent)
+                    return true
+                }
             } catch {
                 // What the server has given out exists nowhere else: not given up for a passing trouble.
                 failures += 1

@@ -26,6 +26,8 @@ public final class TokenManager: Sendable {
     private let renewer: (any TokenRenewer)?
     private let options: RenewalOptions
     private let clock = LearnedClock()
+    /// Which tokens have replaced each other.
+    let lineage = CredentialLineage()
     private let state = Locked(State())
 
     private struct State {
@@ -237,6 +239,7 @@ public final class TokenManager: Sendable {
             options: options,
             time: runtime.time,
             random: runtime.random,
+            onRenew: { [lineage] in lineage.note($0, insteadOf: $1) },
             onClear: { context.emit(.clear($0)) }
         )
         if let unsaved = state.withLock({ $0.unsaved }) {

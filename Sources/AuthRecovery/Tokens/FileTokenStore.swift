@@ -10,6 +10,9 @@ public import HTTPRecovery
 /// next change; a sealed file without its key is an error that says so, and is never overwritten. Sealing does not
 /// notice that an older state of the same file was put back.
 public final class FileTokenStore: TokenStore {
+    /// Whose credentials they are, where that was said.
+    public let identity: String?
+
     private let file: PrivateFile
     private let coding: CredentialCoding
     /// The file for whoever writes it: one at a time.
@@ -22,6 +25,7 @@ public final class FileTokenStore: TokenStore {
         self.file = PrivateFile(path: path)
         self.writable = Locked(file)
         self.coding = .plain
+        self.identity = nil
     }
 
     /// Creates a store on a file, which need not exist, and seals what it writes.
@@ -35,6 +39,7 @@ public final class FileTokenStore: TokenStore {
         self.file = PrivateFile(path: path)
         self.writable = Locked(file)
         self.coding = CredentialCoding(sealing: sealing, identity: identity)
+        self.identity = identity
     }
 
     /// The credentials in the file; empty ones where there is no file.

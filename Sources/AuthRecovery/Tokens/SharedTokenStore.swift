@@ -9,6 +9,9 @@ public import HTTPRecovery
 /// let tokens = SharedTokenStore(client.runtime.state, name: "billing-service")
 /// ```
 public final class SharedTokenStore: TokenStore {
+    /// The name.
+    public let identity: String?
+
     private let state: SharedState
     private let key: String
     private let coding: CredentialCoding
@@ -23,6 +26,7 @@ public final class SharedTokenStore: TokenStore {
     ///     are never overwritten.
     public init(_ state: SharedState, name: String, sealing: (any CredentialSealing)? = nil) {
         self.state = state
+        self.identity = name
         self.key = "credentials:\(name)"
         self.coding = CredentialCoding(sealing: sealing, identity: name)
     }

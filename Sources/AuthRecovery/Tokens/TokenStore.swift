@@ -19,6 +19,12 @@ public struct StoredCredentials: Sendable, Hashable {
 /// All changes are compare-and-swap: whoever changes credentials says which version it has read, and where another
 /// change came first it reads again. That alone makes it impossible that a late answer wipes out a fresh token.
 public protocol TokenStore: Sendable {
+    /// Whose credentials the store keeps, as all who share them know it, such as an account's name; nil where the store
+    /// does not know. Default: nil.
+    ///
+    /// Limits that a server counts per credential are kept by it, hashed, so that they outlive the renewal of a token.
+    var identity: String? { get }
+
     /// The credentials now; empty ones where nothing is stored.
     ///
     /// - Throws: ``TokenStoreError`` when the store cannot be read.
@@ -52,6 +58,9 @@ public struct TokenStoreError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension TokenStore {
+    /// By default a store does not know whose credentials it keeps.
+    public var identity: String? { nil }
+
     /// Changes the credentials, reading again whenever another change comes first.
     ///
     /// - Parameter change: Applied to the credentials of the moment, perhaps several times.

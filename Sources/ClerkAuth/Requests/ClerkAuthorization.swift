@@ -32,9 +32,9 @@ struct ClerkAuthorization: Middleware {
         }
         let ticket = api.mirror.begin(ClientToken.lineage(of: stored.credentials))
         progress.ticket = ticket
-        var request = request
+        var (request, context) = (request, context)
         if let token = stored.credentials.clientToken { request.headerFields.setAuthorization(token.reveal()) }
-        context.record.presented = presented
+        context.present(presented)
         let result: Result<Response, any Error>
         do {
             result = .success(try await next(request, body: body, context: context))
@@ -49,7 +49,7 @@ struct ClerkAuthorization: Middleware {
             let mayClear = (try? result.get())?.outcome.tokenAction == .clear
             if let change = ClientToken.change(statedBy: head.headerFields), change != .clear || mayClear {
                 // Not the caller's to cancel: a token that is replaced and not kept would be lost for good.
-                own = try await Task { try await keep(change, since: stored, context: context) }.value
+                own = try await Task { [context] in try await keep(change, since: stored, context: context) }.value
             }
         }
         let response = try result.get()

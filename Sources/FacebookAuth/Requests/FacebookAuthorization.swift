@@ -44,14 +44,10 @@ final class FacebookAuthorization: Middleware {
             )
         }
         latest.withLock { $0 = presented }
+        var (request, context) = (request, context)
         if let version = presented.version {
-            context.record.presented = PresentedCredential(
-                kind: .access,
-                version: version,
-                identity: presented.userID
-            )
+            context.present(PresentedCredential(kind: .access, version: version, identity: presented.userID))
         }
-        var request = request
         switch api.configuration.tokenPlacement {
         case .header: request.headerFields.setAuthorization("Bearer \(presented.token.reveal())")
         case .query:

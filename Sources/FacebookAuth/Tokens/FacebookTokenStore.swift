@@ -5,6 +5,8 @@ import HTTPRecovery
 struct FacebookTokenStore: TokenStore {
     let base: any TokenStore
 
+    var identity: String? { base.identity }
+
     func read() async throws -> StoredCredentials {
         try await base.read()
     }

@@ -26,17 +26,15 @@ struct SessionCookieLayer: Middleware {
         next: Next
     ) async throws -> Response {
         guard Origin(of: request) == origin else { return try await next(request, body: body, context: context) }
-        var request = request
+        var (request, context) = (request, context)
         let value = token.reveal()
         var cookies = request.headerFields[values: .cookie]
         cookies.append("\(cookieName.text)=\(value)")
         request.headerFields.setSecret(.cookie, cookies.joined(separator: "; "))
         if addsField, let name = HTTPField.Name(cookieName.text) { request.headerFields.setSecret(name, value) }
         if isPresented {
-            context.record.presented = PresentedCredential(
-                kind: .session,
-                version: Credentials(ssoToken: token).version(of: .session) ?? 0
-            )
+            let version = Credentials(ssoToken: token).version(of: .session) ?? 0
+            context.present(PresentedCredential(kind: .session, version: version))
         }
         var response = try await next(request, body: body, context: context)
         if cookieName.isAssumed, isPresented, response.outcome.isFailure { response.outcome.tokenAction = .keep }

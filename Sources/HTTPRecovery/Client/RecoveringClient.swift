@@ -13,6 +13,8 @@ public struct RecoveringClient: Sendable {
     public let runtime: Runtime
 
     private let pipeline: Next
+    /// The layers that can tell whose credential they are going to attach.
+    private let presenters: [any Middleware]
     private let transport: any HTTPTransport
     private let counter = CallCounter()
 
@@ -38,7 +40,9 @@ public struct RecoveringClient: Sendable {
             let next = Self.fold(context.options.attemptLayers, around: stage)
             return try await next(request, body: body, context: context)
         }
-        self.pipeline = Self.fold(middlewares(), around: attempt)
+        let layers = middlewares()
+        self.presenters = layers.filter { $0 is any CredentialPresenting }
+        self.pipeline = Self.fold(layers, around: attempt)
     }
 
     /// A deadline of 60 s, the default policies, and 30 s for an attempt.
@@ -53,8 +57,9 @@ public struct RecoveringClient: Sendable {
     ///   - body: The request's body.
     ///   - options: What this call wants to be treated differently.
     /// - Returns: A response whose outcome is no failure.
-    /// - Throws: ``RecoveryError`` when the call failed, with the last response and all that was tried;
-    ///   `CancellationError` as soon as the task is cancelled.
+    /// - Throws: ``RecoveryError`` when the call failed, with the last response and all that was tried, and with what a
+    ///   layer, a store or the request's body has thrown as its cause; `CancellationError` as soon as the task is
+    ///   cancelled. Nothing else.
     public func send(
         _ request: HTTPRequest,
         body: HTTPBody? = nil,
@@ -62,26 +67,23 @@ public struct RecoveringClient: Sendable {
     ) async throws -> Response {
         let record = CallRecord(callID: options.callID ?? counter.next())
         var context = CallContext(options: options, record: record, runtime: runtime)
+        context.presenters = presenters
         let start = runtime.time.now
         let limits = [options.deadline, Self.timeLimit].compactMap { $0 }
         if let limit = limits.min() { context.deadline = start.advanced(by: max(limit, .zero)) }
+        let failures = body.flatMap { $0.bytesInMemory == nil ? BodyFailures() : nil }
         do {
-            let response = try await run(request, body: body, context: context)
+            let response = try await run(request, body: body?.noting { failures?.note($0) }, context: context)
             report(.ok, since: start, context: context)
             return response
-        } catch let error as RecoveryError {
-            context.emit(
-                .givingUp(error.outcome, reason: error.reason, retryAfter: error.retryAfter, until: error.retryAt)
-            )
-            report(.failed, since: start, context: context)
-            throw error
         } catch is CancellationError {
             report(.cancelled, since: start, context: context)
             throw CancellationError()
         } catch {
-            // Such as a store of credentials that cannot be read.
-            let outcome = Outcome(.misconfigured, processed: .no, remedies: [.fixRequest])
-            context.emit(.givingUp(outcome, reason: .notRecoverable, retryAfter: nil, until: nil))
+            let error = RecoveryError(of: error, body: failures, context: context)
+            context.emit(
+                .givingUp(error.outcome, reason: error.reason, retryAfter: error.retryAfter, until: error.retryAt)
+            )
             report(.failed, since: start, context: context)
             throw error
         }

@@ -16,15 +16,18 @@ struct CallGates: Sendable {
     func closed() async -> Gate? {
         let state = context.runtime.state
         guard state.mayHoldGates else { return nil }
-        return await state.closedGate(among: Outcome.Scope.allCases.compactMap { key(for: $0) })
+        let credential = await context.credential(of: request)
+        return await state.closedGate(among: Outcome.Scope.allCases.flatMap { keys(for: $0, credential) })
     }
 
-    /// Closes the gate of the outcome's scope, if the server has stated a time.
+    /// Closes the gate of the outcome's scope, if the server has stated a time, at the origin that has stated it.
     ///
+    /// - Parameters:
+    ///   - outcome: What the attempt came to.
+    ///   - answering: Who has answered, where that is not the origin that was asked.
     /// - Returns: The gate's key, where one was closed.
-    func close(for outcome: Outcome) async -> Gate.Key? {
+    func close(for outcome: Outcome, by answering: Origin? = nil) async -> Gate.Key? {
         let isLockout = outcome.kind == .accountLocked
-        guard let key = key(for: isLockout ? .account : outcome.scope) else { return nil }
         var opensAt: Timestamp?
         switch (isLockout, outcome.lockout, outcome.retryAfter) {
         case (true, .remaining(let time), _) where time > .zero,
@@ -33,6 +36,9 @@ struct CallGates: Sendable {
         case (true, .indefinite, _): opensAt = nil
         default: return nil
         }
+        let credential = await context.credential(of: request)
+        guard var key = keys(for: isLockout ? .account : outcome.scope, credential).first else { return nil }
+        if let answering { key.origin = answering }
         await context.runtime.state.close(
             Gate(
                 key: key,
@@ -66,22 +72,16 @@ struct CallGates: Sendable {
         return outcome
     }
 
-    private func key(for scope: Outcome.Scope) -> Gate.Key? {
+    /// The keys of a scope's gate, the one by which it is closed first; none where the call is not of the scope.
+    private func keys(for scope: Outcome.Scope, _ credential: CredentialIdentity) -> [Gate.Key] {
+        let names: [String]
         switch scope {
         case .endpoint:
-            let name = context.classifier.endpointClass(method: request.method, path: request.pathWithoutQuery)
-            return Gate.Key(scope: scope, origin: origin, name: name)
-        case .origin, .credential: return Gate.Key(scope: scope, origin: origin, name: credential)
-        case .account: return context.options.account.map { Gate.Key(scope: scope, origin: origin, name: $0) }
-        case .app: return Gate.Key(scope: scope, origin: origin, name: context.options.app ?? "")
+            names = [context.classifier.endpointClass(method: request.method, path: request.pathWithoutQuery)]
+        case .origin, .credential: names = [credential.name] + credential.formerNames
+        case .account: names = context.options.account.map { [$0] } ?? []
+        case .app: names = [context.options.app ?? ""]
         }
-    }
-
-    /// What tells the request's credential from others: a fingerprint, since the key may be stored or printed; the same
-    /// in every process, since they may share the store.
-    private var credential: String {
-        if let id = context.options.credentialID { return id }
-        guard let field = request.headerFields[.authorization] else { return "" }
-        return Fingerprint.text(of: field)
+        return names.map { Gate.Key(scope: scope, origin: origin, name: $0) }
     }
 }

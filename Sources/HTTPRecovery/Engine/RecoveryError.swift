@@ -46,9 +46,10 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
     /// What can be done about it, best first.
     public var remedies: [Remedy] { outcome.remedies }
 
-    /// A sentence that can be shown to a person: the provider's own where it has one for the end user, else ours.
+    /// A sentence that can be shown to a person: the provider's own where it has one for the end user, else ours, by
+    /// what happened and by why it was not tried again.
     public var userMessage: String {
-        outcome.userMessage ?? outcome.kind.userMessage
+        outcome.userMessage ?? outcome.sentence(endedBy: reason)
     }
 
     /// A line for logs.

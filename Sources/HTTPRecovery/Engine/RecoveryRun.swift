@@ -17,6 +17,15 @@ struct RecoveryRun {
     private var repairs: [String] = []
     /// What the attempt before the coming one came to; nil before the first and for the free replay.
     private var failureToRetry: Outcome.Kind?
+    /// What the budget has paid for that has not gone out yet.
+    private var payment: Payment?
+
+    /// What is paid for before it is waited for.
+    private enum Payment {
+        case resend
+        /// A request that continues the call; given back when the call ends well.
+        case followUp
+    }
 
     init(
         rules: RecoveryRules,
@@ -37,6 +46,16 @@ struct RecoveryRun {
     }
 
     mutating func callAsFunction() async throws -> Response {
+        do {
+            return try await run()
+        } catch {
+            // Paid for, and not sent after all.
+            if payment != nil { budget.refund() }
+            throw error
+        }
+    }
+
+    private mutating func run() async throws -> Response {
         try await enter()
         while true {
             try Task.checkCancellation()
@@ -45,16 +64,16 @@ struct RecoveryRun {
                 try await react(to: gates.outcome(of: gate), gate: gate.key, response: nil)
                 continue
             }
-            let isPaid = failureToRetry != nil
-            try await payForRetry()
+            let isResend = payment == .resend
+            spend()
             attempts += 1
             isPaced = false
             let (outcome, response) = try await attempt()
             if let response, !outcome.isFailure {
-                if isPaid { budget.refund() }
+                if isResend { budget.refund() }
                 return response
             }
-            let gate = await gates.close(for: outcome)
+            let gate = await gates.close(for: outcome, by: response?.origin)
             lastFailure = (outcome, response)
             failureToRetry = outcome.kind
             try await react(to: outcome, gate: gate, response: response, wasSent: true)
@@ -87,22 +106,35 @@ struct RecoveryRun {
 
     private var lastFailure: (outcome: Outcome, response: Response?)?
 
-    /// Counts the call, or charges the request where it continues one.
-    private func enter() async throws {
+    /// Counts the call, or charges the request where it continues one, which may have to wait.
+    private mutating func enter() async throws {
         guard let cause = context.followUp else { return budget.recordCall() }
-        guard await budget.withdraw(sharedBy: context.runtime.state) else {
-            throw error(cause, .budgetExhausted, needed: nil, response: nil)
-        }
-        context.record.owe(budget)
+        try await pay(for: .followUp, after: cause, response: nil)
+        guard let delay = cause.retryAfter, delay > .zero else { return }
+        var hold = Outcome(.unavailable, processed: .no, retryAfter: delay, remedies: [.wait])
+        hold.status = cause.status
+        try await react(to: hold, gate: nil, response: nil)
     }
 
-    /// Withdraws from the budget what the coming resend costs.
-    private func payForRetry() async throws {
-        guard let reason = failureToRetry, let lastFailure else { return }
-        guard await budget.withdraw(sharedBy: context.runtime.state) else {
-            throw error(lastFailure.outcome, .budgetExhausted, needed: nil, response: lastFailure.response)
+    /// Withdraws from the budget what the coming request costs: before the wait for it, which would be in vain else.
+    private mutating func pay(for what: Payment, after outcome: Outcome, response: Response?) async throws {
+        guard try await budget.withdraw(sharedBy: context.runtime.state) else {
+            throw error(outcome, .budgetExhausted, needed: nil, response: response)
         }
-        context.emit(.retry(number: context.record.attempts + 1, reason: reason))
+        payment = what
+    }
+
+    /// Uses what is paid for: the request goes out now.
+    private mutating func spend() {
+        switch payment {
+        case .resend:
+            if let reason = failureToRetry {
+                context.emit(.retry(number: context.record.attempts + 1, reason: reason))
+            }
+        case .followUp: context.record.owe(budget)
+        case nil: break
+        }
+        payment = nil
     }
 
     private func attempt() async throws -> (Outcome, Response?) {
@@ -138,7 +170,9 @@ struct RecoveryRun {
         switch rules.next(situation, obstacle: obstacle, hasBudget: budget.hasBalance) {
         case .giveUp(let reason, let needed): throw error(outcome, reason, needed: needed, response: response)
         case .repair(let repair): try await perform(repair, outcome, response)
-        case .retry(let delay): try await wait(delay, for: outcome, gate: gate)
+        case .retry(let delay):
+            if wasSent { try await pay(for: .resend, after: outcome, response: response) }
+            try await wait(delay, for: outcome, gate: gate)
         }
     }
 

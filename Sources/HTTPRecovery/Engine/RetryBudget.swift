@@ -7,14 +7,30 @@ public final class RetryBudget: Sendable {
     /// The sizes of a budget.
     public struct Configuration: Sendable, Hashable {
         /// The resends that each call adds, 0 to 1; default: 0.2.
-        public var ratio: Double
-        /// The resends that are there before any call, and the most that can be saved up; at least 0; default: 10.
-        public var burst: Int
+        ///
+        /// A value out of range is clamped, NaN is 0.
+        public var ratio: Double {
+            get { boundedRatio }
+            set { boundedRatio = newValue.isNaN ? 0 : min(max(newValue, 0), 1) }
+        }
+
+        /// The resends that are there before any call, and the most that can be saved up, 0 to a million; default: 10.
+        ///
+        /// A value out of range is clamped.
+        public var burst: Int {
+            get { boundedBurst }
+            set { boundedBurst = min(max(newValue, 0), Self.largestBurst) }
+        }
+
+        private var boundedRatio = 0.0
+        private var boundedBurst = 0
+
+        fileprivate static let largestBurst = 1_000_000
 
         /// Creates sizes; values out of range are clamped.
         public init(ratio: Double = 0.2, burst: Int = 10) {
-            self.ratio = ratio.isNaN ? 0 : min(max(ratio, 0), 1)
-            self.burst = min(max(burst, 0), 1_000_000)
+            self.ratio = ratio
+            self.burst = burst
         }
     }
 
@@ -70,29 +86,48 @@ public final class RetryBudget: Sendable {
     /// Pays for a resend from the budget of all who share the state; false when that is used up.
     ///
     /// Only a resend asks the store; what calls add is booked with it.
-    func withdraw(sharedBy state: SharedState) async -> Bool {
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled; then nothing is paid, or it is given back.
+    func withdraw(sharedBy state: SharedState) async throws -> Bool {
+        try Task.checkCancellation()
         if state.isLocal { return withdraw() }
         let deposit = account.withLock { account in
             defer { account.unbooked = 0 }
             return account.unbooked
         }
-        let answer = await state.settle(
-            BudgetEntry(key: key, deposit: deposit, withdrawal: Self.unit, limit: limit, initial: initial)
-        )
-        account.withLock { $0.balance = answer.balance + $0.unbooked }
-        return answer.isGranted
+        let entry = BudgetEntry(key: key, deposit: deposit, withdrawal: Self.unit, limit: limit, initial: initial)
+        let flight = Flight<Bool>()
+        // Not a child of the caller's task: what the store books while the caller leaves has to be known.
+        Task {
+            let answer = await state.settle(entry)
+            account.withLock { $0.balance = Self.bounded(answer.balance).saturatingAdding($0.unbooked) }
+            flight.land(.success(answer.isGranted))
+        }
+        do {
+            return try await flight.value
+        } catch {
+            Task {
+                if try await flight.value { refund() }
+            }
+            throw error
+        }
     }
 
-    /// Gives back what a resend cost, because it succeeded.
+    /// Gives back what a resend cost, because it succeeded or was not made.
     public func refund() {
         add(Self.unit)
     }
 
     private func add(_ amount: Int) {
         account.withLock { account in
-            account.balance = min(account.balance + amount, max(account.balance, limit))
-            account.unbooked = min(account.unbooked + amount, limit)
+            account.balance = min(account.balance.saturatingAdding(amount), max(account.balance, limit))
+            account.unbooked = min(account.unbooked.saturatingAdding(amount), limit)
         }
+    }
+
+    /// What a store tells, within what any budget can hold.
+    private static func bounded(_ balance: Int) -> Int {
+        min(max(balance, 0), Configuration.largestBurst * unit)
     }
 }
 

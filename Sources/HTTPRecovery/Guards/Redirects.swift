@@ -10,7 +10,8 @@ public import HTTPTypes
 /// - At another origin the credentials and every field that looks like one are left out, and so are the call's own
 ///   attempt layers. A body is never sent to another origin: nobody knows what is in it.
 /// - `https` is never left for `http`.
-/// - A `Retry-After` of the redirect is kept like any other.
+/// - A `Retry-After` of the redirect is waited out before the hop, within the engine's bounds. It holds this call
+///   alone: what a server says about another's URL is nothing that the other has said.
 public struct Redirects: Middleware {
     /// The most redirects that a call follows.
     public var limit: Int
@@ -40,7 +41,8 @@ public struct Redirects: Middleware {
         var hop = RedirectHop(request: request, body: body, context: context)
         var count = 0
         while true {
-            let response = try await next(hop.request, body: hop.body, context: hop.context)
+            var response = try await next(hop.request, body: hop.body, context: hop.context)
+            response.origin = hop.origin
             guard Self.isRedirect(response), !response.outcome.isFailure, context.options.followsRedirects else {
                 if !response.outcome.isFailure { context.record.settle() }
                 return response
@@ -54,7 +56,6 @@ public struct Redirects: Middleware {
                     history: context.record.history
                 )
             }
-            await hop.hold(for: response)
         }
     }
 
@@ -69,6 +70,14 @@ private struct RedirectHop {
     var request: HTTPRequest
     var body: HTTPBody?
     var context: CallContext
+    /// Where the request goes, where that is not the origin that was asked.
+    private(set) var origin: Origin?
+
+    init(request: HTTPRequest, body: HTTPBody?, context: CallContext) {
+        self.request = request
+        self.body = body
+        self.context = context
+    }
 
     /// Turns the request into the one that the redirect asks for; returns why that must not be, if so.
     mutating func follow(_ response: Response) -> StopReason? {
@@ -88,20 +97,17 @@ private struct RedirectHop {
             if from != to { return .redirectRefused }
             if !body.canBeRead { return .bodyNotReplayable }
         }
-        if from != to { leaveOrigin() }
+        if from != to {
+            leaveOrigin()
+            origin = to
+        }
         request.scheme = target.scheme
         request.authority = target.authority
         request.path = target.path
-        context.followUp = Redirects.outcome(of: response)
+        var cause = Redirects.outcome(of: response)
+        cause.retryAfter = ServerDelay(response.head, receivedAt: context.runtime.time.wallTime).delay
+        context.followUp = cause
         return nil
-    }
-
-    /// Keeps the redirect's stated delay: a gate holds the target until it has passed.
-    func hold(for response: Response) async {
-        let now = context.runtime.time.wallTime
-        guard let delay = ServerDelay(response.head, receivedAt: now).delay, delay > .zero else { return }
-        let outcome = Outcome(.unavailable, processed: .no, retryAfter: delay, remedies: [.wait])
-        _ = await CallGates(origin: Origin(of: request), request: request, context: context).close(for: outcome)
     }
 
     private mutating func dropBody() {
@@ -116,6 +122,7 @@ private struct RedirectHop {
         context.options.credentialID = nil
         context.options.account = nil
         context.options.presents = nil
+        context.present(nil)
     }
 }
 
@@ -128,12 +135,12 @@ extension HTTPFields {
 }
 
 /// Which header fields may carry a credential.
-private enum CredentialFields {
+enum CredentialFields {
     static func looksLikeCredential(_ field: HTTPField) -> Bool {
         let name = field.name.canonicalName
         if words.contains(where: { name.holds($0) }) { return true }
-        let value = field.value.prefix(7).lowercased()
-        return value.hasPrefix("bearer ") || value.hasPrefix("basic ") || value.hasPrefix("eyj")
+        let start = String(decoding: field.value.utf8.prefix(7), as: UTF8.self).lowercased().utf8
+        return ["bearer ", "basic ", "eyj"].contains { start.starts(with: $0.utf8) }
     }
 
     /// Parts of the names, in lower case; rather one too many, since a dropped field is at worst a missing comfort.

@@ -122,6 +122,18 @@ public struct HTTPBody: Sendable, AsyncSequence {
         }
     }
 
+    /// The same body, which tells what it throws while it is read.
+    func noting(_ note: @escaping @Sendable (any Error) -> Void) -> HTTPBody {
+        switch source {
+        case .bytes: self
+        case .stream(let make): HTTPBody(source: .stream({ make().noting(note) }), length: length)
+        case .oneShot(let shot, let make): HTTPBody(source: .oneShot(shot, { make().noting(note) }), length: length)
+        }
+    }
+
+    /// The most bytes for which room is made before they have come.
+    private static let largestReserve = 65_536
+
     /// Reads the whole body into memory.
     ///
     /// - Parameter limit: The most bytes to accept.
@@ -130,7 +142,8 @@ public struct HTTPBody: Sendable, AsyncSequence {
         if let length, length > limit { throw HTTPBodyError.tooLarge(limit: limit) }
         if let bytesInMemory { return Array(bytesInMemory) }
         var collected: [UInt8] = []
-        collected.reserveCapacity(Swift.min(length ?? 0, limit))
+        // A length is what somebody has stated: room is made for what has come.
+        collected.reserveCapacity(Swift.max(0, Swift.min(length ?? 0, limit, Self.largestReserve)))
         for try await chunk in self {
             if chunk.count > limit - collected.count { throw HTTPBodyError.tooLarge(limit: limit) }
             collected.append(contentsOf: chunk)
@@ -140,6 +153,18 @@ public struct HTTPBody: Sendable, AsyncSequence {
 }
 
 extension HTTPBody.AsyncIterator {
+    fileprivate func noting(_ note: @escaping @Sendable (any Error) -> Void) -> HTTPBody.AsyncIterator {
+        var iterator = self
+        return HTTPBody.AsyncIterator {
+            do {
+                return try await iterator.next(isolation: #isolation)
+            } catch {
+                note(error)
+                throw error
+            }
+        }
+    }
+
     static func reading<Stream: AsyncSequence>(_ stream: Stream) -> HTTPBody.AsyncIterator
     where Stream.Element == ArraySlice<UInt8> {
         var iterator = stream.makeAsyncIterator()

@@ -20,7 +20,9 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         var host = authority[...]
         if let at = host.utf8.lastIndex(of: UInt8(ascii: "@")) { host = host[host.utf8.index(after: at)...] }
         let defaultPort = scheme == "http" ? ":80" : ":443"
-        if host.hasSuffix(defaultPort) { host = host.dropLast(defaultPort.utf8.count) }
+        if host.utf8.reversed().starts(with: defaultPort.utf8.reversed()) {
+            host = host[..<host.utf8.index(host.endIndex, offsetBy: -defaultPort.utf8.count)]
+        }
         self.authority = Self.lowercased(String(host))
     }
 

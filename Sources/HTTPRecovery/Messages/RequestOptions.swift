@@ -42,8 +42,8 @@ public struct RequestOptions: Sendable {
     /// identifier in lower case.
     public var account: String?
 
-    /// What tells the credential of the request from others where limits are counted per credential; nil takes the
-    /// `Authorization` field.
+    /// What tells the credential of the request from others where limits are counted per credential; nil asks the
+    /// layers that attach one (``CredentialPresenting``), and takes the `Authorization` field where none does.
     public var credentialID: String?
 
     /// The app that the request counts for, so that a limit of an app holds no other; nil counts all requests to an

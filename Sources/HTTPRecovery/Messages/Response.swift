@@ -14,6 +14,9 @@ public struct Response: Sendable {
     /// Every attempt and wait of the call, with their reasons.
     public var history: History
 
+    /// Who gave the answer, where that is not the origin that was asked.
+    var origin: Origin?
+
     /// Creates a response.
     public init(head: HTTPResponse, body: HTTPBody, outcome: Outcome = Outcome(.ok), history: History = History()) {
         self.head = head

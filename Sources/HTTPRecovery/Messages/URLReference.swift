@@ -24,11 +24,11 @@ struct URLReference {
     /// Nil where it is no http or https URL, or one with a user name.
     func resolved(against base: HTTPRequest) -> HTTPRequest? {
         guard let scheme = base.scheme, let authority = base.authority else { return nil }
-        let basePath = base.pathWithoutQuery
+        let basePath = URLReference(base.pathWithoutQuery).text
         let origin = "\(scheme)://\(authority)"
         if hasScheme { return Self.normalized(text) }
         if text.hasPrefix("//") { return Self.normalized("\(scheme):\(text)") }
-        if text.isEmpty { return Self.normalized(origin + (base.path ?? "/")) }
+        if text.isEmpty { return Self.normalized(origin + URLReference(base.path ?? "/").text) }
         if text.hasPrefix("?") { return Self.normalized(origin + basePath + text) }
         if text.hasPrefix("/") { return Self.normalized(origin + text) }
         let directory = basePath.utf8.lastIndex(of: UInt8(ascii: "/")).map { basePath[...$0] } ?? "/"

@@ -49,10 +49,11 @@ public struct Exchange: Sendable {
         now: Timestamp
     ) {
         self.method = method
-        let target = path.prefix { $0 != "#" }
-        let mark = target.firstIndex(of: "?")
-        self.path = String(target[..<(mark ?? target.endIndex)])
-        self.query = query ?? mark.map { String(target[target.index(after: $0)...]) }
+        // By bytes: a mark behind the question mark would hide it among the characters.
+        let target = path.utf8.prefix { $0 != UInt8(ascii: "#") }
+        let mark = target.firstIndex(of: UInt8(ascii: "?"))
+        self.path = String(decoding: target[..<(mark ?? target.endIndex)], as: UTF8.self)
+        self.query = query ?? mark.map { String(decoding: target[target.index(after: $0)...], as: UTF8.self) }
         self.presented = presented
         self.result = result
         self.now = now

@@ -1,5 +1,5 @@
 extension Outcome.Kind {
-    /// A sentence about the kind that can be shown to a person.
+    /// A sentence about the kind that can be shown to a person; ``RecoveryError/userMessage`` knows more.
     public var userMessage: String {
         switch self {
         case .ok: "Done."
@@ -9,7 +9,8 @@ extension Outcome.Kind {
         case .unavailable: "The service is not available at the moment. Please try again later."
         case .transport: "The service could not be reached. Please check the connection and try again."
         case .timedOut: "The service did not answer in time. Please try again."
-        case .credentialRejected, .reauthenticationRequired: "Your session has ended. Please sign in again."
+        case .credentialRejected: "The service asks for a valid sign-in."
+        case .reauthenticationRequired: "Please sign in to go on."
         case .invalidCredentials: "The name or the password is not right."
         case .accountLocked: "The account is locked after too many failed attempts."
         case .accountBlocked: "The account cannot be used. Please contact the administrator."

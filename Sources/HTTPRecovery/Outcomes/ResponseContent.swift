@@ -36,9 +36,14 @@ package enum ResponseContent: Sendable, Hashable {
 }
 
 extension String {
-    /// The text, cut after so many characters: what a server calls a code or a message may be megabytes long.
+    /// The text, cut after so many bytes of UTF-8 at most: what a server calls a code or a message may be megabytes
+    /// long, and so may a single character be that has many marks.
     package func bounded(to limit: Int) -> String {
-        utf8.count <= limit ? self : String(prefix(limit))
+        if utf8.count <= limit { return self }
+        var end = utf8.index(startIndex, offsetBy: max(0, limit))
+        // Not in the middle of a scalar.
+        while end > startIndex, utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
+        return String(decoding: utf8[..<end], as: UTF8.self)
     }
 
     /// The text if there is any.

@@ -17,7 +17,7 @@ struct AttemptStage: Sendable {
     }
 
     private func perform(_ request: HTTPRequest, body: HTTPBody?, context: CallContext) async throws -> Response {
-        let number = context.record.beginAttempt()
+        let number = context.record.beginAttempt(presenting: context.presented)
         let start = context.runtime.time.now
         context.emit(
             .attempt(
@@ -75,10 +75,9 @@ struct AttemptStage: Sendable {
         } else if !(isStreamed && received.head.status.kind == .successful) {
             let reader = BodyReader(received.body)
             let beginning = await reader.read(upTo: limit)
+            if beginning.error is CancellationError { throw CancellationError() }
             // What a refusal states in its head holds, even if its body breaks off.
-            if let error = beginning.error, received.head.status.code < 400 || !(error is TransportError) {
-                throw error
-            }
+            if let error = beginning.error, received.head.status.code < 400 { throw TransportError(ofBody: error) }
             try Task.checkCancellation()
             (bytes, isWhole) = (beginning.bytes, beginning.isWhole)
             response.body =

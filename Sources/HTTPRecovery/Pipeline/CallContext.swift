@@ -16,8 +16,15 @@ public struct CallContext: Sendable {
 
     /// The outcome that this request follows up where it continues a call, as after a redirect; nil otherwise.
     ///
-    /// The engine charges such a request to the retry budget instead of counting it as a call of its own.
+    /// The engine charges such a request to the retry budget instead of counting it as a call of its own, and waits
+    /// before it for as long as the outcome states.
     public var followUp: Outcome?
+
+    /// The credential that the request presents, as the layer has said that attaches it; nil where none has.
+    public private(set) var presented: PresentedCredential?
+
+    /// The client's layers that can tell whose credential a request is going to present, the outermost first.
+    var presenters: [any Middleware] = []
 
     /// What the call has done so far.
     public let record: CallRecord
@@ -32,6 +39,7 @@ public struct CallContext: Sendable {
         self.attemptTimeout = nil
         self.longestWait = nil
         self.followUp = nil
+        self.presented = nil
         self.record = record
         self.runtime = runtime
     }
@@ -40,6 +48,15 @@ public struct CallContext: Sendable {
     public var remaining: Duration? {
         guard let deadline else { return nil }
         return max(.zero, runtime.time.now.duration(to: deadline))
+    }
+
+    /// Says which credential the request presents; a layer that attaches one says so in the context that it hands on.
+    ///
+    /// It holds for the attempt that the context comes to and for no other: a request to another origin, or one from
+    /// which the credential was taken away, presents nothing.
+    public mutating func present(_ credential: PresentedCredential?) {
+        presented = credential
+        record.presented = credential
     }
 
     /// Tells those who watch the client's events.

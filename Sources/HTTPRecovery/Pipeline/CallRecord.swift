@@ -26,8 +26,9 @@ public final class CallRecord: Sendable {
         state.withLock { $0.history }
     }
 
-    /// The credential that the last attempt presented, as the authorization reported it.
-    public var presented: PresentedCredential? {
+    /// The credential that the last attempt presented, as the authorization reported it in
+    /// ``CallContext/present(_:)``; nil where it presented none.
+    public package(set) var presented: PresentedCredential? {
         get { state.withLock { $0.presented } }
         set { state.withLock { $0.presented = newValue } }
     }
@@ -45,10 +46,11 @@ public final class CallRecord: Sendable {
         state.withLock { $0.attempts }
     }
 
-    /// Counts one more attempt and returns its ordinal.
-    func beginAttempt() -> Int {
+    /// Counts one more attempt, which presents the credential or none, and returns its ordinal.
+    func beginAttempt(presenting credential: PresentedCredential?) -> Int {
         state.withLock { state in
             state.attempts += 1
+            state.presented = credential
             state.receivedHead = nil
             return state.attempts
         }

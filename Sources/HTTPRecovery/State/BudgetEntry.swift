@@ -27,10 +27,13 @@ public struct BudgetEntry: Sendable, Hashable {
 
     /// What the entry makes of a balance: the rule that every store applies.
     ///
+    /// Negative amounts count as 0, and sums end at the greatest number.
+    ///
     /// - Parameter balance: The balance that is stored; nil where none is.
     public func applied(to balance: Int?) -> BudgetBalance {
-        let before = balance ?? initial
-        let filled = min(before.addingReportingOverflow(deposit).overflow ? .max : before + deposit, max(before, limit))
+        let before = max(0, balance ?? initial)
+        let filled = min(before.saturatingAdding(max(0, deposit)), max(before, limit))
+        let withdrawal = max(0, withdrawal)
         guard filled >= withdrawal else { return BudgetBalance(isGranted: false, balance: filled) }
         return BudgetBalance(isGranted: true, balance: filled - withdrawal)
     }
@@ -47,5 +50,13 @@ public struct BudgetBalance: Sendable, Hashable {
     public init(isGranted: Bool, balance: Int) {
         self.isGranted = isGranted
         self.balance = balance
+    }
+}
+
+extension Int {
+    /// The sum, or the nearest number that there is.
+    func saturatingAdding(_ other: Int) -> Int {
+        let (sum, isBeyond) = addingReportingOverflow(other)
+        return isBeyond ? (other < 0 ? .min : .max) : sum
     }
 }

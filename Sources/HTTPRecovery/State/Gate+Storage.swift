@@ -1,8 +1,12 @@
 extension Gate.Key {
-    /// The key as stores on other machines know it: the same text on each, without a name that could tell of a person
-    /// or a credential.
-    package var stableText: String {
-        let digest = name.isEmpty ? "" : Fingerprint.text(of: name)
+    /// The key as stores outside the process know it: the same text for all who use the same salt, without a name that
+    /// could tell of a person or a credential.
+    ///
+    /// - Parameter salt: What all who share the store have, such as its namespace and a secret. Without a secret it keeps
+    ///   tables that were made beforehand, and fingerprints of other namespaces, from being of use; who reads the store
+    ///   and guesses a name can still see that the guess is right.
+    package func stableText(salt: [UInt8]) -> String {
+        let digest = name.isEmpty ? "" : Fingerprint.text(of: name, salt: salt)
         return "\(scope.rawValue)|\(origin)|\(digest)"
     }
 }

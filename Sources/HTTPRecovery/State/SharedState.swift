@@ -88,9 +88,11 @@ public final class SharedState: Sendable {
     }
 
     /// Closes a gate; one that is closed already stays closed until the later of the two times.
+    ///
+    /// A time beyond ``Gate/longestTime(in:)`` counts as that.
     public func close(_ gate: Gate) async {
         let now = time.wallTime
-        let gate = gate.remembered(from: now)
+        let gate = gate.bounded(from: now).remembered(from: now)
         if isLocal { return (try? await store.close(gate, at: now)) ?? () }
         // At once for the callers of this process, whatever the store does meanwhile.
         await memory.close(gate, at: now)

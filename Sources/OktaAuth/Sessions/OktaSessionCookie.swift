@@ -14,14 +14,14 @@ struct OktaSessionCookie: Middleware {
     ) async throws -> Response {
         let stored = try await tokens.read().credentials
         guard let id = stored.sessionID else { return try await next(request, body: body, context: context) }
-        var request = request
+        var (request, context) = (request, context)
         // What a server calls an id must not become another field.
         if id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ";") }) {
             var field = HTTPField(name: .cookie, value: "sid=\(id)")
             field.indexingStrategy = .disallow
             request.headerFields.append(field)
         }
-        context.record.presented = PresentedCredential(kind: .session, version: stored.version(of: .session) ?? 0)
+        context.present(PresentedCredential(kind: .session, version: stored.version(of: .session) ?? 0))
         return try await next(request, body: body, context: context)
     }
 }

@@ -25,6 +25,12 @@ extension RedisStore {
         /// keys of a namespace on one node.
         public var namespace: String
 
+        /// What the names of accounts and credentials are hashed with, beside the namespace; nil by default.
+        ///
+        /// Clients that are to know of each other use the same one. Without it, whoever reads the server's keys and
+        /// guesses an account's name can see that the guess is right; with it, only who knows it can.
+        public var fingerprintSecret: Password?
+
         /// How long a connection may take to be there, TLS and sign-in included; 1 s by default.
         ///
         /// Nobody waits that long: a command has its own timeout while it waits for the connection.
@@ -48,6 +54,7 @@ extension RedisStore {
             database: Int = 0,
             tls: TLS? = nil,
             namespace: String = "http-recovery",
+            fingerprintSecret: Password? = nil,
             connectTimeout: Duration = .seconds(1),
             commandTimeout: Duration = .milliseconds(200),
             maxPendingCommands: Int = 4096
@@ -58,6 +65,7 @@ extension RedisStore {
             self.database = database
             self.tls = tls
             self.namespace = namespace
+            self.fingerprintSecret = fingerprintSecret
             self.connectTimeout = connectTimeout
             self.commandTimeout = commandTimeout
             self.maxPendingCommands = maxPendingCommands

@@ -57,6 +57,9 @@ struct Report: Sendable {
         case is CancellationError:
             return Report(provider: provider, end: .cancelled, exit: .interrupted)
         case let error as RecoveryError:
+            if error.reason == .notRecoverable, let failure = error.cause as? TokenStoreError {
+                return failed(provider, with: failure)
+            }
             let failure = Failure(
                 kind: error.kind.rawValue,
                 code: error.outcome.code,

@@ -15,7 +15,8 @@ struct ClientAuthenticationLayer: Middleware {
         var request = request
         // No access token belongs on these requests, whatever stands around this layer.
         request.headerFields[.authorization] = nil
-        context.record.presented = nil
+        var context = context
+        context.present(nil)
         var attempt = ClientAttempt(
             server: client.server,
             url: "\(Origin(of: request))\(request.path ?? "/")",
