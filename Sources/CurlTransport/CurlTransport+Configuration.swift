@@ -140,37 +140,4 @@ extension CurlTransport {
             ccurl_version_number() >= 0x080900 && ccurl_has_http2()
         }()
     }
-
-    /// Whether requests go through a proxy.
-    public struct Proxy: Sendable, Hashable {
-        private enum Choice: Hashable {
-            case none
-            case environment
-            case url(String)
-        }
-
-        private let choice: Choice
-
-        /// No proxy, whatever the environment says.
-        public static let none = Proxy(choice: .none)
-
-        /// What the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say.
-        public static let environment = Proxy(choice: .environment)
-
-        /// The proxy at a URL such as `http://proxy.example:3128` or `socks5h://127.0.0.1:1080`.
-        ///
-        /// A user and password in it are for the proxy alone.
-        public static func url(_ url: String) -> Proxy {
-            Proxy(choice: .url(url))
-        }
-
-        /// libcurl's option: an empty text is none, nil leaves it to the environment.
-        var url: String? {
-            switch choice {
-            case .none: ""
-            case .environment: nil
-            case .url(let url): url
-            }
-        }
-    }
 }

@@ -32,6 +32,10 @@ public final class CurlTransport: HTTPTransport {
     /// The loop ends a transfer when its time is over.
     public var enforcesTimeouts: Bool { true }
 
+    /// The loop looks at the limit when libcurl is about to write the request on a connection, new or used, HTTP/1 or
+    /// HTTP/2.
+    public var keepsSendLimits: Bool { true }
+
     /// An executor on the transport's first loop, for tasks that send many requests.
     ///
     /// A task that runs there needs no thread switch per request, which saves about a quarter of the CPU time. Work
@@ -56,7 +60,12 @@ public final class CurlTransport: HTTPTransport {
         }
         let index = loops.count == 1 ? 0 : Int(encoded.origin.hashValue.magnitude % UInt(loops.count))
         let deadline = options.timeout.map(Monotonic.deadline(after:)) ?? Monotonic.never
-        let transfer = Transfer(request: encoded, deadline: deadline, loop: loops[index])
+        let transfer = Transfer(
+            request: encoded,
+            deadline: deadline,
+            sendLimit: options.sendLimit,
+            loop: loops[index]
+        )
         transfer.startUpload()
         let received = try await transfer.head()
         guard var head = ResponseHead.parse(received.bytes) else {

@@ -47,6 +47,8 @@ public final class ScriptedTransport: HTTPTransport {
         public var number: Int
         /// The timeout that the attempt was given.
         public var timeout: Duration?
+        /// Until when it had to leave.
+        public var sendLimit: SendLimit?
 
         /// The body as text.
         public var text: String { String(decoding: body, as: UTF8.self) }
@@ -54,15 +56,20 @@ public final class ScriptedTransport: HTTPTransport {
 
     private struct State {
         var steps: [Step]
+        var handedOver = 0
         var received: [Received] = []
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state: Locked<State>
     private let fallback: Step
+    private let holdUp: (@Sendable (Int) async throws -> Void)?
 
     /// Whether the pipeline leaves timeouts to the script's steps.
     public let enforcesTimeouts: Bool
+
+    /// Whether a request that is too late ends as never sent, and is not among those received.
+    public let keepsSendLimits: Bool
 
     /// Creates a transport.
     ///
@@ -71,8 +78,20 @@ public final class ScriptedTransport: HTTPTransport {
     ///   - fallback: What to do when the steps are used up. Default: a 200 without a body.
     ///   - enforcesTimeouts: Whether the pipeline leaves timeouts to the script's steps. Default: it does, since most
     ///     steps answer at once; false lets it race them against its clock, for steps that hang.
-    public init(_ steps: [Step] = [], then fallback: Step = .status(200), enforcesTimeouts: Bool = true) {
+    ///   - keepsSendLimits: Whether the transport keeps ``AttemptOptions/sendLimit`` itself. Default: it does; false
+    ///     stands for transports that cannot.
+    ///   - holdUp: Run before a request leaves, with the ordinal under which it was handed over, counted from 1: stands
+    ///     for a queue, a slow connection, a busy machine. Default: nothing holds a request up.
+    public init(
+        _ steps: [Step] = [],
+        then fallback: Step = .status(200),
+        enforcesTimeouts: Bool = true,
+        keepsSendLimits: Bool = true,
+        holdUp: (@Sendable (_ number: Int) async throws -> Void)? = nil
+    ) {
+        self.holdUp = holdUp
         self.enforcesTimeouts = enforcesTimeouts
+        self.keepsSendLimits = keepsSendLimits
         self.state = Locked(State(steps: steps))
         self.fallback = fallback
     }
@@ -109,12 +128,23 @@ public final class ScriptedTransport: HTTPTransport {
         options: AttemptOptions
     ) async throws -> TransportResponse {
         let bytes = try await body?.collect(upTo: 1 << 24) ?? []
+        if let holdUp {
+            let number = state.withLock { state in
+                state.handedOver += 1
+                return state.handedOver
+            }
+            try await holdUp(number)
+        }
+        if keepsSendLimits, options.sendLimit?.hasPassed == true {
+            throw TransportError(.sendLimitPassed, .neverSent, message: "it was too late to send the request")
+        }
         let (step, received, watchers) = state.withLock { state in
             let received = Received(
                 request: request,
                 body: bytes,
                 number: state.received.count + 1,
-                timeout: options.timeout
+                timeout: options.timeout,
+                sendLimit: options.sendLimit
             )
             state.received.append(received)
             let count = state.received.count

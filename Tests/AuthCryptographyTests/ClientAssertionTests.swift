@@ -51,6 +51,24 @@ import Testing
         #expect(try #require(bench.assertions[0]).isSigned(with: "a secret of more than 32 bytes, really"))
     }
 
+    @Test(arguments: [true, false])
+    func anAssertionThatIsHeldUpUntilItExpiresIsMadeAnew(isSecret: Bool) async throws {
+        let lifetime = Duration.seconds(10)
+        let authentication: any ClientAuthentication =
+            isSecret
+            ? ClientSecretJWT("a secret of more than 32 bytes, really", lifetime: lifetime)
+            : PrivateKeyJWT(SigningKey.generate(), lifetime: lifetime)
+        let bench = try Bench(
+            [Bench.tokens],
+            authentication: authentication,
+            holdUp: { clock, number in if number == 1 { clock.advance(by: lifetime) } }
+        )
+        _ = try await bench.skippingWaits { try await bench.oauth.tokens(.refreshToken("R1")) }
+        #expect(bench.assertions.count == 1, "the expired one never left")
+        let claims = try #require(bench.assertions[0]).claims
+        #expect(try #require(claims["exp"]?.number?.seconds) > .seconds(1_893_456_010))
+    }
+
     @Test func eachAttemptHasAnAssertionOfItsOwn() async throws {
         let key = SigningKey.generate()
         let bench = try Bench(

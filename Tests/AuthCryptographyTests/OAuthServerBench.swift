@@ -19,9 +19,10 @@ struct OAuthServerBench {
         _ steps: [ScriptedTransport.Step],
         authentication: any ClientAuthentication,
         issuer: String? = OAuthServerBench.issuer,
-        attemptLayers: [any Middleware] = []
+        attemptLayers: [any Middleware] = [],
+        holdUp: (@Sendable (ManualClock, Int) -> Void)? = nil
     ) throws {
-        transport = ScriptedTransport(steps, then: .status(418))
+        transport = ScriptedTransport(steps, then: .status(418), holdUp: { [clock] in holdUp?(clock, $0) })
         let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: 1))
         client = RecoveringClient(transport: transport, runtime: runtime) {
             Recovery {

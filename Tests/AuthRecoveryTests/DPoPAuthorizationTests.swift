@@ -24,11 +24,16 @@ import Testing
             credentials: Credentials = Credentials(accessToken: token, tokenType: "DPoP"),
             prover: PlainProver = PlainProver(),
             isTokenEndpoint: Bool = false,
-            enforcesTimeouts: Bool = true
+            enforcesTimeouts: Bool = true,
+            holdUp: (@Sendable (ManualClock, Int) -> Void)? = nil
         ) {
             let tokens = InMemoryTokenStore(credentials)
             self.tokens = tokens
-            transport = ScriptedTransport(steps, enforcesTimeouts: enforcesTimeouts)
+            transport = ScriptedTransport(
+                steps,
+                enforcesTimeouts: enforcesTimeouts,
+                holdUp: { [clock] in holdUp?(clock, $0) }
+            )
             let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: 1))
             let layer =
                 isTokenEndpoint
@@ -69,6 +74,15 @@ import Testing
         var fields = ["www-authenticate": challenge]
         if let nonce { fields["dpop-nonce"] = nonce }
         return .status(401, fields)
+    }
+
+    @Test func aProofThatIsHeldUpUntilItIsStaleIsMadeAnew() async throws {
+        let bench = Bench(holdUp: { clock, number in if number == 1 { clock.advance(by: .seconds(31)) } })
+        let request = HTTPRequest(method: .post, scheme: "https", authority: "api.example.com", path: "/items")
+        try await bench.send(request, options: RequestOptions(resend: .spending))
+        #expect(bench.proofs.count == 1, "the stale one never left")
+        let issuedAt = try #require(bench.proofs[0]?["iat"]?.number?.seconds)
+        #expect(issuedAt >= OAuthBench.start.sinceEpoch + .seconds(31))
     }
 
     @Test func tokenAndProofGoToTheAudience() async throws {

@@ -80,6 +80,32 @@ struct HTTP2Tests {
         #expect(server.receivedRequests.count == 1)
     }
 
+    /// libcurl's log holds the request's own path and fields: what a caller writes there proves nothing.
+    @Test(arguments: [
+        ("/?note=REFUSED_STREAM", "x"), ("/refused%20by%20server,%20try%20again", "x"),
+        ("/", "GOAWAY, error=0, last_stream=0"), ("/", "recveived GOAWAY, error=0, last_stream=0"),
+        ("/", "REFUSED_STREAM, retrying a fresh connect"), ("/", "HTTP/2 stream 1 refused by server, try again"),
+    ])
+    func theRequestsOwnTextProvesNothing(path: String, value: String) async throws {
+        let server = try Self.server { _ in nil }
+        let request = HTTPRequest.to(server.authority, .post, path, headers: [.userAgent: value])
+        let error = try await transport().failure(request, HTTPBody("x"))
+        #expect(error.certainty == .unknown, "\(error)")
+        #expect(server.receivedRequests.count == 1)
+    }
+
+    /// The same on a connection that has served before, where libcurl would resend by itself.
+    @Test
+    func theRequestsOwnTextProvesNothingOnAUsedConnectionEither() async throws {
+        let server = try Self.server { $0 == 1 ? Frame.ok($0) : nil }
+        let transport = transport()
+        _ = try await transport.fetch(.to(server.authority))
+        let fields: HTTPFields = [.userAgent: "GOAWAY, error=0, last_stream=0"]
+        let request = HTTPRequest.to(server.authority, .post, "/?note=REFUSED_STREAM", headers: fields)
+        let error = try await transport.failure(request, HTTPBody("x"))
+        #expect(error.certainty == .unknown, "\(error)")
+    }
+
     @Test
     func aStreamWithinAGoAwayIsUnknown() async throws {
         let server = try Self.server { Frame.goAway(lastStream: $0) + Frame.reset($0, code: 2) }

@@ -83,6 +83,7 @@ struct VerdictTests {
         // Our own reasons.
         Row(23, attempts: 1, status: true, own: .headersTooLarge, .headersTooLarge, .answered, transient: false),
         Row(42, attempts: 1, own: .requestBodyFailed, .requestBodyFailed, .unknown, transient: false),
+        Row(42, own: .sendLimitPassed, .sendLimitPassed, .neverSent, transient: false),
     ]
 
     @Test(arguments: rows.indices)
@@ -111,6 +112,52 @@ struct VerdictTests {
         #expect(Line("TLSv1.3 (IN), TLS alert, close notify (256):") == .failure)
         #expect(Line("HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)") == .failure)
         #expect(Line("Connected to localhost") == .other)
+        #expect(Line("received GOAWAY, error=2, last_stream=2147483647\n") == .goAway(lastStream: 2_147_483_647))
+        #expect(Line("HTTP/2 stream 3 refused by server, try again on a new connection") == .refused)
+        #expect(Line("") == .other)
+        #expect(Line("\n") == .other)
+    }
+
+    /// What a caller or a server writes stands within a line of libcurl's, and never makes one.
+    @Test(arguments: [
+        "REFUSED_STREAM, retrying a fresh connect", "recveived GOAWAY, error=0, last_stream=0",
+        "received GOAWAY, error=0, last_stream=0", "Using Stream ID: 7 (easy handle 0x55)",
+        "Connection died, retrying a fresh connect (retry count: 1)",
+        "HTTP/2 stream 1 refused by server, try again on a new connection",
+    ])
+    func onlyAWholeLineOfLibcurlsOwnProvesAnything(text: String) {
+        typealias Line = RefusalEvidence.LogLine
+        let strangers = [
+            "h2h3 [\(text)]", "h2h3 [:path: /?\(text)]", "[HTTP/2] [1] [\(text)]",
+            "[HTTP/2] [1] OPENED stream for \(text)", " subject: CN=\(text)",
+            "Connection #0 to host \(text) left intact", "\(text)x", " \(text)", "x\(text)",
+            "\(text) \(text)", String(text.dropLast()), "http2 error: \(text)",
+        ]
+        for line in strangers { #expect([.other, .failure].contains(Line(line)), "\(line)") }
+        #expect(![.other, .failure].contains(Line(text)))
+    }
+
+    /// The request's own words are no sign of a failure either: a refusal would not be believed.
+    @Test
+    func theRequestsEchoIsNoFailure() {
+        typealias Line = RefusalEvidence.LogLine
+        #expect(Line("h2h3 [:path: /errors/failed?alert=cleanly]") == .other)
+        #expect(Line("[HTTP/2] [1] [:path: /errors]") == .other)
+    }
+
+    @Test
+    func linesAtRandomDoNotTrap() {
+        let random = RandomSource(seed: 5)
+        let lines = [
+            "Using Stream ID: 99999999999999999999 (easy handle 0x5)", "recveived GOAWAY, error=-1, last_stream=3",
+        ]
+        for _ in 0..<5000 {
+            var bytes = Array(lines[Int(random.bits() % 2)].utf8)
+            bytes[Int(random.bits() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.bits())
+            let part = Array(bytes.prefix(Int(random.bits() % UInt64(bytes.count + 1))))
+            // The reader keeps nothing of the bytes.
+            _ = unsafe part.withUnsafeBufferPointer { unsafe RefusalEvidence.LogLine($0) }
+        }
     }
 }
 
@@ -143,5 +190,12 @@ struct ResponseHeadTests {
             }
             _ = ResponseHead.parse(Array(bytes.prefix(Int(random.bits() % UInt64(bytes.count + 1)))))
         }
+    }
+}
+
+extension RefusalEvidence.LogLine {
+    init(_ text: String) {
+        // The reader keeps nothing of the bytes.
+        self = unsafe Array(text.utf8).withUnsafeBufferPointer { unsafe Self($0) }
     }
 }

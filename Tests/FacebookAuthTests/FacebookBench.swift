@@ -27,10 +27,11 @@ struct FacebookBench {
         tokens: (any TokenStore)? = nil,
         configuration: FacebookConfiguration = FacebookConfiguration(),
         store: any RecoveryStore = InMemoryRecoveryStore(),
+        holdUp: (@Sendable (ManualClock, Int) -> Void)? = nil,
         @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] }
     ) throws {
         // A server that has no more to say has failed: no test goes on by accident.
-        transport = ScriptedTransport(steps, then: .status(418))
+        transport = ScriptedTransport(steps, then: .status(418), holdUp: { [clock] in holdUp?(clock, $0) })
         let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: 1), store: store)
         client = RecoveringClient(transport: transport, runtime: runtime, middlewares: middlewares)
         self.tokens = tokens ?? InMemoryTokenStore(credentials)

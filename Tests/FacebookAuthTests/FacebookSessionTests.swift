@@ -149,6 +149,20 @@ struct FacebookSessionTests {
         #expect(start.duration(to: device.expiresAt) == .seconds(span))
     }
 
+    @Test func aQuestionThatIsHeldUpPastTheLoginsEndNeverLeaves() async throws {
+        let bench = try FacebookBench(
+            [.device, .pending, .token(), .me],
+            credentials: Credentials(),
+            holdUp: { clock, number in if number == 3 { clock.advance(by: .seconds(420)) } }
+        )
+        let device = try await bench.facebook.beginDeviceLogin()
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.skippingWaits { try await bench.facebook.finishDeviceLogin(device) }
+        }
+        #expect(error?.kind == .flowExpired && error?.remedies == [.restartFlow])
+        #expect(bench.sent.count == 2, "the start and one question")
+    }
+
     @Test func stepByStep() async throws {
         let bench = try FacebookBench([.device, .pending, .token(), .me], credentials: Credentials())
         let device = try await bench.facebook.beginDeviceLogin(permissions: ["email"])

@@ -69,8 +69,9 @@ public final class AuthSandbox: Sendable {
         )
         self.world = world
         var handler = SandboxHandler(
+            // What counts is when a request arrived, not when this thread came to it.
             receive: { request in
-                let (action, lines) = world.withLock { $0.receive(request, wallNow: Self.wallNow) }
+                let (action, lines) = world.withLock { $0.receive(request, wallNow: Self.wallNow - request.age) }
                 for line in lines { log(line) }
                 return action
             },

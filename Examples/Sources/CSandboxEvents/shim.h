@@ -1,9 +1,12 @@
 // What Linux has for waiting on many sockets: Swift's Glibc module leaves it out, and its union of pointers and
 // numbers is kept out of the Swift code here.
 #pragma once
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 
 /// What happened to the socket that was registered under a token.
 struct sandbox_event {
@@ -36,4 +39,11 @@ static inline int sandbox_epoll_wait(int poll, struct sandbox_event *events, int
         events[index].kinds = found[index].events;
     }
     return count;
+}
+
+/// The milliseconds since the newest bytes came in on a socket, whether they were read or not; 0 where it is not known.
+static inline uint32_t sandbox_milliseconds_since_data(int socket) {
+    struct tcp_info info = {0};
+    socklen_t length = sizeof info;
+    return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.tcpi_last_data_recv : 0;
 }

@@ -15,6 +15,8 @@ struct ClientAssertion {
     var issuedAt: Timestamp
     var lifetime: Duration
     var random: RandomSource
+    /// When the assertion expires, by the local clock.
+    var staleAt: Timestamp
 
     /// An assertion for one attempt.
     ///
@@ -38,6 +40,9 @@ struct ClientAssertion {
         issuedAt = origin.flatMap { clocks?.time(at: $0, wallTime: attempt.wallTime) } ?? attempt.wallTime
         self.lifetime = lifetime
         random = attempt.random
+        // The claim has whole seconds, and counts by the server's clock.
+        let expiry = Timestamp(secondsSinceEpoch: issuedAt.advanced(by: lifetime).secondsSinceEpoch)
+        staleAt = attempt.wallTime.advanced(by: expiry.elapsed(since: issuedAt))
     }
 
     /// The claims, with a number that is used once.
@@ -62,11 +67,12 @@ struct ClientAssertion {
 }
 
 extension ClientAttempt {
-    /// Adds an assertion to the body.
-    mutating func add(_ assertion: Secret) {
+    /// Adds a signed assertion to the body; the attempt must not leave after it has expired.
+    mutating func add(_ jwt: Secret, of assertion: ClientAssertion) {
+        sendBy = sendBy.map { min($0, assertion.staleAt) } ?? assertion.staleAt
         form.add("client_id", clientID)
         form.add("client_assertion_type", ClientAssertion.type)
-        form.add("client_assertion", secret: assertion)
+        form.add("client_assertion", secret: jwt)
     }
 }
 #endif

@@ -45,7 +45,7 @@ public struct ClientSecretJWT: ClientAuthentication {
             claims: assertion.claims,
             sign: { Array(HMAC<Crypto.SHA256>.authenticationCode(for: $0, using: key)) }
         )
-        attempt.add(jwt)
+        attempt.add(jwt, of: assertion)
     }
 }
 #endif

@@ -54,7 +54,7 @@ public struct PrivateKeyJWT: ClientAuthentication {
         ]
         if let keyID { header.append(JSONValue.Member("kid", .string(keyID))) }
         let assertion = try ClientAssertion(attempt, audience: audience, lifetime: lifetime, clocks: clocks)
-        attempt.add(try SignedJWT.make(header: header, claims: assertion.claims, sign: key.signature))
+        attempt.add(try SignedJWT.make(header: header, claims: assertion.claims, sign: key.signature), of: assertion)
     }
 }
 #endif

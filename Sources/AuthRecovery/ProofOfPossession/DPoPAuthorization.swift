@@ -29,6 +29,12 @@ public struct DPoPAuthorization: CredentialPresenting {
     private let clocks: ServerClocks
     private let audience: Set<Origin>
 
+    /// How long after its making a proof may leave; default: 30 seconds.
+    ///
+    /// Servers accept a proof only for a short time around its `iat` (RFC 9449 section 11.1). An attempt that is held up
+    /// for longer, by a queue or a connection, is not sent; the next one carries a fresh proof.
+    public var proofLifetime: Duration = .seconds(30)
+
     /// Creates a layer for requests with an access token.
     ///
     /// - Parameters:
@@ -104,12 +110,12 @@ public struct DPoPAuthorization: CredentialPresenting {
         guard audience.contains(origin), tokens == nil || wantsToken(request, context) else {
             return try await next(request, body: body, context: context)
         }
-        var context = context
+        var (request, context) = (request, context)
         let token = try await presentedToken(&context)
-        var request = request
         let nonce = nonces[origin]
         if token != nil || tokens == nil {
             if let token { request.headerFields.setAuthorization("DPoP \(token.reveal())") }
+            context.limitSending(to: context.runtime.time.wallTime.advanced(by: max(.zero, proofLifetime)))
             try await attachProof(to: &request, token: token, nonce: nonce, context: context)
         }
         var response = try await send(request, body: body, context: context, next: next)

@@ -81,15 +81,20 @@ struct Renewal: Sendable {
                 let sent = use.credentials
                 let renewed: Credentials
                 do {
-                    // What waits for a limit to pass must not go out after the grace, nor be cut off while it waits: then
-                    // nobody could tell whether it was sent.
-                    let limit = use.end.map { min($0, end) } ?? end
+                    // What waits for a limit to pass must not go out after the grace, nor be cut off while it waits:
+                    // then nobody could tell whether it was sent. A renewer that sends otherwise than through a client
+                    // is cut off at the grace's end, which is the most that can be done about it.
+                    let grace = use.end.map { SendBy($0, orElse: Self.graceIsOver) }
+                    let limit = grace.map { min(time.instant(at: $0.moment), end) } ?? end
                     let left = time.now.duration(to: limit)
                     renewed = try await time.withTimeout(until: limit) { [renewer] in
-                        try await RecoveringClient.$timeLimit.withValue(left) { try await renewer.renew(sent) }
+                        try await RecoveringClient.$timeLimit.withValue(left) {
+                            try await RecoveringClient.$sendBy.withValue(grace) { try await renewer.renew(sent) }
+                        }
                     }
                 } catch {
                     let outcome = Self.outcome(of: error)
+                    if outcome.isTooLateForGood, use.end != nil { throw RenewalInDoubt() }
                     // A refusal that takes nothing away, as a proxy's 401, is a failure like any other.
                     if outcome.kind == .credentialRejected, outcome.tokenAction == .clear {
                         return try await rejected(outcome, sent: sent)
@@ -120,8 +125,8 @@ struct Renewal: Sendable {
         var credentials: Credentials
         /// Whether no use before it is in doubt.
         var isFirst = true
-        /// When the grace is over for a second use; nil where it does not matter.
-        var end: TimeSource.Instant?
+        /// When the grace is over, so that a second use must not leave any more; nil where it does not matter.
+        var end: Timestamp?
     }
 
     /// What to renew with; nil where the credentials have changed meanwhile.
@@ -139,7 +144,7 @@ struct Renewal: Sendable {
                 guard let left = RenewalRules.graceLeft(since: began, reuse: renewer.reuse, at: now) else {
                     throw RenewalInDoubt()
                 }
-                return Use(credentials: present.credentials, isFirst: false, end: time.now.advanced(by: left))
+                return Use(credentials: present.credentials, isFirst: false, end: now.advanced(by: left))
             }
             var marked = present.credentials
             marked.renewalBeganAt = now
@@ -196,6 +201,11 @@ struct Renewal: Sendable {
         return .rejected(outcome)
     }
 
+    /// What a renewal comes to that must not present the refresh token again.
+    private static var graceIsOver: Outcome {
+        Outcome(.reauthenticationRequired, scope: .credential, processed: .unknown, remedies: [.reauthenticate])
+    }
+
     private func failure(_ error: any Error) -> RenewalEnd {
         let reason: StopReason = error is RenewalInDoubt ? .renewalInDoubt : .repairFailed
         return .failed(Self.outcome(of: error), reason: reason, cause: error)
@@ -206,12 +216,19 @@ struct Renewal: Sendable {
         switch error {
         case let error as RecoveryError: error.outcome
         case is RenewalInDoubt:
-            Outcome(.reauthenticationRequired, scope: .credential, processed: .unknown, remedies: [.reauthenticate])
+            graceIsOver
         case is LeaseLost: Outcome(.unavailable, processed: .no, remedies: [.retry])
         case let error as TransportError: .transport(error)
         case is TimeoutExceeded: Outcome(.timedOut, processed: .unknown, remedies: [.retry])
         default: Outcome(.unavailable, processed: .unknown, remedies: [.retry])
         }
+    }
+}
+
+extension Outcome {
+    /// Whether nothing was sent because it was too late, and another attempt would be too late as well.
+    fileprivate var isTooLateForGood: Bool {
+        transportError?.code == .sendLimitPassed && transportError?.isTransient == false
     }
 }
 

@@ -86,6 +86,10 @@ let prereqCallback: curl_prereq_callback = { context, _, _, _, localPort in
         transfer.facts.isVetoed = true
         return CURL_PREREQFUNC_ABORT
     }
+    if let limit = transfer.sendLimit, limit.hasPassed {
+        transfer.facts.ownReason = .sendLimitPassed
+        return CURL_PREREQFUNC_ABORT
+    }
     transfer.facts.wireAttempts = 1
     if easy.logs {
         easy.loop.ledger.resolve()
@@ -145,7 +149,11 @@ let timerCallback: curl_multi_timer_callback = { _, milliseconds, context in
 /// Only set where HTTP/2 may be spoken: libcurl's log is where it says what a server refused.
 let debugCallback: curl_debug_callback = { _, type, bytes, size, context in
     guard type == CURLINFO_TEXT, let easy = unsafe easy(context), let bytes = unsafe bytes else { return 0 }
-    let text = unsafe String(decoding: UnsafeRawBufferPointer(start: bytes, count: size), as: UTF8.self)
-    easy.loop.logged(RefusalEvidence.LogLine(text), by: easy.transfer)
+    // The bytes live until the return; the line is read within it.
+    let line = unsafe UnsafeBufferPointer(
+        start: UnsafeRawPointer(bytes).assumingMemoryBound(to: UInt8.self),
+        count: size
+    )
+    easy.loop.logged(unsafe RefusalEvidence.LogLine(line), by: easy.transfer)
     return 0
 }

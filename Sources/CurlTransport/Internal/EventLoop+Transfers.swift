@@ -38,16 +38,27 @@ extension EventLoop {
         let origin = origins[key] ?? Origin(key: key)
         origins[key] = origin
         transfer.origin = origin
-        if origin.active < configuration.maxConnectionsPerOrigin {
-            start(transfer, origin)
-        } else {
-            origin.enqueue(transfer)
-            if transfer.deadline != Monotonic.never { queueDeadlines.insert(transfer) }
-        }
+        origin.enqueue(transfer)
+        if transfer.deadline != Monotonic.never { queueDeadlines.insert(transfer) }
+        fillPlaces(of: origin)
     }
 
+    /// Starts those who wait for the origin, as far as it has free places, and forgets an origin that nobody uses.
+    ///
+    /// It is the only way out of the queue. Who cannot be started leaves the place to the next.
+    private func fillPlaces(of origin: Origin) {
+        if isShuttingDown { return }
+        while origin.active < configuration.maxConnectionsPerOrigin, let next = origin.next() { start(next, origin) }
+        if origin.isIdle { origins[origin.key] = nil }
+    }
+
+    /// Gives the transfer to libcurl, or ends it.
     private func start(_ transfer: Transfer, _ origin: Origin) {
         queueDeadlines.remove(transfer)
+        if let limit = transfer.sendLimit, limit.hasPassed {
+            transfer.finish(.tooLate, &resumptions)
+            return
+        }
         var milliseconds: Int?
         if transfer.deadline != Monotonic.never {
             let left = Monotonic.milliseconds(from: Monotonic.now(), to: transfer.deadline)
@@ -139,12 +150,7 @@ extension EventLoop {
         }
         guard let origin = transfer.origin else { return }
         origin.active -= 1
-        if isShuttingDown { return }
-        if let next = origin.next() {
-            start(next, origin)
-        } else if origin.isIdle {
-            origins[origin.key] = nil
-        }
+        fillPlaces(of: origin)
     }
 
     func unpause(_ transfer: Transfer) {
@@ -225,6 +231,11 @@ extension EventLoop {
 
 extension TransportError {
     static let shutDown = TransportError(.shutDown, .neverSent, message: "the transport has been shut down")
+    static let tooLate = TransportError(
+        .sendLimitPassed,
+        .neverSent,
+        message: "it was too late to send the request"
+    )
     static let queueTimeout = TransportError(
         .timedOut,
         .neverSent,

@@ -21,46 +21,6 @@ struct RefusalEvidence {
     static let canExclude: Bool = {
         ccurl_version_number() >> 8 == 0x0758
     }()
-
-    /// What a line of libcurl's log says.
-    enum LogLine: Equatable {
-        case refused
-        case retrying
-        case stream(Int)
-        case goAway(lastStream: Int)
-        case failure
-        case other
-
-        init(_ text: String) {
-            if text.hasPrefix("Using Stream ID: ") {
-                self = Self.number(in: text, after: "Using Stream ID: ").map { .stream($0) } ?? .other
-            } else if text.contains("GOAWAY, error=") {
-                self = Self.number(in: text, after: "last_stream=").map { .goAway(lastStream: $0) } ?? .failure
-            } else if text.contains("REFUSED_STREAM") || text.contains("refused by server, try again") {
-                self = .refused
-            } else if text.hasPrefix("Connection died, retrying") {
-                self = .retrying
-            } else if Self.signsOfFailure.contains(where: text.contains) {
-                self = .failure
-            } else {
-                self = .other
-            }
-        }
-
-        private static let signsOfFailure = ["alert", "rror", "ailed", "ailure", "cleanly", "mem_recv", "SSL_read"]
-
-        private static func number(in text: String, after prefix: String) -> Int? {
-            var rest = Substring(text)
-            while let first = rest.first {
-                if rest.hasPrefix(prefix) {
-                    return Int(rest.dropFirst(prefix.count).prefix { $0 >= "0" && $0 <= "9" })
-                }
-                _ = first
-                rest = rest.dropFirst()
-            }
-            return nil
-        }
-    }
 }
 
 /// The loop's knowledge of its HTTP/2 connections, by local port.

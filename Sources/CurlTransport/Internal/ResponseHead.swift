@@ -18,21 +18,41 @@ enum ResponseHead {
         guard let statusLine = lines.next(), let (code, reason) = status(bytes, statusLine) else { return nil }
         var head = HTTPResponse(status: .init(code: code, reasonPhrase: reason))
         head.headerFields.reserveCapacity(16)
-        var last: HTTPField?
+        var last: FoldedField?
         while let line = lines.next(), !line.isEmpty {
             if bytes[line.lowerBound] == 0x20 || bytes[line.lowerBound] == 0x09 {
-                // Obsolete line folding: the line continues the field before it (RFC 9112, section 5.2).
-                let more = trimmed(bytes, line)
-                if let field = last {
-                    last = HTTPField(name: field.name, value: field.value + " " + text(bytes[more]))
-                }
+                last?.continues(with: bytes[trimmed(bytes, line)])
                 continue
             }
-            if let field = last { head.headerFields.append(field) }
-            last = field(bytes, line)
+            if let last { head.headerFields.append(last.whole) }
+            last = field(bytes, line).map { FoldedField(field: $0) }
         }
-        if let field = last { head.headerFields.append(field) }
+        if let last { head.headerFields.append(last.whole) }
         return head
+    }
+
+    /// A field that further lines may continue: obsolete line folding (RFC 9112, section 5.2).
+    ///
+    /// The lines are collected and made a field once, however many there are.
+    private struct FoldedField {
+        let field: HTTPField
+        private var bytes: [UInt8]?
+
+        init(field: HTTPField) {
+            self.field = field
+        }
+
+        mutating func continues(with line: ArraySlice<UInt8>) {
+            // The bytes are copied within the closure.
+            if bytes == nil { bytes = unsafe field.withUnsafeBytesOfValue { unsafe Array($0) } }
+            bytes?.append(0x20)
+            bytes?.append(contentsOf: line)
+        }
+
+        var whole: HTTPField {
+            guard let bytes else { return field }
+            return HTTPField(name: field.name, lenientValue: bytes[...])
+        }
     }
 
     /// The code of a status line, or nil.

@@ -21,6 +21,8 @@ final class Transfer: @unchecked Sendable {
     let request: EncodedRequest
     /// When the attempt's time is over, on the monotonic clock.
     let deadline: UInt64
+    /// Until when the request may leave.
+    let sendLimit: SendLimit?
     let loop: EventLoop
     let shared = Locked(Shared())
 
@@ -49,9 +51,10 @@ final class Transfer: @unchecked Sendable {
     /// What the refusal of an HTTP/2 stream is proven by.
     var evidence = RefusalEvidence()
 
-    init(request: EncodedRequest, deadline: UInt64, loop: EventLoop) {
+    init(request: EncodedRequest, deadline: UInt64, sendLimit: SendLimit? = nil, loop: EventLoop) {
         self.request = request
         self.deadline = deadline
+        self.sendLimit = sendLimit
         self.loop = loop
     }
 

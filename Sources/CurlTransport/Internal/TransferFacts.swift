@@ -6,6 +6,8 @@ struct TransferFacts: Sendable, Hashable {
         case headersTooLarge
         /// The request body's stream threw, or brought another number of bytes than it announced.
         case requestBodyFailed
+        /// The request could not leave before its send limit.
+        case sendLimitPassed
     }
 
     /// libcurl's result.

@@ -34,6 +34,7 @@ enum Verdict {
         switch facts.ownReason {
         case .headersTooLarge: return (.headersTooLarge, nil)
         case .requestBodyFailed: return (.requestBodyFailed, nil)
+        case .sendLimitPassed: return (.sendLimitPassed, nil)
         case nil: break
         }
         let wasSent = facts.wireAttempts > 0
@@ -67,6 +68,7 @@ enum Verdict {
         switch facts.ownReason {
         case .headersTooLarge: return "the response's header section is larger than the transport accepts"
         case .requestBodyFailed: return "the request's body failed or did not have its announced length"
+        case .sendLimitPassed: return TransportError.tooLate.message
         case nil: break
         }
         if facts.isVetoed { return "the connection was lost before an answer came; the resend was prevented" }

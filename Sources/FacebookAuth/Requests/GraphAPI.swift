@@ -28,6 +28,8 @@ struct GraphAPI: Sendable {
         var request: HTTPRequest?
         var token = FacebookToken.stored
         var resend = RequestOptions.ResendPermission.byMethod
+        /// Until when it may leave; nil is no limit.
+        var sendBy: SendBy?
         /// What is presented, where it is not the token.
         var presents: Outcome.CredentialKind?
         var purpose = FacebookCallClassifier.Purpose.plain
@@ -61,6 +63,7 @@ struct GraphAPI: Sendable {
             body: body,
             options: RequestOptions(
                 resend: call.resend,
+                sendBy: call.sendBy,
                 classifier: FacebookCallClassifier(base: classifier, purpose: call.purpose, business: call.business),
                 account: call.counterpart,
                 credentialID: try await credentialID(of: call.token),

@@ -88,6 +88,10 @@ struct FacebookDeviceLoginRun: Sendable {
                 token: .none,
                 // The next question comes at its own time.
                 resend: .spending,
+                sendBy: SendBy(
+                    api.client.runtime.time.wallTime(at: device.expiresAt),
+                    orElse: Self.expired.outcome
+                ),
                 presents: .device,
                 purpose: .poll
             )

@@ -65,6 +65,8 @@ public struct RecoveringClient: Sendable {
         body: HTTPBody? = nil,
         options: RequestOptions = RequestOptions()
     ) async throws -> Response {
+        var options = options
+        if let limit = Self.sendBy { options.sendBy = SendBy.earlier(options.sendBy, limit) }
         let record = CallRecord(callID: options.callID ?? counter.next())
         var context = CallContext(options: options, record: record, runtime: runtime)
         context.presenters = presenters
@@ -94,6 +96,9 @@ public struct RecoveringClient: Sendable {
     /// They learn of the bound, so that a wait that would not end within it is not begun: what is left is known to be
     /// unsent, instead of cut off in doubt.
     @TaskLocal package static var timeLimit: Duration?
+
+    /// Until when calls may send that are made within work of which this is true as a whole; nil for no such bound.
+    @TaskLocal package static var sendBy: SendBy?
 
     /// The longest single wait of calls that somebody could do without; nil for no bound but the client's own.
     ///

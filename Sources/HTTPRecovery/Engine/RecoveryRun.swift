@@ -86,12 +86,12 @@ struct RecoveryRun {
     /// Waits for the coming attempt's place, where its rate is limited beforehand.
     private mutating func pace() async throws {
         guard let pacing = context.options.pacing, !isPaced else { return }
-        let limit = min(rules.maxWait, context.remaining ?? .longest)
+        let limit = min(rules.maxWait, context.remainingToSend ?? .longest)
         let place = pacing.takePlace(for: request, at: context.runtime.time.now, within: limit)
         if place.delay > limit {
             var outcome = Outcome(.rateLimited, processed: .no, retryAfter: place.delay, remedies: [.wait])
             if let lastFailure { outcome.status = lastFailure.outcome.status }
-            let isPastDeadline = context.remaining.map { place.delay > $0 } ?? false
+            let isPastDeadline = context.remainingToSend.map { place.delay > $0 } ?? false
             let reason: StopReason = isPastDeadline ? .deadlineWouldPass : .waitExceedsLimit
             throw error(outcome, reason, needed: place.delay, response: lastFailure?.response)
         }
@@ -160,7 +160,7 @@ struct RecoveryRun {
             previousDelay: previousDelay,
             method: request.method,
             repairs: repairs,
-            remaining: context.remaining,
+            remaining: context.remainingToSend,
             random: context.runtime.random.unit()
         )
         let obstacle =
@@ -183,7 +183,7 @@ struct RecoveryRun {
             let queued = await context.runtime.state.joinQueue(at: gate)
             let random = context.runtime.random.unit()
             delay = delay.saturatingAdding(
-                RecoveryRules.spread(wait: delay, queued: queued, random: random, remaining: context.remaining)
+                RecoveryRules.spread(wait: delay, queued: queued, random: random, remaining: context.remainingToSend)
             )
         }
         try await context.wait(delay, reason: outcome.kind)

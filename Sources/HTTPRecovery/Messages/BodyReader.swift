@@ -6,6 +6,8 @@ actor BodyReader {
     private let body: HTTPBody
     private var iterator: HTTPBody.AsyncIterator?
     private var hasStarted = false
+    /// What the body broke off with: it has no end, however often one asks.
+    private var failure: (any Error)?
 
     init(_ body: HTTPBody) {
         self.body = body
@@ -17,11 +19,17 @@ actor BodyReader {
             hasStarted = true
             iterator = body.makeAsyncIterator()
         }
+        if let failure { throw failure }
         guard var current = iterator else { return nil }
         iterator = nil
-        let chunk = try await current.next(isolation: self)
-        if chunk != nil { iterator = current }
-        return chunk
+        do {
+            let chunk = try await current.next(isolation: self)
+            if chunk != nil { iterator = current }
+            return chunk
+        } catch {
+            failure = error
+            throw error
+        }
     }
 
     /// Reads until the end or until more than `limit` bytes have come.

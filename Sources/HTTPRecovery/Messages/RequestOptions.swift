@@ -35,6 +35,12 @@ public struct RequestOptions: Sendable {
     /// The time the whole call may take, its body included; it shortens a ``Deadline`` of the client, never lengthens it.
     public var deadline: Duration?
 
+    /// Until when the request may leave, whatever holds it up, and what the call comes to after; nil is no limit.
+    ///
+    /// For what has an end: a code, a ticket, a link. A wait that would not end before it is not begun, and what is too
+    /// late is not sent again.
+    public var sendBy: SendBy?
+
     /// Who tells what an exchange came to; nil takes the client's.
     public var classifier: (any OutcomeClassifier)?
 
@@ -85,6 +91,7 @@ public struct RequestOptions: Sendable {
         resend: ResendPermission = .byMethod,
         buffering: Buffering = .upTo(1 << 20),
         deadline: Duration? = nil,
+        sendBy: SendBy? = nil,
         classifier: (any OutcomeClassifier)? = nil,
         account: String? = nil,
         credentialID: String? = nil,
@@ -100,6 +107,7 @@ public struct RequestOptions: Sendable {
         self.resend = resend
         self.buffering = buffering
         self.deadline = deadline
+        self.sendBy = sendBy
         self.classifier = classifier
         self.account = account
         self.credentialID = credentialID

@@ -78,7 +78,8 @@ extension Outcome {
 
     /// The outcome of an attempt that brought no complete response, the same for every API.
     package static func transport(_ error: TransportError) -> Outcome {
-        var outcome = Outcome(error.code == .timedOut ? .timedOut : .transport, scope: .origin)
+        let isOurBound = error.code == .timedOut || error.code == .sendLimitPassed
+        var outcome = Outcome(isOurBound ? .timedOut : .transport, scope: .origin)
         outcome.transportError = error
         outcome.processed =
             switch error.certainty {

@@ -38,6 +38,7 @@ struct AttemptStage: Sendable {
         } catch let error as TransportError {
             // A transport that is cancelled may report its own side of it; cancellation is never a failure.
             try Task.checkCancellation()
+            let error = completing(error, context)
             record(context.outcome(of: error, for: request), number: number, since: start, context: context)
             throw error
         }
@@ -91,6 +92,20 @@ struct AttemptStage: Sendable {
         return response
     }
 
+    /// Whether a request with the limit is not handed over any more.
+    private func isOver(_ limit: SendLimit) -> Bool {
+        limit.isReached(in: transport.keepsSendLimits ? .zero : SendLimit.margin)
+    }
+
+    /// Says of a request that was too late whether another attempt can be in time: one that a layer has bounded gets a
+    /// fresh proof, what the call itself is bounded by stays over.
+    private func completing(_ error: TransportError, _ context: CallContext) -> TransportError {
+        guard error.code == .sendLimitPassed else { return error }
+        var error = error
+        error.isTransient = context.sendBy != nil && !(context.callLimit.map(isOver) ?? false)
+        return error
+    }
+
     /// Hands the request to the transport within the time that is left.
     private func send(
         _ request: HTTPRequest,
@@ -98,23 +113,27 @@ struct AttemptStage: Sendable {
         context: CallContext
     ) async throws -> TransportResponse {
         let time = context.runtime.time
+        var options = AttemptOptions(sendLimit: context.sendLimit)
+        if let limit = options.sendLimit, isOver(limit) {
+            throw TransportError(.sendLimitPassed, .neverSent, message: "it was too late to send the request")
+        }
         let limits = (context.attemptTimeout, context.remaining)
         let timeout: Duration
         switch limits {
-        case (nil, nil): return try await transport.send(request, body: body, options: AttemptOptions())
+        case (nil, nil): return try await transport.send(request, body: body, options: options)
         case (let limit?, nil), (nil, let limit?): timeout = limit
         case (let first?, let second?): timeout = min(first, second)
         }
         guard timeout > .zero else {
             throw TransportError(.timedOut, .neverSent, message: "the time was over before the request was sent")
         }
-        let options = AttemptOptions(timeout: timeout)
+        options.timeout = timeout
         if transport.enforcesTimeouts {
             return try await transport.send(request, body: body, options: options)
         }
         let end = time.now.advanced(by: timeout)
         do {
-            var response = try await time.withTimeout(until: end) { [transport] in
+            var response = try await time.withTimeout(until: end) { [transport, options] in
                 try await transport.send(request, body: body, options: options)
             }
             response.body = response.body.limited(until: end, time: time)

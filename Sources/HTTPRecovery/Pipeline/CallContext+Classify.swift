@@ -4,6 +4,11 @@ extension CallContext {
     /// Tells what an attempt came to that ended without a complete response.
     public func outcome(of error: TransportError, for request: HTTPRequest) -> Outcome {
         var outcome = classify(.failure(error), for: request)
+        // What is too late for the whole call comes to what the caller says, as if the server had refused it as expired.
+        if error.code == .sendLimitPassed, !error.isTransient, let limit = options.sendBy {
+            outcome = limit.outcome
+            outcome.processed = .no
+        }
         outcome.transportError = error
         return outcome
     }

@@ -9,6 +9,11 @@ public struct CallContext: Sendable {
     /// The time one attempt may take, response body included; nil is no limit.
     public var attemptTimeout: Duration?
 
+    /// Until when the present attempt may leave, as a layer inside the engine says; nil is no limit.
+    ///
+    /// ``limitSending(to:)`` sets it. The call's own limit is ``RequestOptions/sendBy``; the earlier of both holds.
+    public var sendBy: TimeSource.Instant?
+
     /// The longest single wait that the engine around allows; nil without an engine.
     ///
     /// A layer that waits by itself keeps to it.
@@ -37,6 +42,7 @@ public struct CallContext: Sendable {
         self.options = options
         self.deadline = nil
         self.attemptTimeout = nil
+        self.sendBy = nil
         self.longestWait = nil
         self.followUp = nil
         self.presented = nil

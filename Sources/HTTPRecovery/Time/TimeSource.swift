@@ -72,6 +72,11 @@ public struct TimeSource: Sendable {
         startedAt.advanced(by: instant.sinceStart)
     }
 
+    /// The instant that belongs to a wall time, saturated.
+    public func instant(at wallTime: Timestamp) -> Instant {
+        Instant(sinceStart: wallTime.elapsed(since: startedAt))
+    }
+
     /// Sleeps until the instant; returns at once when it has passed.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.

@@ -15,6 +15,13 @@ public protocol HTTPTransport: Sendable {
     /// Where it does not (the default), the pipeline races each attempt against its clock.
     var enforcesTimeouts: Bool { get }
 
+    /// Whether the transport itself keeps ``AttemptOptions/sendLimit``: it looks at it at the last moment before the
+    /// first byte of the request leaves, and ends what is too late with ``TransportError/Code/sendLimitPassed``, never
+    /// sent.
+    ///
+    /// To one that does not (the default) the pipeline hands nothing over when less than ``SendLimit/margin`` is left.
+    var keepsSendLimits: Bool { get }
+
     /// Sends the request and returns when the head of the response has arrived; the body streams after it.
     ///
     /// Dropping the returned body unread ends the transfer.
@@ -31,6 +38,9 @@ extension HTTPTransport {
     /// By default the pipeline enforces timeouts.
     public var enforcesTimeouts: Bool { false }
 
+    /// By default the pipeline keeps a margin.
+    public var keepsSendLimits: Bool { false }
+
     /// By default there is nothing to free.
     public func shutdown() async {}
 }
@@ -40,9 +50,13 @@ public struct AttemptOptions: Sendable {
     /// The time the whole transfer may take, from the call to the last byte of the response body; nil is no limit.
     public var timeout: Duration?
 
+    /// Until when the request may leave; nil is no limit.
+    public var sendLimit: SendLimit?
+
     /// Creates options.
-    public init(timeout: Duration? = nil) {
+    public init(timeout: Duration? = nil, sendLimit: SendLimit? = nil) {
         self.timeout = timeout
+        self.sendLimit = sendLimit
     }
 }
 

@@ -37,6 +37,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         public static let streamRefused = Code(rawValue: "stream_refused")
         /// The attempt's time ran out.
         public static let timedOut = Code(rawValue: "timed_out")
+        /// The request could not leave before the moment after which it must not be sent.
+        public static let sendLimitPassed = Code(rawValue: "send_limit_passed")
         /// What came back is not HTTP.
         public static let notHTTP = Code(rawValue: "not_http")
         /// The response ended before its announced end.
@@ -78,7 +80,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     ///   - certainty: How far the request may have come.
     ///   - message: A sentence about the cause that is safe to log.
     ///   - isTransient: Whether trying again can help; by default all but certificate, request and configuration
-    ///     errors can.
+    ///     errors and requests that are too late can.
     public init(_ code: Code, _ certainty: Certainty, message: String = "", isTransient: Bool? = nil) {
         self.code = code
         self.certainty = certainty
@@ -88,6 +90,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 
     private static let permanent: Set<Code> = [
         .certificateRejected, .invalidRequest, .misconfigured, .shutDown, .headersTooLarge, .requestBodyFailed,
+        .sendLimitPassed,
     ]
 
     /// The code, the certainty and the message, safe to log.

@@ -41,6 +41,18 @@ struct DeviceFlowTests {
         return (bench, end, polls.withLock { $0 })
     }
 
+    @Test func aPollThatIsHeldUpPastTheEndNeverLeaves() async throws {
+        let bench = try OAuthBench(
+            [Self.start(), Self.pending, .tokens()],
+            holdUp: { clock, number in if number == 3 { clock.advance(by: .seconds(60)) } }
+        )
+        let device = try await bench.oauth.authorizeDevice()
+        let error = try await bench.failure { try await bench.oauth.tokens(for: device) }
+        #expect(error.kind == .flowExpired && error.remedies == [.restartFlow])
+        #expect(error.outcome.code == "expired_token")
+        #expect(bench.sent.count == 2, "the start and one poll")
+    }
+
     @Test func fromBeginningToEnd() async throws {
         let (bench, end, polls) = try await Self.run([Self.start(), Self.pending, Self.pending, .tokens()])
         #expect(try end.get().accessToken == "A2")

@@ -29,10 +29,11 @@ struct OAuthBench {
         clientID: String = "app",
         seed: UInt64 = 1,
         attemptLayers: [any Middleware] = [],
+        holdUp: (@Sendable (ManualClock, Int) -> Void)? = nil,
         @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] }
     ) throws {
         // A server that has no more to say has failed: no test goes on by accident.
-        transport = ScriptedTransport(steps, then: .status(418))
+        transport = ScriptedTransport(steps, then: .status(418), holdUp: { [clock] in holdUp?(clock, $0) })
         let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: seed))
         client = RecoveringClient(transport: transport, runtime: runtime, middlewares: middlewares)
         events = EventRecorder(runtime.events)

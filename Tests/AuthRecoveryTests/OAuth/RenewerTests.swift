@@ -48,6 +48,41 @@ struct RenewerTests {
         #expect(error.outcome.tokenAction == .clear && error.oauth?.word == .invalidGrant)
     }
 
+    /// Whatever holds it up: the connection is made, but the grace is over when the request could leave.
+    @Test func aTokenInDoubtThatIsHeldUpPastTheGraceNeverLeaves() async throws {
+        let bench = try OAuthBench(holdUp: { clock, _ in clock.advance(by: .seconds(8)) })
+        var credentials = Self.stored
+        credentials.renewalBeganAt = OAuthBench.start.advanced(by: .seconds(-20))
+        let tokens = TokenManager(
+            store: InMemoryTokenStore(credentials),
+            renewer: RefreshTokenGrant(client: bench.oauth, reuse: .rotating(grace: .seconds(30))),
+            options: RenewalBench.patient
+        )
+        let context = CallContext(record: CallRecord(), runtime: bench.client.runtime)
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.clock.skippingWaits(upTo: .seconds(5)) { try await tokens.renew(context) }
+        }
+        #expect(error?.reason == .renewalInDoubt && error?.kind == .reauthenticationRequired)
+        #expect(bench.sent.isEmpty)
+    }
+
+    /// The limit of the second use is the grace's end, and the first has none.
+    @Test func onlyATokenInDoubtHasALimit() async throws {
+        let bench = try OAuthBench([.tokens(), .tokens()])
+        for began in [nil, OAuthBench.start.advanced(by: .seconds(-20))] {
+            var credentials = Self.stored
+            credentials.renewalBeganAt = began
+            let tokens = TokenManager(
+                store: InMemoryTokenStore(credentials),
+                renewer: RefreshTokenGrant(client: bench.oauth, reuse: .rotating(grace: .seconds(30)))
+            )
+            _ = try await tokens.renew(CallContext(record: CallRecord(), runtime: bench.client.runtime))
+        }
+        let limits = bench.transport.received.map(\.sendLimit?.instant.sinceStart)
+        // A tenth of the grace is left to the way there.
+        #expect(limits == [nil, .seconds(7)])
+    }
+
     @Test func aServiceRenewsByItself() async throws {
         let bench = try OAuthBench([.tokens()], authentication: .clientSecretBasic("s"))
         let renewer = ClientCredentialsGrant(client: bench.oauth, scope: "a", parameters: ["audience": "b"])

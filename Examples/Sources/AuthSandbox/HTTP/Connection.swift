@@ -1,3 +1,4 @@
+import CSandboxEvents
 import Glibc
 
 /// One client's connection; lives on the event loop's thread only.
@@ -85,7 +86,8 @@ final class Connection {
                     headers: head.headers,
                     body: body,
                     peer: peer,
-                    connection: number
+                    connection: number,
+                    age: age
                 )
                 manner = (head.keepAlive, head.method == "HEAD")
                 switch handle(request) {
@@ -97,6 +99,14 @@ final class Connection {
             }
         }
         return .socket
+    }
+
+    /// How long the newest bytes have waited for this thread.
+    ///
+    /// The kernel counts in steps of up to 10 ms; what is within one is no wait.
+    private var age: Int64 {
+        let waited = Int64(sandbox_milliseconds_since_data(descriptor))
+        return waited > 10 ? min(waited, 60_000) : 0
     }
 
     /// Begins to answer the request at hand; the next ``advance(_:)`` carries it out.

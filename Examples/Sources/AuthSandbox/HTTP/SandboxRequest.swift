@@ -15,6 +15,8 @@ struct SandboxRequest: Sendable {
     var peer: String
     /// Which connection it came on, counted from 1.
     var connection: Int
+    /// How long it has lain here unread, in milliseconds: a busy machine makes no client late.
+    var age: Int64
     /// Whether it is meant for an upstream, whose paths nobody here knows.
     var isForUpstream = false
 
@@ -30,9 +32,11 @@ struct SandboxRequest: Sendable {
         headers: [Header] = [],
         body: [UInt8] = [],
         peer: String = "127.0.0.1",
-        connection: Int = 0
+        connection: Int = 0,
+        age: Int64 = 0
     ) {
         self.method = method
+        self.age = age
         // The absolute form is what a proxy is sent; only its path and query matter here.
         var rest = Substring(target)
         if let scheme = rest.firstRange(of: "://"), !rest.hasPrefix("/") {

@@ -13,6 +13,10 @@ public struct ClientAttempt: Sendable {
     public let wallTime: Timestamp
     /// Where randomness comes from.
     public let random: RandomSource
+    /// Until when the attempt may leave, because its proof is stale after; nil is no limit.
+    ///
+    /// An attempt that could not leave in time is followed by another with a proof of its own.
+    public var sendBy: Timestamp?
     /// The fields of the body.
     public var form: FormFields
     /// The header fields.

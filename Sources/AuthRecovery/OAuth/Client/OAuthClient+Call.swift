@@ -8,6 +8,7 @@ extension OAuthClient {
         var form: FormFields
         var presents: Outcome.CredentialKind = .client
         var resend: RequestOptions.ResendPermission = .byMethod
+        var sendBy: SendBy?
         var classifier: OAuthEndpointClassifier
         var observer: (@Sendable (RecoveryEvent) -> Void)?
     }
@@ -48,6 +49,7 @@ extension OAuthClient {
             body: call.form.body,
             options: RequestOptions(
                 resend: call.resend,
+                sendBy: call.sendBy,
                 classifier: classifier,
                 // Limits are counted per client, and apart from those of its tokens.
                 credentialID: "client \(clientID)",

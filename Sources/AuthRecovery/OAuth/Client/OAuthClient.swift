@@ -71,6 +71,7 @@ public struct OAuthClient: Sendable {
                 form: grant.form,
                 presents: grant.presents,
                 resend: grant.resend,
+                sendBy: grant.sendBy,
                 classifier: OAuthEndpointClassifier(expects: .tokens),
                 observer: observer
             )

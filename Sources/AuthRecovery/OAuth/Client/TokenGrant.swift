@@ -11,6 +11,11 @@ public struct TokenGrant: Sendable {
     /// Whether the request may be sent again when nobody knows whether the server has acted on it.
     public var resend: RequestOptions.ResendPermission
 
+    /// Until when the request may leave, and what it comes to after; nil, the default, is no limit.
+    ///
+    /// For what is presented and has a known end, such as a code.
+    public var sendBy: SendBy?
+
     /// Creates a grant of any type, such as the JWT bearer grant of RFC 7523.
     ///
     /// - Parameters:

@@ -74,10 +74,15 @@ extension OAuthClient {
                 if wait == nil { throw error }
             }
         }
+        throw RecoveryError(outcome: Self.deviceCodeExpired, reason: .notRecoverable)
+    }
+
+    /// What a device flow comes to that has lasted too long.
+    private static var deviceCodeExpired: Outcome {
         var outcome = Outcome(.flowExpired, processed: .no, remedies: [.restartFlow])
         outcome.code = OAuthError.Word.expiredToken.rawValue
         outcome.tokenAction = .clear
-        throw RecoveryError(outcome: outcome, reason: .notRecoverable)
+        return outcome
     }
 
     private func poll(
@@ -91,6 +96,7 @@ extension OAuthClient {
                 form: grant.form,
                 presents: grant.presents,
                 resend: grant.resend,
+                sendBy: SendBy(client.runtime.time.wallTime(at: device.expiresAt), orElse: Self.deviceCodeExpired),
                 classifier: OAuthEndpointClassifier(expects: .tokens, isPolling: true),
                 observer: observer
             )

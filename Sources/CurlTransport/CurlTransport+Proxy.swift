@@ -1,0 +1,61 @@
+extension CurlTransport {
+    /// Whether requests go through a proxy.
+    ///
+    /// A user and password in the URL cannot be printed or dumped.
+    public struct Proxy: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+        private enum Choice: Hashable {
+            case none
+            case environment
+            case url(String)
+        }
+
+        private let choice: Choice
+
+        /// No proxy, whatever the environment says.
+        public static let none = Proxy(choice: .none)
+
+        /// What the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say.
+        public static let environment = Proxy(choice: .environment)
+
+        /// The proxy at a URL such as `http://proxy.example:3128` or `socks5h://127.0.0.1:1080`.
+        ///
+        /// A user and password in it are for the proxy alone.
+        public static func url(_ url: String) -> Proxy {
+            Proxy(choice: .url(url))
+        }
+
+        /// `none`, `environment`, or the URL without a user and password.
+        public var description: String {
+            switch choice {
+            case .none: "none"
+            case .environment: "environment"
+            case .url(let url): Self.withoutUser(url)
+            }
+        }
+
+        /// The same as ``description``.
+        public var debugDescription: String { description }
+
+        /// A mirror without children.
+        public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+
+        /// The URL without what stands before the last `@` of its authority; one whose authority has none is whole.
+        private static func withoutUser(_ url: String) -> String {
+            let bytes = Array(url.utf8)
+            let slashes = bytes.indices.dropLast(2).first { bytes[$0...].starts(with: "://".utf8) }
+            let start = slashes.map { $0 + 3 } ?? 0
+            // A password may hold what ends an authority elsewhere: rather too much is left out than too little.
+            guard let at = bytes[start...].lastIndex(of: UInt8(ascii: "@")) else { return url }
+            return String(decoding: bytes[..<start] + bytes[(at + 1)...], as: UTF8.self)
+        }
+
+        /// libcurl's option: an empty text is none, nil leaves it to the environment.
+        var url: String? {
+            switch choice {
+            case .none: ""
+            case .environment: nil
+            case .url(let url): url
+            }
+        }
+    }
+}
