@@ -17,7 +17,7 @@ struct GraphemeTests {
         "<html><title>error: invalid_grant</title></html>",
     ])
     func bodies(_ body: String) {
-        for text in mutator.joined(body, limit: 1024) {
+        for text in mutator.joined(body, limit: 512) {
             for status in [200, 400, 401] {
                 #expect(OAuthClassifierTests.classify(status, body: text).status == status)
             }
@@ -33,7 +33,7 @@ struct GraphemeTests {
         ("location", "https://app/cb?error=access_denied&state=%#x"), ("retry-after", "Fri, 31 Dec 1999 23:59:59 GMT"),
     ])
     func fields(name: String, value: String) {
-        for text in mutator.joined(value, limit: 1024) {
+        for text in mutator.joined(value, limit: 512) {
             for status in [302, 401, 503] {
                 let outcome = OAuthClassifierTests.classify(status, [(name, text)])
                 #expect(outcome.retryAfter.map { $0 >= .zero && $0 <= .longest } ?? true)
@@ -55,24 +55,24 @@ struct GraphemeTests {
 
     @Test func tokens() {
         let header = Base64.encodeForURL(#"{"alg":"none"}"#.utf8)
-        for claims in mutator.joined(#"{"iss":"i","sub":"s","iat":1,"exp":"1893459600"}"#, limit: 1024) {
+        for claims in mutator.joined(#"{"iss":"i","sub":"s","iat":1,"exp":"1893459600"}"#, limit: 512) {
             let token = "\(header).\(Base64.encodeForURL(claims.utf8)).x"
             let time = UnverifiedJWT(Secret(token))?.expiresAt?.sinceEpoch ?? .zero
             #expect(time >= .zero - .longest && time <= .longest)
         }
-        for text in mutator.joined("\(header).e30.x", limit: 1024) { _ = UnverifiedJWT(Secret(text)) }
+        for text in mutator.joined("\(header).e30.x", limit: 512) { _ = UnverifiedJWT(Secret(text)) }
     }
 
     @Test(arguments: ["https://id.example.com:8443/tenant/?x=1#y", "//[::1]:80/a/"])
     func addresses(_ url: String) {
-        for text in mutator.joined(url, limit: 2048) {
+        for text in mutator.joined(url, limit: 1024) {
             _ = try? HTTPRequest(url: text)
             _ = try? OAuthServer(issuer: text, endpoints: [.token: text])
         }
     }
 
     @Test func accounts() {
-        for text in mutator.joined("  Ada@Example.com \r\n", limit: 2048) {
+        for text in mutator.joined("  Ada@Example.com \r\n", limit: 1024) {
             #expect(LockoutLedger.account(for: text).utf8.count <= 4096)
         }
     }

@@ -12,7 +12,7 @@ struct ClerkGraphemeTests {
 
     @Test(arguments: ClerkHostileInputTests.bodies.indices)
     func bodies(_ index: Int) {
-        for text in mutator.joined(ClerkHostileInputTests.bodies[index], limit: 1024) {
+        for text in mutator.joined(ClerkHostileInputTests.bodies[index], limit: 384) {
             for status in [200, 422] {
                 let outcome = Clerked(status: status, body: text).outcome
                 #expect(outcome.status == status)
@@ -23,14 +23,14 @@ struct ClerkGraphemeTests {
 
     @Test(arguments: ClerkCodeTests.passwords + ClerkCodeTests.flows + ClerkCodeTests.policies)
     func codes(row: CodeRow) {
-        for text in mutator.joined(Clerked.error(row.code), limit: 96) {
+        for text in mutator.joined(Clerked.error(row.code), limit: 48) {
             #expect(Clerked(status: row.status, body: text, path: row.path).outcome.isFailure)
         }
     }
 
     @Test func pathsAndFields() {
         for path in ClerkHostileInputTests.paths {
-            for text in mutator.joined(path, limit: 512) {
+            for text in mutator.joined(path, limit: 384) {
                 #expect(!ClerkClassifier().endpointClass(method: .post, path: text).isEmpty)
                 let outcome = Clerked(status: 401, body: "{}", lines: [("WWW-Authenticate", text)], path: text).outcome
                 #expect(outcome.isFailure)

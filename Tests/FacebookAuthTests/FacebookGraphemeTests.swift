@@ -16,7 +16,7 @@ struct FacebookGraphemeTests {
 
     @Test func bodies() {
         for row in Self.rows {
-            for text in mutator.joined(row.recorded.body, limit: 64) {
+            for text in mutator.joined(row.recorded.body, limit: 32) {
                 var recorded = row.recorded
                 recorded.body = text
                 #expect(recorded.outcome.status == recorded.status)
@@ -29,7 +29,7 @@ struct FacebookGraphemeTests {
         "Missing redirect_uri parameter.", "API calls from the server require an appsecret_proof argument",
     ])
     func messages(_ message: String) {
-        for text in mutator.joined(message, limit: 1024) {
+        for text in mutator.joined(message, limit: 384) {
             for code in [100, 190] {
                 let body = #"{"error":{"message":\#(JSONValue.string(text)),"code":\#(code)}}"#
                 let outcome = Recorded(body: body).outcome
@@ -48,7 +48,7 @@ struct FacebookGraphemeTests {
         ("location", "https://app/cb?error=access_denied&error_description=a+b#_=_"),
     ])
     func fields(name: String, value: String) {
-        for text in mutator.joined(value, limit: 512) {
+        for text in mutator.joined(value, limit: 256) {
             for status in [302, 400, 401] {
                 let outcome = Recorded(status: status, lines: [(name, text)]).outcome
                 if let delay = outcome.retryAfter { #expect(delay >= .zero) }
@@ -58,7 +58,7 @@ struct FacebookGraphemeTests {
 
     @Test(arguments: ["/v25.0/act_1/insights?fields=id#x", "/v25.0/oauth/access_token", "/v25.0/device/login_status"])
     func paths(_ path: String) {
-        for text in mutator.joined(path, limit: 512) {
+        for text in mutator.joined(path, limit: 256) {
             #expect(Recorded(status: 401, path: text).outcome.isFailure)
             #expect(!FacebookClassifier().endpointClass(method: .get, path: text).isEmpty)
         }

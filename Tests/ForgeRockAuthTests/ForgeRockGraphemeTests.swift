@@ -33,7 +33,7 @@ struct ForgeRockGraphemeTests {
 
     @Test(arguments: scripts)
     func scriptsForBrowsers(_ script: String) {
-        for text in mutator.joined(script) {
+        for text in mutator.joined(script, limit: 8192) {
             if let ceremony = Self.ceremony(text) { #expect(ceremony.timeout <= .seconds(3600)) }
         }
     }
@@ -56,7 +56,7 @@ struct ForgeRockGraphemeTests {
     @Test(arguments: steps.indices)
     func stepsOfAJourney(_ index: Int) {
         let body = #"{"authId":"a1","stage":"s","callbacks":["# + Self.steps[index] + "]}"
-        for text in mutator.joined(body, limit: 2048) {
+        for text in mutator.joined(body, limit: 768) {
             let outcome = Exchanged(status: 200, body: text).outcome
             #expect(outcome.kind == .continue || outcome.isFailure || outcome.kind == .ok)
             if let value = try? JSONValue(parsing: text) { _ = JourneyStep(value) }
@@ -66,7 +66,7 @@ struct ForgeRockGraphemeTests {
     @Test func errors() {
         let rows = ForgeRockCodeTests.refusals
         for row in rows {
-            for text in mutator.joined(Exchanged.error(row.status, row.message, number: row.number), limit: 192) {
+            for text in mutator.joined(Exchanged.error(row.status, row.message, number: row.number), limit: 96) {
                 let outcome = Exchanged(status: row.status, body: text, presented: row.presented, path: row.path)
                     .outcome
                 #expect(outcome.isFailure)
@@ -76,7 +76,7 @@ struct ForgeRockGraphemeTests {
     }
 
     @Test func advices() {
-        for text in mutator.joined(PolicyAdviceTests.xml, limit: 2048) {
+        for text in mutator.joined(PolicyAdviceTests.xml, limit: 768) {
             let body = #"{"advices":{"a":["# + JSONValue.string(text).description + "]}}"
             _ = Exchanged(status: 401, body: body, presented: .session, method: .get, path: "/ig/txn").outcome
             let location =
@@ -104,7 +104,7 @@ struct ForgeRockGraphemeTests {
     }
 
     @Test func linksThatResumeAJourney() {
-        for text in mutator.joined("https://id.example.com/am/?realm=/alpha&suspendedId=s.1#x", limit: 2048) {
+        for text in mutator.joined("https://id.example.com/am/?realm=/alpha&suspendedId=s.1#x", limit: 768) {
             if case .suspended(let id)? = try? JourneyStart.resuming(text) { #expect(!id.isEmpty) }
         }
     }
