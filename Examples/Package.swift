@@ -34,6 +34,7 @@ let package = Package(
             dependencies: [
                 "Locking",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "RedisRecoveryStore", package: "swift-http-recovery"),

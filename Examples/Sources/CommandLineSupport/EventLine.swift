@@ -24,7 +24,7 @@ public enum EventLine {
             .init("t_ms", milliseconds(time.sinceStart)),
             .init("call", .number(JSONNumber(call))),
         ]
-        return JSONValue.object(common + fields).description
+        return ScreenText(json: .object(common + fields)).description
     }
 
     private static func name(of kind: RecoveryEvent.Kind) -> String? {

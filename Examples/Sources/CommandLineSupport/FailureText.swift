@@ -22,15 +22,19 @@ public enum FailureText {
 
     /// What happened, in one sentence.
     public static func what(_ error: RecoveryError) -> String {
-        if let failure = error.outcome.transportError {
-            let sentence = transport(failure)
-            let detail = Masking.printable(failure.message, limit: 200)
-            return detail.isEmpty ? "\(sentence)." : "\(sentence) (\(detail))."
-        }
-        let message = redirect(error.reason) ?? Masking.printable(error.userMessage)
+        if let connection = connection(error) { return connection }
+        let message = Masking.printable(sentence(error))
         let code = error.outcome.loggableCode.map { " (\($0))" } ?? ""
         guard let status = error.outcome.status ?? error.history.attempts.last?.status else { return message + code }
         return "HTTP \(status)\(code). \(message)"
+    }
+
+    /// What went wrong with the connection; nil where an answer came.
+    public static func connection(_ error: RecoveryError) -> String? {
+        guard let failure = error.outcome.transportError else { return nil }
+        let sentence = transport(failure)
+        let detail = Masking.printable(failure.message, limit: 200)
+        return detail.isEmpty ? "\(sentence)." : "\(sentence) (\(detail))."
     }
 
     private static func transport(_ error: TransportError) -> String {
@@ -58,13 +62,23 @@ public enum FailureText {
         }
     }
 
-    private static func redirect(_ reason: StopReason) -> String? {
-        switch reason {
-        case .tooManyRedirects: "It was redirected too often."
-        case .redirectRefused:
+    /// What a person is told of any failure, by the reason that ended it and what it came to.
+    public static func sentence(_ error: RecoveryError) -> String {
+        switch (error.reason, error.kind) {
+        case (.tooManyRedirects, _): "It was redirected too often."
+        case (.redirectRefused, _):
             "The redirect was not followed: it leads from https to http, or would send the body to another server."
-        case .redirectInvalid: "The redirect leads to no http or https URL."
-        default: nil
+        case (.redirectInvalid, _): "The redirect leads to no http or https URL."
+        // That a token was refused is how the renewal began, and does not say how it would have ended.
+        case (.deadlinePassed, .credentialRejected): "The deadline passed while the token was being renewed."
+        case (.deadlineWouldPass, .credentialRejected):
+            "The token has to be renewed, which would end after the deadline."
+        case (.renewalInDoubt, _):
+            "The answer to the renewal of the token was lost, and it may be used up. Please sign in again."
+        // Whether a session has ended is only known when nothing that is held can help any more.
+        case (_, .credentialRejected):
+            error.outcome.userMessage ?? "The server does not accept the credential that was presented."
+        default: error.userMessage
         }
     }
 
@@ -72,6 +86,9 @@ public enum FailureText {
     private static func why(_ error: RecoveryError) -> String? {
         var text: String?
         switch error.reason {
+        // The first sentence has said it.
+        case .deadlinePassed where error.kind == .credentialRejected: text = nil
+        case .deadlineWouldPass where error.kind == .credentialRejected: text = nil
         case .methodNotIdempotent, .processedUnknown:
             text = "Not sent again: the server may have processed it already."
         case .bodyNotReplayable: text = "Not sent again: the body can be sent only once."

@@ -4,12 +4,14 @@ import HTTPRecovery
 /// Why something could not be read or written; the text can be shown as it is.
 public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What happened to which file.
-    public let description: String
+    public var description: String { text.description }
     /// The system's error number.
     public let code: Int32
 
+    private let text: ScreenText
+
     init(_ action: String, _ path: String, code: Int32) {
-        self.description = "\(Masking.printable(path)) cannot be \(action): \(Self.message(code))"
+        self.text = "\(path, limit: 500) cannot be \(action): \(Self.message(code))"
         self.code = code
     }
 
@@ -41,14 +43,14 @@ public struct DiscardingSink: ByteSink {
 }
 
 /// Writing to file descriptors, whole or with an error.
-public enum FileDescriptor {
+enum FileDescriptor {
     /// Writes all bytes.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
     ///   - descriptor: Where to.
     ///   - name: What to call it in an error.
-    public static func write(_ bytes: some Sequence<UInt8>, to descriptor: Int32, name: String) throws(FileError) {
+    static func write(_ bytes: some Sequence<UInt8>, to descriptor: Int32, name: String) throws(FileError) {
         var rest = ArraySlice(bytes)
         while !rest.isEmpty {
             // The buffer outlives the call, which reads it only.

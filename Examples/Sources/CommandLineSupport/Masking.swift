@@ -26,15 +26,26 @@ public enum Masking {
     }
 
     /// The text on one line without control characters, so that a server cannot steer the terminal; cut to the limit.
-    public static func printable(_ text: String, limit: Int = 500) -> String {
+    ///
+    /// What is shown takes a ``ScreenText``, which sees to it.
+    static func printable(_ text: some StringProtocol, limit: Int = 500) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(limit) {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
-                if result.last != " " { result.append(" ") }
-            default: result.append(scalar)
+            if isPrintable(scalar) {
+                result.append(scalar)
+            } else if result.last != " " {
+                result.append(" ")
             }
         }
         return String(result)
+    }
+
+    /// Whether a character shows itself and does nothing else: it steers no terminal, ends no line, and neither hides nor
+    /// reorders its neighbours.
+    static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
     }
 }

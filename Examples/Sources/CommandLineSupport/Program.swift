@@ -1,3 +1,4 @@
+public import ArgumentParser
 import Glibc
 import HTTPRecovery
 import Locking
@@ -8,8 +9,11 @@ public enum Program {
     /// What is done when the program goes on after it was stopped, as by Ctrl-Z and `fg`.
     static let resumption = Locked<(@Sendable () -> Void)?>(nil)
 
-    /// How long the work may take to end after an interruption, in milliseconds.
-    private static let grace: Int32 = 500
+    /// How long the work may take to end after an interruption.
+    private static let grace = Duration.milliseconds(500)
+
+    /// How long it may take where it ends something that must not be cut off; a little more than a renewal may take.
+    private static let longestGrace = Duration.seconds(32)
 
     /// Makes sure that standard input, output and error exist; to be called first.
     ///
@@ -29,6 +33,41 @@ public enum Program {
         Glibc.exit(status.rawValue)
     }
 
+    /// Says why the arguments are not accepted and ends the program; help and version go to standard output.
+    ///
+    /// What was written on the command line may have come from elsewhere: it is shown like all that is not ours.
+    public static func refuse<Command: ParsableCommand>(_ error: any Error, by command: Command.Type) -> Never {
+        let code = command.exitCode(for: error)
+        guard !code.isSuccess else { command.exit(withError: error) }
+        let message = message(for: error, of: command)
+        if !message.isEmpty { Terminal().write(ScreenText(lines: message)) }
+        Glibc.exit(code.rawValue)
+    }
+
+    /// What is wrong and how the program is called.
+    private static func message<Command: ParsableCommand>(for error: any Error, of command: Command.Type) -> String {
+        let arguments = CommandLine.arguments.dropFirst()
+        if arguments.isEmpty {
+            // The whole help would push off the screen what is missing.
+            let name = command.configuration.commandName ?? "the program"
+            return "Error: \(command.message(for: error))\n\(command.usageString())\n  See '\(name) --help' for more."
+        }
+        let full = command.fullMessage(for: error)
+        guard full.hasPrefix("Error: Unexpected argument") else { return full }
+        // Of a misspelt option the value is seen first, which stands there alone.
+        for index in arguments.indices where !arguments[index].hasPrefix("-") {
+            var rest = Array(arguments)
+            rest.remove(at: index - arguments.startIndex)
+            do {
+                _ = try command.parseAsRoot(rest)
+            } catch {
+                let message = command.fullMessage(for: error)
+                if message.hasPrefix("Error: Unknown option") { return message }
+            }
+        }
+        return full
+    }
+
     /// Runs the work as a task, and exits with its status.
     ///
     /// SIGINT, SIGTERM and SIGHUP cancel the task. Work that does not end at once, or a second signal, ends the program
@@ -36,9 +75,12 @@ public enum Program {
     ///
     /// - Parameters:
     ///   - emergency: Writes what must not be lost when the work does not end by itself; it must not wait for it.
+    ///   - isFinishing: Whether work that does not end at once is ending something that must not be cut off, but by a
+    ///     second signal.
     ///   - work: The work.
     public static func run(
         emergency: @escaping @Sendable () -> Void = {},
+        isFinishing: @escaping @Sendable () -> Bool = { false },
         _ work: @escaping @Sendable () async -> ExitStatus
     ) -> Never {
         signal(SIGPIPE, SIG_IGN)
@@ -60,7 +102,7 @@ public enum Program {
             if number > 0, number != SIGCONT { break }
         }
         task.cancel()
-        waitForAnotherSignal(atMost: grace)
+        waitForAnotherSignal(while: isFinishing)
         // Whoever reads our output may have stopped; the program ends all the same.
         signal(SIGALRM) { _ in _exit(130) }
         alarm(1)
@@ -68,15 +110,17 @@ public enum Program {
         _exit(ExitStatus.interrupted.rawValue)
     }
 
-    /// Returns when a signal is pending, or after so many milliseconds.
-    private static func waitForAnotherSignal(atMost milliseconds: Int32) {
-        let step: Int32 = 20
-        for _ in 0..<(milliseconds / step) {
+    /// Returns when a signal is pending, or nothing is left to wait for.
+    private static func waitForAnotherSignal(while isFinishing: () -> Bool) {
+        let start = ContinuousClock.now
+        while case let waited = ContinuousClock.now - start,
+            waited < grace || (waited < longestGrace && isFinishing())
+        {
             var pending = sigset_t()
             // The call fills a local value.
             unsafe sigpending(&pending)
             if [SIGINT, SIGTERM, SIGHUP].contains(where: { unsafe sigismember(&pending, $0) == 1 }) { return }
-            _ = poll(nil, 0, step)
+            _ = poll(nil, 0, 20)
         }
     }
 }

@@ -85,7 +85,7 @@ public final class Progress: Sendable {
             }
             return nil
         }
-        if let line, total == 1, tellsWaits { terminal.write(terminal.styled(line, .notice)) }
+        if let line, total == 1, tellsWaits { terminal.write(terminal.styled(ScreenText(line), .notice)) }
         if case .challenge = event.kind { terminal.showStatus(nil) }
         if case .wait = event.kind { update() }
         if case .done = event.kind, total == 1 { terminal.showStatus(nil) }
@@ -104,7 +104,7 @@ public final class Progress: Sendable {
         terminal.showStatus(
             Self.line(activities, done: done, of: total, now: now, wording: wording) { [time] in
                 HumanTime.clock(time.wallTime(at: $0), now: time.wallTime)
-            }
+            }.map { ScreenText($0) }
         )
     }
 

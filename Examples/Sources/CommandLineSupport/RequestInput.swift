@@ -66,18 +66,22 @@ public enum RequestInput {
     }
 
     /// Checks a proxy's URL; what is wrong is said without repeating it, since it may hold a password.
-    public static func proxy(_ url: String) throws(InvalidOption) -> String {
+    ///
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - option: The option that it comes from.
+    public static func proxy(_ url: String, option: String = "--proxy") throws(InvalidOption) -> String {
         let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
         let lowered = url.lowercased()
         guard let scheme = schemes.first(where: { lowered.hasPrefix("\($0)://") }) else {
-            throw InvalidOption("--proxy: begin the URL with \(schemes.joined(separator: "://, "))://")
+            throw InvalidOption("\(option): begin the URL with \(schemes.joined(separator: "://, "))://")
         }
         // Whatever the scheme, the rest has the form of an HTTP URL.
         let (bare, _) = splitUser("http" + url.dropFirst(scheme.count))
         do {
             _ = try HTTPRequest(url: bare)
         } catch {
-            throw InvalidOption("--proxy: \(error.description)")
+            throw InvalidOption("\(option): \(error.description)")
         }
         return url
     }

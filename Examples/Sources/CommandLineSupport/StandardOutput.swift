@@ -1,5 +1,5 @@
 import Glibc
-import HTTPRecovery
+public import HTTPRecovery
 import Synchronization
 
 /// Standard output as a place for bodies and lines.
@@ -21,7 +21,17 @@ public final class StandardOutput: ByteSink {
         !hasWritten.load(ordering: .relaxed)
     }
 
-    /// Writes the bytes.
+    /// Writes a line for a person.
+    public func write(_ line: ScreenText) throws {
+        try write(Array("\(line.description)\n".utf8)[...])
+    }
+
+    /// Writes a value as a line of JSON, with everything escaped that is not printable.
+    public func write(json value: JSONValue) throws {
+        try write(ScreenText(json: value))
+    }
+
+    /// Writes the bytes as they are: a body.
     public func write(_ bytes: ArraySlice<UInt8>) throws {
         guard let last = bytes.last else { return }
         hasWritten.store(true, ordering: .relaxed)

@@ -1,3 +1,4 @@
+public import ArgumentParser
 public import HTTPRecovery
 import RedisRecoveryStore
 import SQLiteRecoveryStore
@@ -47,6 +48,56 @@ public struct StateOption: Sendable {
         case .memory: InMemoryRecoveryStore()
         case .sqlite(let path): SQLiteStore(path: path)
         case .redis(let configuration): try RedisStore(configuration: configuration)
+        }
+    }
+}
+
+/// The options that say where is remembered.
+public struct StateOptions: ParsableArguments, Sendable {
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            """
+            Where limits, lockouts and budgets are remembered: in this process, for all processes of this machine, or \
+            for all machines that share a Redis or Valkey. Default: memory.
+            """,
+            valueName: "memory|sqlite:PATH|redis://HOST:PORT"
+        ),
+        completion: .list(["memory", "sqlite:", "redis://"]),
+        transform: { try StateOption.parse($0) }
+    )
+    var state: StateOption?
+
+    @Option(
+        name: .customLong("state-env"),
+        help: ArgumentHelp(
+            "The environment variable with what --state would say: for a URL with a password in it.",
+            valueName: "NAME"
+        )
+    )
+    var variable: String?
+
+    /// Creates the options.
+    public init() {}
+
+    /// Checks what is given.
+    public func validate() throws {
+        do {
+            _ = try place()
+        } catch {
+            throw ValidationError(error.description)
+        }
+    }
+
+    /// Where is remembered.
+    public func place() throws(InvalidOption) -> StateOption {
+        guard let variable else { return state ?? .memory }
+        guard state == nil else { throw InvalidOption("--state-env and --state contradict each other") }
+        let text = try Environment.text(variable, for: "--state-env")
+        do {
+            return try StateOption.parse(text)
+        } catch {
+            throw InvalidOption("--state-env: \(error)")
         }
     }
 }

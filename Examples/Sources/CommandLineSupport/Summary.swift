@@ -41,7 +41,7 @@ public final class Summary: Sendable {
     /// The lines.
     ///
     /// - Parameter took: The time from the start to the end of the program.
-    public func lines(took: Duration) -> [String] {
+    public func lines(took: Duration) -> [ScreenText] {
         counts.withLock { counts in
             let ends: [RecoveryEvent.End] = [.ok, .failed, .cancelled]
             let ended = ends.compactMap { end in counts.ends[end].map { "\($0) \(end.rawValue)" } }
@@ -60,7 +60,7 @@ public final class Summary: Sendable {
                 lines.append("per call  median \(middle) ms, 99 % \(high) ms, longest \(Self.milliseconds(last)) ms")
             }
             lines.append("took      \(HumanTime.text(took))")
-            return lines
+            return lines.map { ScreenText($0) }
         }
     }
 

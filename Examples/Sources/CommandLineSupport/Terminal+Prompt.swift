@@ -25,16 +25,16 @@ extension Terminal {
     ///   - isHidden: Whether what is typed is not shown.
     /// - Returns: The line without its end and without surrounding blanks; a hidden one keeps its blanks.
     /// - Throws: ``InputEnded`` at the end of the input; `CancellationError` as soon as the task is cancelled.
-    public func ask(_ question: String, isHidden: Bool) async throws -> String {
+    public func ask(_ question: ScreenText, isHidden: Bool) async throws -> String {
         showStatus(nil)
         // Before the question: who types as soon as they see it must not see what they type.
         let echo = isHidden ? Echo() : nil
-        try? FileDescriptor.write(question.utf8, to: STDERR_FILENO, name: "standard error")
+        try? FileDescriptor.write(question.description.utf8, to: STDERR_FILENO, name: "standard error")
         // Meanwhile the shell has had the terminal, with settings and a line of its own.
         Program.resumption.withLock { resumption in
             resumption = {
                 echo?.suppress()
-                try? FileDescriptor.write(question.utf8, to: STDERR_FILENO, name: "standard error")
+                try? FileDescriptor.write(question.description.utf8, to: STDERR_FILENO, name: "standard error")
             }
         }
         defer {

@@ -30,7 +30,7 @@ public final class Terminal: Sendable {
 
     private let descriptor: Int32
     private let hasColor: Bool
-    private let status = Locked<String?>(nil)
+    private let status = Locked<ScreenText?>(nil)
 
     /// Creates the terminal on standard error.
     ///
@@ -43,8 +43,8 @@ public final class Terminal: Sendable {
         self.isQuiet = isQuiet
         let isScreen = !isQuiet && isatty(STDERR_FILENO) != 0
         self.tellsProgress = !isQuiet && verbosity != .quiet && (isScreen || isPlain || verbosity == .verbose)
-        self.isInteractive = isScreen && tellsProgress && !isPlain && Self.environment("TERM") != "dumb"
-        let isColorful = Self.environment("TERM") != "dumb" && (Self.environment("NO_COLOR") ?? "").isEmpty
+        self.isInteractive = isScreen && tellsProgress && !isPlain && Environment.text("TERM") != "dumb"
+        let isColorful = Environment.text("TERM") != "dumb" && Environment.text("NO_COLOR") == nil
         self.hasColor = isScreen && !isPlain && isColorful
     }
 
@@ -57,12 +57,12 @@ public final class Terminal: Sendable {
     }
 
     /// The text set off, where there is colour.
-    public func styled(_ text: String, _ style: Style) -> String {
-        hasColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+    public func styled(_ text: ScreenText, _ style: Style) -> ScreenText {
+        hasColor ? ScreenText(trusted: "\u{1B}[\(style.rawValue)m\(text.description)\u{1B}[0m") : text
     }
 
     /// Writes lines above the status line.
-    public func write(_ text: String) {
+    public func write(_ text: ScreenText) {
         status.withLock { status in
             let isShown = status != nil
             status = nil
@@ -70,29 +70,28 @@ public final class Terminal: Sendable {
         }
     }
 
+    /// Tells the person something that is no error, unless something else is written there.
+    public func tell(_ text: ScreenText) {
+        if !isQuiet { write(styled(text, .notice)) }
+    }
+
     /// Shows another status line; nil takes it away.
     ///
     /// Nothing happens where nobody looks.
-    public func showStatus(_ text: String?) {
+    public func showStatus(_ text: ScreenText?) {
         guard isInteractive else { return }
         status.withLock { status in
             guard text != status else { return }
             status = text
             guard let text else { return put(Self.eraseLine) }
-            put(Self.eraseLine + styled(String(text.prefix(max(1, width - 1))), .faint))
+            put(Self.eraseLine + styled("\(text, limit: max(1, width - 1))", .faint))
         }
     }
 
-    private func put(_ text: String) {
+    private func put(_ text: ScreenText) {
         // Nobody is left to be told when standard error is gone.
-        try? FileDescriptor.write(text.utf8, to: descriptor, name: "standard error")
+        try? FileDescriptor.write(text.description.utf8, to: descriptor, name: "standard error")
     }
 
-    private static let eraseLine = "\r\u{1B}[K"
-
-    /// A variable of the environment.
-    static func environment(_ name: String) -> String? {
-        // The text belongs to the environment and is copied at once; nothing here changes the environment.
-        unsafe getenv(name).map { unsafe String(cString: $0) }
-    }
+    private static let eraseLine: ScreenText = "\r\u{1B}[K"
 }

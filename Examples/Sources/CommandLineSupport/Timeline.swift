@@ -24,8 +24,8 @@ public final class Timeline: Sendable {
     public func note(_ event: RecoveryEvent) {
         guard !terminal.isQuiet, let text = Self.text(event.kind, now: time.wallTime) else { return }
         let stamp = Self.stamp(start.duration(to: event.time))
-        let call = total > 1 && event.call > 0 ? "call \(event.call): " : ""
-        let line = "\(stamp)  \(call)\(Masking.printable(text))"
+        let call: ScreenText = total > 1 && event.call > 0 ? "call \(event.call): " : ""
+        let line: ScreenText = "\(stamp)  \(call)\(text, limit: 500)"
         terminal.write(Self.style(event.kind).map { terminal.styled(line, $0) } ?? line)
     }
 

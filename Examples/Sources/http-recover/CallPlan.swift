@@ -62,7 +62,7 @@ struct CallPlan: Sendable {
         }
         let name = command.method ?? (command.data.isEmpty ? "GET" : "POST")
         guard let method = HTTPRequest.Method(name), method != .connect else {
-            throw InvalidOption("-X: \(Masking.printable(name, limit: 40)) is no method that can be sent")
+            throw InvalidOption("-X: \(name.prefix(40)) is no method that can be sent")
         }
         if method == .head, !command.data.isEmpty { throw InvalidOption("a HEAD request cannot have a body (-d)") }
         var requests: [HTTPRequest] = []
@@ -118,7 +118,7 @@ struct CallPlan: Sendable {
             try RequestInput.checkReadable(file)
             configuration.caFile = file
         }
-        if let proxy = options.proxy { configuration.proxy = .url(try RequestInput.proxy(proxy)) }
+        if let proxy = try options.proxyURL() { configuration.proxy = .url(proxy) }
         return configuration
     }
 }

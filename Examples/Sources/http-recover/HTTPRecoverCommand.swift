@@ -68,11 +68,6 @@ struct HTTPRecoverCommand: ParsableCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
 
     @OptionGroup(title: "What is told") var report: ReportOptions
-
-    /// Prints what is wrong and how the program is called, and ends it.
-    static func exitWithUsage(_ error: InvalidOption) -> Never {
-        exit(withError: ValidationError(error.description))
-    }
 }
 
 /// Whether and how a failed request is sent again.
@@ -143,19 +138,7 @@ struct RecoveryOptions: ParsableArguments {
     )
     var budgetBurst = 10
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            """
-            Where limits, lockouts and budgets are remembered: in this process, for all processes of this machine, or \
-            for all machines that share a Redis or Valkey. Default: memory.
-            """,
-            valueName: "memory|sqlite:PATH|redis://HOST:PORT"
-        ),
-        completion: .list(["memory", "sqlite:", "redis://"]),
-        transform: StateOption.parse
-    )
-    var state = StateOption.memory
+    @OptionGroup var state: StateOptions
 
     @Option(help: "Whose errors to expect.")
     var provider = ProviderChoice.http
@@ -196,6 +179,25 @@ struct ConnectionOptions: ParsableArguments {
         )
     )
     var proxy: String?
+
+    @Option(
+        name: .customLong("proxy-env"),
+        help: ArgumentHelp(
+            "The environment variable with what --proxy would say: for a URL with a password in it.",
+            valueName: "NAME"
+        )
+    )
+    var proxyVariable: String?
+
+    /// The proxy; nil for none.
+    func proxyURL() throws(InvalidOption) -> String? {
+        guard let proxyVariable else {
+            return try proxy.map { url throws(InvalidOption) in try RequestInput.proxy(url) }
+        }
+        guard proxy == nil else { throw InvalidOption("--proxy-env and --proxy contradict each other") }
+        let url = try Environment.text(proxyVariable, for: "--proxy-env")
+        return try RequestInput.proxy(url, option: "--proxy-env")
+    }
 }
 
 /// What the program tells besides the body.

@@ -41,7 +41,11 @@ enum HelpText {
         TOKENS. --token-file holds access_token, refresh_token and expires_at. With --token-url a token that was refused, \
         or has expired, is renewed once for all calls and all processes that use the file, and the request sent again; \
         without it a refused token is removed. The new token is stored before anyone uses it. Nothing is removed because \
-        of an outage, a throttle or a missing permission.
+        of an outage, a throttle or a missing permission. A renewal that is under way when the program would end is \
+        finished: at a deadline it has 2 s for that, and after Ctrl-C a second Ctrl-C ends it at once.
+
+        SECRETS. What stands among a program's arguments can be read by every user of the machine. Where --state or --proxy \
+        needs a password, --state-env and --proxy-env take the URL from the environment, as --client-secret-env does.
 
         STATE. With --state sqlite:PATH or redis://HOST:PORT other runs of the program know of limits and lockouts too, \
         and share the retry budget. While the store cannot be reached, the program goes by its own memory and says so \
@@ -60,6 +64,7 @@ enum HelpText {
               --idempotency-key auto https://api.example.com/orders
           http-recover --deadline 10 --max-attempts 5 --backoff 0.2,5 \\
               --events - https://api.example.com/
+          http-recover --proxy-env PROXY --state-env STATE https://api.example.com/
           http-recover --token-file tokens.json --token-url https://id.example.com/token \\
               --client-id app https://api.example.com/me
           http-recover --repeat 100 --concurrency 8 --summary \\

@@ -9,7 +9,7 @@ struct CallResult: Sendable {
     /// What it means for the program.
     var exit: ExitStatus
     /// What to tell a person.
-    var message: [String] = []
+    var message: [ScreenText] = []
 }
 
 /// What came of all calls, told in the order in which they were begun.
@@ -21,7 +21,7 @@ final class Results: Sendable {
         var next = 0
         var waiting: [Int: CallResult] = [:]
         var exits: Set<ExitStatus> = []
-        var failures: [[String]] = []
+        var failures: [[ScreenText]] = []
         var failureCount = 0
     }
 
@@ -49,13 +49,12 @@ final class Results: Sendable {
                 if !result.message.isEmpty {
                     state.failureCount += 1
                     if state.failures.count < Self.toldFailures {
-                        state.failures.append(prints ? ["call \(state.next): " + result.message[0]] : result.message)
+                        state.failures.append(prints ? ["call \(state.next): \(result.message[0])"] : result.message)
                     }
                 }
                 guard prints else { continue }
-                let line = result.status.map { String($0) } ?? "000"
                 // Whoever has stopped reading wants no more lines.
-                try? output.write(ArraySlice((line + "\n").utf8))
+                try? output.write(result.status.map { "\($0)" } ?? "000" as ScreenText)
             }
         }
     }

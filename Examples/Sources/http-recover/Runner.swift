@@ -2,6 +2,7 @@ import AuthRecovery
 import CommandLineSupport
 import HTTPRecovery
 import HTTPTypes
+import Locking
 import Synchronization
 
 /// Carries out a plan.
@@ -16,12 +17,14 @@ final class Runner: Sendable {
     private let nextCall = Atomic(0)
     private let results: Results
     private let store: any RecoveryStore
+    /// What is to be ended before the program is, where tokens are renewed.
+    private let ending = Locked<RenewalEnding?>(nil)
 
     /// Opens what the plan writes to.
     init(_ plan: CallPlan) throws {
         self.plan = plan
         self.log = try EventLog(plan.report.events)
-        self.store = try plan.recovery.state.open()
+        self.store = try plan.recovery.state.place().open()
         self.file = try plan.output.map { path throws(FileError) in try AtomicFile(path) }
         // Whoever reads events from standard error reads nothing else there.
         self.terminal = plan.report.telling.terminal(isQuiet: plan.report.events == "-")
@@ -38,9 +41,13 @@ final class Runner: Sendable {
         let runtime = Runtime(time: time, store: store, classifier: plan.recovery.provider.classifier)
         let transport = plan.transport.makeTransport(plan)
         let tokens = plan.tokens.map { $0.manager(client: renewalClient(transport, runtime)) }
+        if let tokens {
+            let ending = RenewalEnding(tokens, terminal: terminal, time: time)
+            self.ending.withLock { $0 = ending }
+        }
         let client = makeClient(transport, runtime, tokens)
         runtime.events.observe { [log, summary, terminal] event in
-            if let notice = StoreNotice.line(event) { return terminal.write(terminal.styled(notice, .notice)) }
+            if let notice = StoreNotice.line(event) { return terminal.tell(notice) }
             log.write(event)
             timeline?.note(event)
             progress.note(event)
@@ -51,7 +58,6 @@ final class Runner: Sendable {
             await self.work(client)
             group.cancelAll()
         }
-        if let tokens { await settle(tokens) }
         terminal.showStatus(nil)
         log.cancelOpenCalls(upTo: plan.total, at: time.now)
         file?.abandon()
@@ -62,8 +68,13 @@ final class Runner: Sendable {
             for line in summary.lines(took: start.duration(to: time.now)) { terminal.write(line) }
         }
         if let failure = log.failure { terminal.write("http-recover: the events are not complete: \(failure)") }
+        // The calls have ended, at a deadline too; what the server gives out for the old token is not lost with that.
+        await ending.withLock { $0 }?.settle(plan.recovery.deadline == nil ? .done : .deadline)
         return results.status
     }
+
+    /// Whether a renewal has to be ended before the program is.
+    var isFinishing: Bool { ending.withLock { $0 }?.isNeeded ?? false }
 
     /// Writes and removes what must not be left as it is when the program is stopped at once.
     func abandon() {
@@ -106,7 +117,8 @@ final class Runner: Sendable {
             if plan.total == 1 { await show(error.response) }
             // Who stops reading, as `head` does, knows it and needs no message.
             let isUnread = error.outcome.transportError?.code == .outputClosed
-            let lines = isUnread ? [] : FailureText.lines(error, request: name, now: time.wallTime)
+            let lines =
+                isUnread ? [] : FailureText.lines(error, request: name, now: time.wallTime).map { ScreenText($0) }
             results.finish(index, CallResult(status: Self.status(of: error), exit: .ofRequest(error), message: lines))
         } catch is CancellationError {
             results.finish(index, CallResult(exit: .interrupted))
@@ -142,7 +154,7 @@ final class Runner: Sendable {
     private func hint(at response: Response) {
         guard terminal.tellsProgress, !plan.followsRedirects, Redirects.isRedirect(response) else { return }
         output.endLine()
-        terminal.write(terminal.styled("HTTP \(response.status.code): a redirect; --location follows it.", .notice))
+        terminal.tell("HTTP \(response.status.code): a redirect; --location follows it.")
     }
 
     /// The client of the calls.
@@ -161,7 +173,7 @@ final class Runner: Sendable {
         runtime.events = EventHub()
         runtime.events.observe { [terminal] event in
             guard case .wait(_, let duration, _) = event.kind, terminal.tellsProgress else { return }
-            terminal.write(terminal.styled("renewing the token: waiting \(HumanTime.text(duration))", .notice))
+            terminal.tell("renewing the token: waiting \(HumanTime.text(duration))")
         }
         let recovery = plan.recovery.noRecovery ? [] : [engine(nil) as any Middleware]
         let timeout = AttemptTimeout(plan.recovery.attemptTimeout.duration)
@@ -169,22 +181,6 @@ final class Runner: Sendable {
             recovery
             timeout
         }
-    }
-
-    /// Lets a renewal that is under way end, so that no token that the server has given out is lost.
-    ///
-    /// It has 2 s for that, and a moment after an interruption.
-    private func settle(_ tokens: TokenManager) async {
-        let isInterrupted = Task.isCancelled
-        await Task.detached { [time] in
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { await tokens.finish() }
-                // A deadline, too, is a bound of the whole program.
-                group.addTask { try? await time.sleep(for: .milliseconds(isInterrupted ? 400 : 2000)) }
-                await group.next()
-                group.cancelAll()
-            }
-        }.value
     }
 
     /// The layers around the transport, the outermost first.

@@ -1,6 +1,5 @@
 import AuthRecovery
 import CommandLineSupport
-import Glibc
 import HTTPRecovery
 import HTTPTypes
 
@@ -59,12 +58,7 @@ struct TokenPlan: Sendable {
     }
 
     private static func secret(ofVariable name: String) throws(InvalidOption) -> Secret {
-        guard let value = unsafe getenv(name) else {
-            throw InvalidOption("--client-secret-env: there is no environment variable of that name")
-        }
-        let text = unsafe String(cString: value)
-        guard !text.isEmpty else { throw InvalidOption("--client-secret-env: the environment variable is empty") }
-        return Secret(text)
+        Secret(try Environment.text(name, for: "--client-secret-env"))
     }
 
     /// The manager of the tokens.

@@ -6,13 +6,18 @@ if let script = CompletionScript.forZsh(of: HTTPRecoverCommand.self) {
     print(script)
     Program.exit(.success)
 }
-let command = HTTPRecoverCommand.parseOrExit()
+let command: HTTPRecoverCommand
+do {
+    command = try HTTPRecoverCommand.parse()
+} catch {
+    Program.refuse(error, by: HTTPRecoverCommand.self)
+}
 do {
     let plan = try CallPlan(command)
     let runner = try Runner(plan)
-    Program.run(emergency: runner.abandon, runner.run)
+    Program.run(emergency: runner.abandon, isFinishing: { runner.isFinishing }, runner.run)
 } catch let error as InvalidOption {
-    HTTPRecoverCommand.exitWithUsage(error)
+    Program.refuse(ValidationError(error.description), by: HTTPRecoverCommand.self)
 } catch {
     Terminal().write("http-recover: \(error)")
     Program.exit(.badInput)

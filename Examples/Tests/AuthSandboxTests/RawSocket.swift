@@ -12,7 +12,7 @@ final class RawSocket {
 
     private let descriptor: Int32
 
-    init?(port: Int, timeoutMilliseconds: Int = 5000) {
+    init?(port: Int, timeoutMilliseconds: Int = 120_000) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var name = sockaddr_in()
         name.sin_family = sa_family_t(AF_INET)

@@ -159,11 +159,11 @@ struct UpstreamSocketTests {
             #expect(proxy.requests().map(\.status) == [0, 200])
         }
         try await wait { upstream.departures == 1 }
-        try await withProxy(upstream.url, timeout: .milliseconds(700)) { proxy in
+        try await withProxy(upstream.url, timeout: .milliseconds(2500)) { proxy in
             let hung = try #require(RawSocket(port: proxy.port, timeoutMilliseconds: 60_000))
             hung.request("GET", "/hang")
             let answer = try #require(hung.readAnswer())
-            #expect(answer.status == 504 && answer.body.contains("upstream_timeout") && answer.body.contains("0.7 s"))
+            #expect(answer.status == 504 && answer.body.contains("upstream_timeout") && answer.body.contains("2.5 s"))
             try await wait { upstream.departures == 2 }
             #expect(proxy.requests().first?.isProcessed == true)
             // The connection goes on.
@@ -212,7 +212,7 @@ struct UpstreamSocketTests {
 
     @Test func aClientThatLeavesDoesNotUndoItsRequest() async throws {
         let upstream = try ScriptedUpstream { $0.hasPrefix("POST /slow") ? [.hold] : [.send(Self.good)] }
-        try await withProxy(upstream.url, timeout: .milliseconds(500)) { proxy in
+        try await withProxy(upstream.url, timeout: .milliseconds(2500)) { proxy in
             do {
                 let socket = try #require(RawSocket(port: proxy.port))
                 socket.request("POST", "/slow", json: "{}")

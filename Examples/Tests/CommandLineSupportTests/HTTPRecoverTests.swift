@@ -61,7 +61,7 @@ struct HTTPRecoverTests {
     }
 
     @Test(arguments: [
-        (["--max-wait", "1"], Int32(22), "wait_exceeds_limit"), (["--deadline", "1"], 28, "deadline_would_pass"),
+        (["--max-wait", "1"], Int32(22), "wait_exceeds_limit"), (["--deadline", "20"], 28, "deadline_would_pass"),
     ])
     func aWaitPastALimitIsNotBegun(options: [String], status: Int32, reason: String) async throws {
         let server = try FaultServer(.answer(503, headers: [("Retry-After", "30")]))

@@ -84,8 +84,11 @@ struct RunningProgram: Sendable {
         )
     }
 
-    /// Where this package's programs were built: beside the tests.
+    /// Where the programs are that the tests run: beside the tests, or where `EXAMPLE_PROGRAMS` says.
     private static var products: String {
+        if let named = unsafe getenv("EXAMPLE_PROGRAMS"), unsafe named.pointee != 0 {
+            return unsafe String(cString: named)
+        }
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
         let path = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -117,8 +117,16 @@ struct BuiltProgram: Sendable {
         }
     }
 
-    /// Where this package's programs were built: beside the tests.
+    /// Where the programs are that the tests run: beside the tests, or where `EXAMPLE_PROGRAMS` says.
+    ///
+    /// With the variable tests that were built for debugging check release programs.
     static var products: String {
+        if let named = unsafe getenv("EXAMPLE_PROGRAMS"), unsafe named.pointee != 0 {
+            // The text is allocated by the C library, copied, and freed. What is not there is told when it is started.
+            guard let path = unsafe realpath(named, nil) else { return unsafe String(cString: named) }
+            defer { unsafe free(path) }
+            return unsafe String(cString: path)
+        }
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
         let path = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -160,7 +160,7 @@ extension FacebookPromises {
     @Suite struct P4TheDeadlineIsKept {
         @Test func aWaitThatCannotEndBeforeItIsNotBegun() async throws {
             try await FacebookLine.run {
-                Deadline(.seconds(5))
+                Deadline(.seconds(20))
                 Recovery()
             } body: { line in
                 try line.sandbox.blockFacebook(for: .seconds(90))
@@ -175,7 +175,7 @@ extension FacebookPromises {
         @Test(arguments: [SandboxFault.Kind.hang, .trickle])
         func itEndsASlowAnswer(kind: SandboxFault.Kind) async throws {
             try await FacebookLine.run {
-                Deadline(.seconds(1))
+                Deadline(.seconds(5))
                 Recovery()
             } body: { line in
                 var fault = SandboxFault(kind, path: "/v25.0/me", times: 0)

@@ -74,7 +74,7 @@ struct FailureTests {
             bench.sandbox.add(Self.fault(.hang))
             let clock = ContinuousClock()
             let start = clock.now
-            let run = try await bench.signIn("ada@example.com", "--deadline", "1", answers: Self.password)
+            let run = try await bench.signIn("ada@example.com", "--deadline", "5", answers: Self.password)
             #expect(run.status == 69)
             #expect(run.kind == "timed_out")
             #expect(clock.now - start < .seconds(25))

@@ -19,8 +19,9 @@ struct ForgeRockP6ClearOnlyWhatWasRefused {
     func anOutageLeavesTheFileAlone(fault: String) async throws {
         try await AM.run { bench in
             var bench = bench
-            bench.options += forgeRockApp + ["--deadline", "3"]
+            bench.options += forgeRockApp
             try await bench.signInAtAM()
+            bench.options += ["--deadline", "3"]
             let before = contents(of: bench.tokenFile)
             var fault = try SandboxFault(json: fault)
             fault.times = 0

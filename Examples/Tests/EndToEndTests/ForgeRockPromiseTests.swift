@@ -223,7 +223,7 @@ struct ForgeRockP4TheDeadlineIsKept {
             var fault = AM.fault(.status, AM.authenticate, status: 429)
             fault.retryAfter = "60"
             bench.sandbox.add(fault)
-            let arguments = ["--deadline", "5", "sign-in", "--identifier", "ada"]
+            let arguments = ["--deadline", "30", "sign-in", "--identifier", "ada"]
             let run = try await bench.finish(bench.start(arguments, answers: AM.password))
             #expect(run.status == 75)
             #expect(run.texts("giving_up", "reason") == ["deadline_would_pass"])
@@ -239,7 +239,7 @@ struct ForgeRockP4TheDeadlineIsKept {
             bench.sandbox.add(fault)
             let clock = ContinuousClock()
             let start = clock.now
-            let arguments = ["--deadline", "2", "sign-in", "--identifier", "ada"]
+            let arguments = ["--deadline", "6", "sign-in", "--identifier", "ada"]
             let run = try await bench.finish(bench.start(arguments, answers: AM.password))
             #expect(run.status == 69)
             #expect(run.kind == "timed_out")

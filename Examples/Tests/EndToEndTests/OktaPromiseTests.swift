@@ -206,7 +206,7 @@ extension OktaPromises {
             async throws
         {
             try await OktaLine.run {
-                Deadline(.seconds(1))
+                Deadline(.seconds(5))
                 Recovery()
             } body: { line in
                 try await line.signIn()

@@ -81,7 +81,7 @@ struct ProxyTests {
         Case(fault: #"{"kind": "truncate_reset"}"#, options: ["-d", "a=1"], status: 56, received: 1, reached: 1),
         Case(
             fault: #"{"kind": "hang", "processed": true}"#,
-            options: ["-d", "a=1", "--attempt-timeout", "2"],
+            options: ["-d", "a=1", "--attempt-timeout", "5"],
             status: 28,
             received: 1,
             reached: 1
@@ -153,7 +153,7 @@ struct ProxyTests {
     @Test func aSlowServerEndsInTime() async throws {
         var scenario = SandboxScenario.unlimited
         scenario.faults = [SandboxFault(.hang, times: 0)]
-        try await withProxy(scenario, options: ["--upstream-timeout", "0.5"]) { setup in
+        try await withProxy(scenario, options: ["--upstream-timeout", "2"]) { setup in
             let end = try await setup.call("--max-attempts", "1")
             #expect(end.status == 22 && end.output.contains("upstream_timeout"))
             #expect(setup.server.requests().count == 1)

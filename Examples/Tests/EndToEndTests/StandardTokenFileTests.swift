@@ -94,6 +94,55 @@ struct StandardTokenFileTests {
         }
     }
 
+    /// With another token endpoint it is another server that a refresh token would go to.
+    @Test func noOtherTokenEndpointGetsTheToken() async throws {
+        try await Bench.run { bench in
+            bench.sandbox.updateSettings { $0.oauth.deviceInterval = 1000 }
+            let other = try await AuthSandbox.start(scenario: .unlimited)
+            defer { other.stop() }
+            func start(_ tokens: String, _ command: String) throws -> BuiltProgram {
+                try BuiltProgram(
+                    "auth-client",
+                    [
+                        "--provider", "oauth", "--base-url", bench.sandbox.url, "--client-id", "cli", "--token-url",
+                        tokens + "/oauth/token", "--device-url", bench.sandbox.url + "/oauth/device", command,
+                    ],
+                    in: bench.directory
+                )
+            }
+            let first = try start(bench.sandbox.url, "sign-in")
+            while !contents(of: bench.directory + "/err").contains("enter the code") {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            try bench.sandbox.approveDevice(as: "ada@example.com")
+            #expect(await first.end().status == 0)
+            #expect(try await start(other.url, "refresh").end().status == 77)
+            #expect(other.requests().isEmpty)
+            #expect(try await start(bench.sandbox.url, "refresh").end().status == 0)
+        }
+    }
+
+    /// What stands for a character cannot be mistaken for another one and what follows it.
+    @Test func noOtherNameLooksTheSame() async throws {
+        try await Bench.run { bench in
+            func status(_ realm: String) async throws -> Int {
+                let before = bench.sandbox.requests().count
+                _ = try await BuiltProgram(
+                    "auth-client",
+                    ["--provider", "forgerock", "--base-url", bench.sandbox.url + "/am", "--realm", realm, "status"],
+                    in: bench.directory
+                ).end()
+                return bench.sandbox.requests().count - before
+            }
+            let server = bench.sandbox.url.dropFirst("http://".count).replacing(":", with: "%3a")
+            let folder = bench.directory + "/auth-client"
+            try #require(unsafe mkdir(folder, 0o700) == 0)
+            try write(#"{"sso_token":"held"}"#, to: "\(folder)/forgerock_http_\(server)%2fam_a%5fb.json")
+            #expect(try await status("a_b") > 0, "this is where the session is kept")
+            #expect(try await status("a\u{5}fb") == 0)
+        }
+    }
+
     @Test func nothingIsKeptOnWish() async throws {
         try await Bench.run { bench in
             let end = try await Self.run(bench, Self.signIn + ["--no-token-file"])

@@ -72,6 +72,34 @@ struct UsageTests {
         }
     }
 
+    /// What is missing or misspelt is the first thing that a newcomer has to see, and not pages of help.
+    @Test(arguments: [
+        ("auth-client", [], "Missing expected argument '--provider"), ("http-recover", [], "a URL is missing"),
+        (
+            "auth-client",
+            ["--provider", "clerk", "--base-url", "http://127.0.0.1:1", "sign-in", "--identifer", "ada"],
+            "Unknown option '--identifer'. Did you mean '--identifier'?"
+        ), ("http-recover", ["--max-atempts", "3", "http://127.0.0.1:1"], "Unknown option '--max-atempts'"),
+    ])
+    func whatIsWrongIsToldInAFewLines(program: String, arguments: [String], text: String) async throws {
+        let end = try await BuiltProgram.run(program, arguments)
+        #expect(end.status == 64)
+        #expect(end.errors.hasPrefix("Error: \(text)"))
+        #expect(end.errors.contains("--help"))
+        #expect(end.errors.split(separator: "\n").count <= 5, "\(end.errors)")
+    }
+
+    @Test func aServerThatIsNotThereIsToldWithTheCause() async throws {
+        let end = try await BuiltProgram.run(
+            "auth-client",
+            ["--provider", "clerk", "--base-url", "http://127.0.0.1:1", "--no-token-file", "sign-in"]
+                + ["--identifier", "ada", "--password-stdin"],
+            input: "open-sesame-42\n"
+        )
+        #expect(end.status == 69)
+        #expect(end.errors.contains("The cause: no connection could be made"))
+    }
+
     @Test func optionsStandBeforeAndAfterTheCommand() async throws {
         try await Bench.run { bench in
             let end = try await BuiltProgram(

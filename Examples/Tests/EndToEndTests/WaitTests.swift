@@ -40,7 +40,7 @@ struct WaitTests {
             #expect(run.texts("failure", "processed") == ["no"])
             #expect(run.texts("failure", "scope") == ["endpoint"])
             let waited = try #require(run.named("done").first?["waited_s"]?.number?.double)
-            #expect(waited >= 2 && waited < 5)
+            #expect(waited >= 2 && waited < 25)
         }
     }
 
@@ -56,7 +56,7 @@ struct WaitTests {
         }
     }
 
-    @Test(arguments: [(["--max-wait", "1"], "wait_exceeds_limit"), (["--deadline", "1"], "deadline_would_pass")])
+    @Test(arguments: [(["--max-wait", "1"], "wait_exceeds_limit"), (["--deadline", "20"], "deadline_would_pass")])
     func aRateLimitPastABoundIsNotWaitedOut(options: [String], reason: String) async throws {
         try await Bench.run { bench in
             bench.sandbox.add(Self.limit("30"))
@@ -95,7 +95,7 @@ struct WaitTests {
     }
 
     @Test func aShortLockoutIsWaitedOut() async throws {
-        try await Bench.run(Self.locked("eva@example.com", milliseconds: 2000)) { bench in
+        try await Bench.run(Self.locked("eva@example.com", milliseconds: 8000)) { bench in
             let run = try await bench.signIn("eva@example.com", answers: Self.password)
             #expect(run.status == 0)
             #expect(run.texts("wait", "reason") == ["account_locked"])
@@ -105,8 +105,9 @@ struct WaitTests {
         }
     }
 
-    @Test(arguments: [["--max-wait", "1"], ["--deadline", "1.5"], []])
+    @Test(arguments: [["--max-wait", "1"], ["--deadline", "60"], []])
     func aLongLockoutIsNotWaitedOut(options: [String]) async throws {
+        let begun = Timestamp.system()
         try await Bench.run(Self.locked("eva@example.com", milliseconds: 300_000)) { bench in
             let arguments = options + ["sign-in", "--identifier", "eva@example.com"]
             let run = try await bench.finish(bench.start(arguments, answers: Self.password))
@@ -116,7 +117,8 @@ struct WaitTests {
             let first = try #require(bench.sandbox.requests().first)
             let retryAt = try #require(Timestamp(rfc3339: text))
             let left = retryAt.elapsed(since: Timestamp(secondsSinceEpoch: first.receivedAt / 1000))
-            #expect(left >= .seconds(298) && left <= .seconds(303))
+            // The lock has begun with the sandbox, and the program when it could.
+            #expect(retryAt.elapsed(since: begun) >= .seconds(298) && left <= .seconds(303))
             #expect(run.named("wait").isEmpty)
             #expect(run.named("giving_up").first?["until"]?.string == text)
             #expect(bench.routes.count == 1)

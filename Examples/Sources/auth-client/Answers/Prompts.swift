@@ -7,7 +7,7 @@ import Locking
 final class Prompts: Sendable {
     let terminal: Terminal
     /// The last thing that was told.
-    private let told = Locked<String?>(nil)
+    private let told = Locked<ScreenText?>(nil)
     /// What was wished for last, while nothing was said about it.
     private let wish = Locked<Wish?>(nil)
     private let bounds: CommandBounds
@@ -26,7 +26,7 @@ final class Prompts: Sendable {
     /// Asks a question; a password is not shown while it is typed.
     func ask(_ challenge: Challenge) async throws -> ChallengeAnswer {
         switch takeWish() {
-        case .resend where challenge.key.isSent: tell("A new one was sent\(Prompts.destination(challenge)).")
+        case .resend where challenge.key.isSent: tell("A new one was sent\(Prompts.destination(challenge.factor)).")
         case .other(let factor) where factor.isSame(as: challenge.factor):
             // Nobody can type what a security key says.
             if challenge.key == .webauthn { throw NoAnswer(.webauthn) }
@@ -58,7 +58,7 @@ final class Prompts: Sendable {
     }
 
     /// Asks a question that is about no factor.
-    func ask(_ question: String, isHidden: Bool) async throws -> String {
+    func ask(_ question: ScreenText, isHidden: Bool) async throws -> String {
         try await bounds.hold { [terminal] in try await terminal.ask(question, isHidden: isHidden) }
     }
 
@@ -71,13 +71,13 @@ final class Prompts: Sendable {
     func choose(among factors: [Factor]) async throws -> Factor {
         tell("You can go on with:")
         for (index, factor) in factors.enumerated() {
-            let destination = factor.destination.map { " to \($0)" } ?? ""
+            let destination = Prompts.destination(factor)
             // A question to choose stands by itself, and so does a choice that is no way to prove oneself.
-            let line =
+            let line: ScreenText =
                 switch factor.key {
-                case .securityAnswer: factor.destination ?? factor.key.title
-                case .choice: Masking.printable(factor.providerName, limit: 100) + destination
-                default: factor.key.title + destination
+                case .securityAnswer: "\(factor.destination ?? factor.key.title, limit: 200)"
+                case .choice: "\(factor.providerName, limit: 100)\(destination)"
+                default: "\(factor.key.title)\(destination)"
                 }
             tell("  \(index + 1)  \(line)")
         }
@@ -94,18 +94,18 @@ final class Prompts: Sendable {
     /// - Parameters:
     ///   - text: What to tell.
     ///   - isRepeated: Whether it is told again where it was the last thing that was told.
-    func tell(_ text: String, isRepeated: Bool = true) {
+    func tell(_ text: ScreenText, isRepeated: Bool = true) {
         let isNew = told.withLock { told in
             defer { told = text }
             return told != text
         }
         wish.withLock { $0 = nil }
-        if isNew || isRepeated { terminal.write(Masking.printable(text)) }
+        if isNew || isRepeated { terminal.write(text) }
     }
 
     /// What is to be known of something that is answered elsewhere; whoever reads it has asked for it.
-    static func shown(_ challenge: Challenge) -> [String] {
-        var lines: [String] = []
+    static func shown(_ challenge: Challenge) -> [ScreenText] {
+        var lines: [ScreenText] = []
         if let number = challenge.number {
             lines.append("Choose the number \(number) on your phone.")
         } else if challenge.key == .push {
@@ -121,12 +121,12 @@ final class Prompts: Sendable {
     }
 
     /// What stands above a question.
-    private static func preparation(_ challenge: Challenge) -> [String] {
-        var lines: [String] = []
+    private static func preparation(_ challenge: Challenge) -> [ScreenText] {
+        var lines: [ScreenText] = []
         if let prompt = challenge.prompt, !challenge.key.isInOwnWords, !says(prompt, challenge.key.title) {
-            lines.append(prompt)
+            lines.append("\(prompt, limit: 500)")
         }
-        if let hint = challenge.hint { lines.append(hint) }
+        if let hint = challenge.hint { lines.append("\(hint, limit: 500)") }
         // The person is the one who needs it, and this is their screen.
         if let setup = challenge.setup { lines.append("To set it up: \(setup.reveal())") }
         if challenge.isOptional { lines.append("The password expires soon. Press return to keep it for now.") }
@@ -140,8 +140,8 @@ final class Prompts: Sendable {
         }
     }
 
-    private static func destination(_ challenge: Challenge) -> String {
-        challenge.factor.destination.map { " to \($0)" } ?? ""
+    private static func destination(_ factor: Factor) -> ScreenText {
+        factor.destination.map { " to \($0, limit: 200)" } ?? ""
     }
 
     /// Whether a server's words say no more than ours.
@@ -149,9 +149,10 @@ final class Prompts: Sendable {
         prompt.filter(\.isLetter).lowercased() == title.filter(\.isLetter).lowercased()
     }
 
-    private static func question(_ challenge: Challenge) -> String {
+    private static func question(_ challenge: Challenge) -> ScreenText {
         let isSent = challenge.key.isSent
-        let destination = isSent && challenge.factor.destination != nil ? " sent\(destination(challenge))" : ""
+        let destination: ScreenText =
+            isSent && challenge.factor.destination != nil ? " sent\(destination(challenge.factor))" : ""
         var notes: [String] = []
         if let left = challenge.attemptsLeft, challenge.round > 1 {
             notes.append(left == 1 ? "last try" : "\(left) tries left")
@@ -159,14 +160,14 @@ final class Prompts: Sendable {
         if isSent { notes.append("? for help") }
         if challenge.key == .push { notes.append("resend, other or ?") }
         let more = notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))"
-        let own = challenge.prompt.map { Masking.printable($0, limit: 200) } ?? ""
-        let title = challenge.key.isInOwnWords && !own.isEmpty ? own : challenge.key.title
-        let line = "\(title)\(destination)\(more)"
-        return line.last.map { "?:".contains($0) } == true ? "\(line) " : "\(line): "
+        let own = challenge.key.isInOwnWords ? challenge.prompt ?? "" : ""
+        let title: ScreenText = own.isEmpty ? "\(challenge.key.title)" : "\(own, limit: 200)"
+        let line: ScreenText = "\(title)\(destination)\(more)"
+        return line.description.last.map { "?:".contains($0) } == true ? "\(line) " : "\(line): "
     }
 
-    private static func help(_ challenge: Challenge) -> [String] {
-        var lines: [String] = []
+    private static func help(_ challenge: Challenge) -> [ScreenText] {
+        var lines: [ScreenText] = []
         if challenge.key == .push {
             lines.append("resend  has another confirmation sent to your phone")
         } else {

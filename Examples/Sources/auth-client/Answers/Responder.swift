@@ -9,7 +9,7 @@ struct Responder: ChallengeResponder {
     /// Whether security keys can be asked without the person.
     var hasSecurityKey = false
     /// Tells the person something, also where they cannot be asked.
-    var tell: @Sendable (String) -> Void = { _ in }
+    var tell: @Sendable (ScreenText) -> Void = { _ in }
 
     func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
         if challenge.key == .push { return try await answer(toPush: challenge) }
@@ -39,9 +39,9 @@ struct Responder: ChallengeResponder {
 
     func notice(_ outcome: Outcome) async {
         guard let terminal else { return }
-        var text = outcome.userMessage ?? outcome.kind.userMessage
+        var text: ScreenText = "\(outcome.userMessage ?? outcome.kind.userMessage, limit: 500)"
         if let wait = outcome.statedWait, wait >= .seconds(1) {
-            text += " It is worth trying again in \(HumanTime.text(wait))."
+            text = "\(text) It is worth trying again in \(HumanTime.text(wait))."
         }
         // What is said while the same thing is waited for needs no line each time.
         terminal.tell(text, isRepeated: outcome.isFailure && outcome.kind != .challengePending)

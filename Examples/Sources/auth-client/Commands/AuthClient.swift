@@ -47,7 +47,16 @@ struct AuthClient: ParsableCommand {
               ?        tells what can be typed
               resend   has another code or confirmation sent
               other    goes on with another way to prove that it is you
-              Ctrl-C   ends the command, at a prompt and in every wait
+              Ctrl-C   ends the command, at a prompt and in every wait; a
+                       token renewal that is under way is finished, until
+                       Ctrl-C is pressed again
+
+            SECRETS
+              What stands among a program's arguments can be read by every
+              user of the machine: so passwords come from a prompt,
+              --password-stdin or --answers, and what the options need from
+              the environment (--client-secret-env, --client-token-env,
+              --app-secret-env, and --state-env for a URL with a password).
 
             EXIT STATUS
               0    done
@@ -89,7 +98,12 @@ struct AuthClient: ParsableCommand {
     /// Begins the program.
     static func main() {
         Program.openStandardDescriptors()
-        main(nil)
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            Program.refuse(error, by: Self.self)
+        }
     }
 
     @OptionGroup var options: ClientOptions
@@ -225,15 +239,7 @@ struct ClientOptions: ParsableArguments {
 
     @OptionGroup(title: "Explaining") var explain: ExplainOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "Where limits and lockouts are remembered. Default: memory, so for this command alone.",
-            valueName: "memory|sqlite:path|redis://host:port"
-        ),
-        completion: .list(["memory", "sqlite:", "redis://"]),
-        transform: { try StateOption.parse($0) }
-    )
-    var state = StateOption.memory
+    @OptionGroup var state: StateOptions
 
     @Option(
         help: ArgumentHelp("Write events as JSON Lines to this file, or - for standard error.", valueName: "file"),

@@ -13,7 +13,7 @@ struct Classify {
             try StandardInput.forEachLine { line in
                 if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return }
                 let answer = ClassificationRecord.answer(to: line, by: classifier)
-                try output.write(Array("\(answer)\n".utf8)[...])
+                try output.write(json: answer)
             }
         } catch {
             Terminal().write("auth-client: \(error)")

@@ -6,6 +6,15 @@ struct CommandBounds: Sendable {
     /// The moment that `--deadline` sets; nil where there is none.
     let end: TimeSource.Instant?
 
+    /// Carries out the command.
+    ///
+    /// Its requests keep the deadline by themselves, and know better than anybody what it has cut off. What outlives it by
+    /// a moment, as who waits for a token renewal may, is ended here.
+    func holdAll<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        let late = CommandBounds(time: time, end: end?.advanced(by: .milliseconds(200)))
+        return try await late.hold(work)
+    }
+
     /// Waits for something that is no request, such as an answer at the keyboard.
     ///
     /// - Throws: `RecoveryError` with the reason `deadline_passed` as soon as the time is over; what the work throws.

@@ -4,6 +4,7 @@ import CommandLineSupport
 import CurlTransport
 import HTTPRecovery
 import HTTPTypes
+import Locking
 
 /// Carries out one command and tells how it ended.
 struct CommandRun: Sendable {
@@ -30,7 +31,7 @@ struct CommandRun: Sendable {
         }
         let store: any RecoveryStore
         do {
-            store = try options.state.open()
+            store = try options.state.place().open()
         } catch {
             let report = Report.failed(options.provider.rawValue, with: error)
             tell(report, terminal: terminal, now: .system())
@@ -52,10 +53,12 @@ struct CommandRun: Sendable {
         }
         // The screen follows each call by itself: between two of them it belongs to the person who is asked.
         runtime.events.observe { event in
-            if let notice = StoreNotice.line(event) { return terminal.write(terminal.styled(notice, .notice)) }
+            if let notice = StoreNotice.line(event) { return terminal.tell(notice) }
             commandEvents.take(event)
             progress.note(event)
         }
+        // What is to be ended before the program is, where tokens are renewed.
+        let ending = Locked<RenewalEnding?>(nil)
         let cancelled = Report.failed(options.provider.rawValue, with: CancellationError())
         @Sendable func end(_ report: Report) {
             // Whoever is second, the work or an interruption, has nothing more to say.
@@ -65,17 +68,29 @@ struct CommandRun: Sendable {
         }
         @Sendable func work() async -> ExitStatus {
             let display = Task { await progress.run() }
-            let report = await perform(runtime: runtime, terminal: terminal)
+            let transport = CurlTransport()
+            let report = await perform(transport, runtime: runtime, terminal: terminal, ending)
             display.cancel()
             await display.value
             end(report)
+            // The command has ended, at a deadline too; what the server gives out for the old token is not lost with that.
+            await ending.withLock { $0 }?.settle(options.deadline == nil ? .done : .deadline)
+            await transport.shutdown()
             return report.exit
         }
-        Program.run(emergency: { end(cancelled) }, work)
+        Program.run(
+            emergency: { end(cancelled) },
+            isFinishing: { ending.withLock { $0 }?.isNeeded ?? false },
+            work
+        )
     }
 
-    private func perform(runtime: Runtime, terminal: Terminal) async -> Report {
-        let transport = CurlTransport()
+    private func perform(
+        _ transport: CurlTransport,
+        runtime: Runtime,
+        terminal: Terminal,
+        _ ending: Locked<RenewalEnding?>
+    ) async -> Report {
         let end = options.deadline.map { runtime.time.now.advanced(by: $0) }
         let maxWait = options.maxWait
         // With tokens to present, they are renewed where they are refused; without, the calls are the provider's own.
@@ -92,40 +107,24 @@ struct CommandRun: Sendable {
                 AttemptTimeout(.seconds(30))
             }
         }
-        let report: Report
         do {
             let setup = ProviderSetup(
                 options: options,
                 tokens: options.tokenPlace.store,
                 client: client(nil, nil),
-                notice: { text in
-                    if !terminal.isQuiet { terminal.write(terminal.styled(text, .notice)) }
-                },
+                notice: { terminal.tell($0) },
                 makeClient: client
             )
-            report = try await perform(setup, terminal: terminal, CommandBounds(time: runtime.time, end: end))
+            let provider = try await options.provider.client(setup)
+            if let tokens = provider.tokenManager {
+                ending.withLock { $0 = RenewalEnding(tokens, terminal: terminal, time: runtime.time) }
+            }
+            let bounds = CommandBounds(time: runtime.time, end: end)
+            return try await bounds.holdAll { try await perform(provider, terminal: terminal, bounds) }
         } catch {
             // Whatever was under way when the person pressed Ctrl-C: it was interrupted.
-            report = .failed(options.provider.rawValue, with: Task.isCancelled ? CancellationError() : error)
+            return .failed(options.provider.rawValue, with: Task.isCancelled ? CancellationError() : error)
         }
-        await transport.shutdown()
-        return report
-    }
-
-    private func perform(
-        _ setup: ProviderSetup,
-        terminal: Terminal,
-        _ bounds: CommandBounds
-    ) async throws -> Report {
-        let provider = try await options.provider.client(setup)
-        let result: Result<Report, any Error>
-        do {
-            result = .success(try await perform(provider, terminal: terminal, bounds))
-        } catch {
-            result = .failure(error)
-        }
-        await provider.finish()
-        return try result.get()
     }
 
     private func perform(
@@ -150,7 +149,7 @@ struct CommandRun: Sendable {
             let response = try await provider.get(path ?? "/", answering: input)
             let output = StandardOutput(terminal: terminal)
             for try await chunk in response.body { try output.write(chunk) }
-            if options.json { try output.write(Array("\n".utf8)[...]) }
+            if options.json { try output.write("") }
             return .ok(name)
         case .refresh:
             return .ok(name, session: try await provider.refresh())
@@ -164,27 +163,27 @@ struct CommandRun: Sendable {
 
     private func tell(_ report: Report, terminal: Terminal, now: Timestamp) {
         if options.json {
-            let line = Array((report.json.description + "\n").utf8)
-            try? StandardOutput(terminal: terminal).write(line[...])
+            try? StandardOutput(terminal: terminal).write(json: report.json)
         } else if let session = report.session {
             let verb = [.signIn: "Signed in", .refresh: "Renewed"][command] ?? "There is a session"
             let until = session.expiresAt.map { " until \(HumanTime.clock($0, now: now))" } ?? ""
-            let line = "\(verb): \(session.id), \(session.status)\(until)\n"
-            try? StandardOutput(terminal: terminal).write(Array(line.utf8)[...])
+            let line: ScreenText = "\(verb): \(session.id, limit: 300), \(session.status, limit: 100)\(until)"
+            try? StandardOutput(terminal: terminal).write(line)
             if command == .signIn, case .standard(let path) = options.tokenPlace, terminal.tellsProgress {
                 terminal.write(terminal.styled("The session is kept in \(path).", .faint))
             }
         } else if command == .signOut, report.end == .ok {
-            try? StandardOutput(terminal: terminal).write(Array("Signed out.\n".utf8)[...])
+            try? StandardOutput(terminal: terminal).write("Signed out.")
         }
         guard let failure = report.failure, !terminal.isQuiet else { return }
-        var lines = ["auth-client: " + Masking.printable(failure.message)]
+        var lines: [ScreenText] = ["auth-client: \(failure.message, limit: 500)"]
         // A number says nothing to a person; who reads logs asks with --verbose, --json or explain.
         if let code = failure.code, Int64(code) == nil || options.telling.verbosity == .verbose {
-            lines.append("  The server calls it \(Masking.printable(code, limit: 100)).")
+            lines.append("  The server calls it \(code, limit: 100).")
         }
+        if let connection = failure.connection { lines.append("  The cause: \(connection)") }
         if let advice = failure.advice { lines.append("  \(advice)") }
-        if let place = failure.place { lines.append("  Please go to \(Masking.printable(place)).") }
+        if let place = failure.place { lines.append("  Please go to \(place, limit: 500).") }
         // What is less than a second away is over when it has been read.
         if let retryAt = failure.retryAt, retryAt.elapsed(since: now) >= .seconds(1) {
             lines.append("  It is worth trying again at \(HumanTime.clock(retryAt, now: now)).")
@@ -201,7 +200,7 @@ struct ClientOptionsValue: Sendable {
     let passwordFromInput: Bool
     let answers: String?
     let tokenPlace: TokenPlace
-    let state: StateOption
+    let state: StateOptions
     let clientID: String?
     let clientSecretEnv: String?
     let scope: String?
@@ -272,7 +271,10 @@ struct CommandDeadline: Middleware {
         next: Next
     ) async throws -> Response {
         var context = context
-        if let end { context.deadline = min(context.deadline ?? end, end) }
+        // What a renewal spends is gone at the server: its answer is not cut off, but waited for by who ends the program.
+        if let end, context.options.presents != .refresh {
+            context.deadline = min(context.deadline ?? end, end)
+        }
         return try await next(request, body: body, context: context)
     }
 }

@@ -1,8 +1,7 @@
 import AuthRecovery
-import Glibc
+import CommandLineSupport
 
-/// Reads the environment.
-enum Environment {
+extension Environment {
     /// The value of a variable.
     ///
     /// - Parameters:
@@ -14,12 +13,5 @@ enum Environment {
             throw InputError("\(option): there is no environment variable of that name")
         }
         return Secret(value)
-    }
-
-    /// The value of a variable; nil where there is none, or it is empty.
-    static func text(_ name: String) -> String? {
-        // The text belongs to the environment and is copied at once; nothing here changes the environment.
-        guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
-        return unsafe String(cString: value)
     }
 }

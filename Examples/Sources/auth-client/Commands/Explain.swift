@@ -25,14 +25,14 @@ struct Explain {
         let outcome = provider.classifier.classify(pasted.exchange)
         let output = StandardOutput(terminal: terminal)
         guard !json else {
-            try output.write(Array("\(outcome.json(name: nil))\n".utf8)[...])
+            try output.write(json: outcome.json(name: nil))
             return
         }
-        var lines = Explanation(outcome: outcome, now: pasted.exchange.now).lines
+        var lines = Explanation(outcome: outcome, now: pasted.exchange.now).lines.map { ScreenText($0) }
         if pasted.supposesStatus { lines.append("  (No status stood there: 400 is supposed. --status tells another.)") }
         if pasted.supposesRequest {
             lines.append("  (No request stood there: --request 'METHOD /path' tells it; some answers depend on it.)")
         }
-        try output.write(Array((lines.joined(separator: "\n") + "\n").utf8)[...])
+        for line in lines { try output.write(line) }
     }
 }

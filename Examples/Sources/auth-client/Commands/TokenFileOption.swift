@@ -82,7 +82,7 @@ enum TokenPlace: Sendable {
         let host = server.prefix { $0 != "/" }
         var parts: [String?] = [
             host.lowercased() + server[host.endIndex...], options.forgeRock.realm, options.oauth.clientID,
-            options.oauth.authServer, options.facebook.appID,
+            options.oauth.authServer, options.facebook.appID, options.oauth.tokenURL,
         ]
         // What is not there keeps its place, or one client's name could be another's realm.
         while parts.last == .some(nil) { parts.removeLast() }
@@ -112,7 +112,8 @@ enum TokenPlace: Sendable {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
                 result.unicodeScalars.append(Unicode.Scalar(byte))
-            default: result += "%" + String(byte, radix: 16)
+            // Always two digits, or the next letter could be one of them.
+            default: result += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16)
             }
         }
         return result

@@ -13,7 +13,7 @@ struct Explanation {
         lines += remedies
         if let text = outcome.userMessage {
             lines.append("  The provider's words for the person:")
-            lines.append("    \(Masking.printable(text, limit: 1000))")
+            lines.append("    \(text.prefix(1000))")
         } else if outcome.isFailure {
             lines.append("  What to tell the person:")
             lines.append("    \(outcome.kind.userMessage)")
@@ -38,7 +38,7 @@ struct Explanation {
     private var facts: [(String, String)] {
         var facts: [(String, String)] = []
         func add(_ name: String, _ value: String?) {
-            if let value { facts.append((name, Masking.printable(value, limit: 300))) }
+            if let value { facts.append((name, String(value.prefix(300)))) }
         }
         add("code", outcome.code.map { code in outcome.subcode.map { "\(code), subcode \($0)" } ?? code })
         add("state", outcome.statusType)

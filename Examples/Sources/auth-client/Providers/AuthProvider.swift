@@ -1,4 +1,5 @@
 import AuthRecovery
+import CommandLineSupport
 import HTTPRecovery
 
 /// What the commands do at one provider.
@@ -21,12 +22,12 @@ protocol AuthProvider: Sendable {
     /// Ends the session.
     func signOut() async throws
 
-    /// Waits for what must not be cut off when the program ends.
-    func finish() async
+    /// What keeps the session's tokens fresh; nil where nothing renews them by itself.
+    var tokenManager: TokenManager? { get }
 }
 
 extension AuthProvider {
-    func finish() async {}
+    var tokenManager: TokenManager? { nil }
 
     func get(_ path: String, answering input: SignInInput?) async throws -> Response {
         try await get(path)
@@ -39,7 +40,7 @@ struct ProviderSetup: Sendable {
     let tokens: any TokenStore
     let client: RecoveringClient
     /// Tells the person something that is no failure.
-    let notice: @Sendable (String) -> Void
+    let notice: @Sendable (ScreenText) -> Void
     /// Makes a client with the same transport and further layers.
     let makeClient: @Sendable (TokenManager, Origin) -> RecoveringClient
 }

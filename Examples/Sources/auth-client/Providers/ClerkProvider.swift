@@ -1,12 +1,13 @@
 import AuthRecovery
 import ClerkAuth
+import CommandLineSupport
 import HTTPRecovery
 
 /// Clerk's Frontend API.
 struct ClerkProvider: AuthProvider {
     private let clerk: Clerk
     private let tokens: any TokenStore
-    private let notice: @Sendable (String) -> Void
+    private let notice: @Sendable (ScreenText) -> Void
 
     init(_ setup: ProviderSetup) throws {
         do {

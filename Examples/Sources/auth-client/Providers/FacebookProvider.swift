@@ -1,4 +1,5 @@
 import AuthRecovery
+import CommandLineSupport
 import FacebookAuth
 import HTTPRecovery
 
@@ -65,9 +66,7 @@ struct FacebookProvider: AuthProvider {
         try await facebook.signOut()
     }
 
-    func finish() async {
-        await facebook.tokens.finish()
-    }
+    var tokenManager: TokenManager? { facebook.tokens }
 }
 
 /// Tells the person where to enter which code.

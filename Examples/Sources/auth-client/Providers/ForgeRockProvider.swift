@@ -125,9 +125,7 @@ struct ForgeRockProvider: AuthProvider {
         try await forgeRock.signOut()
     }
 
-    func finish() async {
-        await forgeRock.tokenManager.finish()
-    }
+    var tokenManager: TokenManager? { forgeRock.tokenManager }
 
     /// The session as the server tells it; where it cannot be asked now, what is known without.
     ///

@@ -117,9 +117,7 @@ struct OAuthProvider: AuthProvider {
         }
     }
 
-    func finish() async {
-        await tokens.finish()
-    }
+    var tokenManager: TokenManager? { tokens }
 
     /// The credentials; throws where there are none.
     private func held() async throws -> Credentials {

@@ -76,9 +76,7 @@ struct OktaProvider: AuthProvider {
         try await okta.signOut()
     }
 
-    func finish() async {
-        await okta.tokens.finish()
-    }
+    var tokenManager: TokenManager? { okta.tokens }
 }
 
 extension Report.Session {

@@ -33,7 +33,7 @@ struct SignInInput: Sendable {
         if let identifier = options.identifier, !identifier.isEmpty { return identifier }
         guard let prompts else { throw InputError("--identifier is missing: who signs in?") }
         while true {
-            let question = "E-mail address, phone number or user name"
+            let question: ScreenText = "E-mail address, phone number or user name"
             let identifier = try await prompts.ask("\(question): ", isHidden: false)
             if !identifier.isEmpty, identifier != "?" { return identifier }
             prompts.tell("Type the \(question) that you sign in with. Ctrl-C ends the sign-in.")
@@ -69,8 +69,8 @@ struct SignInInput: Sendable {
     }
 
     /// Tells the person something, whoever reads the output.
-    func tell(_ text: String) {
-        terminal.write(Masking.printable(text, limit: 2000))
+    func tell(_ text: ScreenText) {
+        terminal.write(text)
     }
 }
 

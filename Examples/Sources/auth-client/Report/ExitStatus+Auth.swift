@@ -10,8 +10,11 @@ extension ExitStatus {
     static let refused = ExitStatus(rawValue: 77)
 
     /// The status of a command that failed in this way, whatever bound stopped it.
-    static func ofCommand(_ kind: Outcome.Kind) -> ExitStatus {
-        switch kind {
+    static func ofCommand(_ error: RecoveryError) -> ExitStatus {
+        switch error.kind {
+        // A token that was refused was being renewed: nothing says that the new one would have been, too.
+        case .credentialRejected where error.reason == .deadlinePassed || error.reason == .deadlineWouldPass:
+            .unavailable
         case .ok, .continue: .success
         case .rateLimited, .quotaExhausted, .accountLocked: .notWaitedOut
         case .unavailable, .transport, .timedOut, .flowExpired, .unreadable: .unavailable

@@ -32,6 +32,8 @@ struct Report: Sendable {
         var parameter: String?
         var retryAt: Timestamp?
         var remedies: [String]
+        /// What went wrong with the connection, for people alone.
+        var connection: String?
         /// Where the person has to do something, for people alone.
         var place: String?
         /// What the person can do with this program, for people alone.
@@ -63,17 +65,18 @@ struct Report: Sendable {
             let failure = Failure(
                 kind: error.kind.rawValue,
                 code: error.outcome.code,
-                message: error.userMessage,
+                message: FailureText.sentence(error),
                 parameter: error.outcome.parameter,
                 retryAt: error.retryAt,
                 remedies: error.remedies.map(\.rawValue),
+                connection: FailureText.connection(error),
                 place: error.remedies.contains(.visitProvider) ? error.outcome.advice?["url"]?.string : nil,
                 advice: advice(on: error, of: provider)
             )
             return Report(
                 provider: provider,
                 end: .failed,
-                exit: .ofCommand(error.kind),
+                exit: .ofCommand(error),
                 failure: failure,
                 givingUp: .givingUp(
                     error.outcome,

@@ -1,0 +1,91 @@
+public import AuthRecovery
+public import HTTPRecovery
+import Locking
+
+/// Keeps a program that would end until a token renewal that is under way has been stored.
+///
+/// The server has perhaps used up the old refresh token by then, and what it has given out exists nowhere else.
+public struct RenewalEnding: Sendable {
+    /// Why the program would end.
+    public enum Occasion: Sendable {
+        /// Its work is done, or was interrupted.
+        case done
+        /// The same, and a deadline bounds the program too.
+        case deadline
+
+        /// How long a renewal may still take.
+        var limit: Duration {
+            switch self {
+            case .done: RenewalOptions().timeout
+            case .deadline: RenewalEnding.afterDeadline
+            }
+        }
+    }
+
+    /// How long a renewal that is under way at a deadline may still take: 2 s.
+    public static let afterDeadline = Duration.seconds(2)
+
+    private let tokens: TokenManager
+    private let probe: RenewalProbe
+    private let terminal: Terminal
+    private let time: TimeSource
+
+    /// Creates the ending of a program.
+    ///
+    /// - Parameters:
+    ///   - tokens: Whose renewals are waited for.
+    ///   - terminal: Where the person is told.
+    ///   - time: The client's time.
+    public init(_ tokens: TokenManager, terminal: Terminal, time: TimeSource) {
+        self.tokens = tokens
+        self.probe = RenewalProbe(tokens)
+        self.terminal = terminal
+        self.time = time
+    }
+
+    /// Whether the program has to be kept; to be asked when it would end.
+    public var isNeeded: Bool { probe.isRenewing }
+
+    /// Waits for a renewal that is under way; does nothing where there is none.
+    ///
+    /// It may take 2 s at a deadline, and its own timeout otherwise. An interruption, before or meanwhile, does not cut
+    /// it off: the person is told so. To be called when the results have been told.
+    public func settle(_ occasion: Occasion) async {
+        let isInterrupted = Locked(false)
+        // Not a child of this task, which may be cancelled.
+        let waiting = Task.detached { await wait(occasion, isInterrupted) }
+        await withTaskCancellationHandler {
+            await waiting.value
+        } onCancel: {
+            isInterrupted.withLock { $0 = true }
+            Task.detached {
+                guard await probe.isStillRenewing(time) else { return }
+                terminal.tell("Finishing the token renewal; press Ctrl-C again to stop now.")
+            }
+        }
+    }
+
+    private func wait(_ occasion: Occasion, _ isInterrupted: Locked<Bool>) async {
+        guard await probe.isStillRenewing(time) else { return }
+        let notice = Task.detached {
+            // Where nothing presses, nobody is told of what is over before it has been read.
+            if occasion == .done { try await time.sleep(for: .seconds(1)) }
+            guard !Task.isCancelled, !isInterrupted.withLock({ $0 }) else { return }
+            terminal.tell("Finishing the token renewal: at most \(HumanTime.text(occasion.limit)).")
+        }
+        let isOver = await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await tokens.finish()
+                return true
+            }
+            group.addTask {
+                try? await time.sleep(for: occasion.limit)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? true
+        }
+        notice.cancel()
+        if !isOver { terminal.tell("The token renewal has not ended in time: perhaps the server has granted it.") }
+    }
+}
