@@ -27,8 +27,8 @@ struct FacebookBench {
         tokens: (any TokenStore)? = nil,
         configuration: FacebookConfiguration = FacebookConfiguration(),
         store: any RecoveryStore = InMemoryRecoveryStore(),
-        holdUp: (@Sendable (ManualClock, Int) -> Void)? = nil,
-        @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] }
+        @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] },
+        holdUp: (@Sendable (ManualClock, Int) -> Void)? = nil
     ) throws {
         // A server that has no more to say has failed: no test goes on by accident.
         transport = ScriptedTransport(steps, then: .status(418), holdUp: { [clock] in holdUp?(clock, $0) })

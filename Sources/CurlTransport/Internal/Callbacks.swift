@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import HTTPRecovery
 
 // libcurl's callbacks. All of them run on the loop's thread, within a call to libcurl; none of them may add, remove or
 // free a handle. The contexts are unretained pointers to objects that the loop keeps for longer than libcurl does.

@@ -76,7 +76,7 @@ private struct LogLineReader {
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         unsafe self.bytes = bytes
-        end = unsafe bytes.count
+        end = bytes.count
         while end > 0, byte(at: end - 1) == 0x0a || byte(at: end - 1) == 0x0d { end -= 1 }
     }
 

@@ -40,7 +40,6 @@ struct ClientAuthenticationLayer: Middleware {
             )
         }
         request.headerFields = attempt.headerFields
-        var context = context
         if let limit = attempt.sendBy { context.limitSending(to: limit) }
         return try await next(request, body: attempt.form.body, context: context)
     }
