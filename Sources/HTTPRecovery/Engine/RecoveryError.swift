@@ -47,8 +47,12 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
     public var remedies: [Remedy] { outcome.remedies }
 
     /// A sentence that can be shown to a person: the provider's own where it has one for the end user, else ours.
+    ///
+    /// Where the call's own time ran out while a credential was renewed, it says that: what was refused before tells
+    /// nothing of how the renewal ends.
     public var userMessage: String {
-        outcome.userMessage ?? outcome.kind.userMessage
+        let isRepairing = cause is RepairUnfinished || outcome.kind.isRepairable
+        return (isRepairing ? reason.repairMessage : nil) ?? outcome.userMessage ?? outcome.kind.userMessage
     }
 
     /// A line for logs.
