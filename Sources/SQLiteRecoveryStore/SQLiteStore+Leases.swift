@@ -7,11 +7,11 @@ extension SQLiteStore {
     public func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> Lease? {
         // To the disk: after a power cut no fence may be given twice.
         try await connection.write(.power) { [self] db in
-            if let present = try lease(name, in: db), present.span.left(at: now, clock: clock) > 0 {
+            if let present = try lease(name, in: db), present.span.leftToHolder(at: now, clock: clock) > 0 {
                 guard present.span.isAdrift(at: now, clock: clock) else { return nil }
                 // Its holder has ended with an earlier run of the machine.
             }
-            let fence = try nextFence(at: now, in: db)
+            let fence = try nextFence(in: db)
             let span = StoredSpan(of: duration, from: now, clock: clock)
             try db.execute(
                 sql: """
@@ -28,7 +28,7 @@ extension SQLiteStore {
     public func extendLease(_ lease: Lease, for duration: Duration, at now: Timestamp) async throws -> Bool {
         try await connection.write(.process) { [self] db in
             guard let present = try self.lease(lease.name, in: db), present.fence == lease.fence,
-                present.span.left(at: now, clock: clock) > 0
+                present.span.leftToHolder(at: now, clock: clock) > 0
             else { return false }
             let span = StoredSpan(of: duration, from: now, clock: clock)
             try db.execute(
@@ -62,11 +62,12 @@ extension SQLiteStore {
     }
 
     /// One count for all names, so that a lease that is given back leaves nothing behind.
-    private func nextFence(at now: Timestamp, in db: Database) throws -> Int64 {
+    ///
+    /// It begins with the time, so that it grows even where the file was deleted.
+    private func nextFence(in db: Database) throws -> Int64 {
         let row = try Row.fetchOne(db, sql: "SELECT last FROM fence WHERE namespace = ?", arguments: [data(namespace)])
-        // Where the count is damaged it goes on from the time, which is higher.
-        let last = row.map { $0.integer(0) ?? now.sinceEpoch.microseconds } ?? 0
-        let next = min(max(0, last), .max / 4) + 1
+        // Where the count is damaged it goes on from the time, too.
+        let next = Self.number(after: row?.integer(0) ?? 0)
         try db.execute(
             sql: "INSERT OR REPLACE INTO fence (namespace, last) VALUES (?, ?)",
             arguments: [data(namespace), next]

@@ -15,13 +15,17 @@ extension SQLiteStore {
     }
 
     /// Stores a record, if the store still holds the version; it is on the disk when this returns.
+    ///
+    /// The version begins with the time in microseconds: it grows even when the file was deleted, as long as the clock
+    /// does not go back at the same time.
     public func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> StoredRecord? {
         // To the disk: a refresh token that was replaced at the server cannot be had again.
         try await connection.write(.power) { [self] db in
             let present = try record(key, in: db)
             guard present?.version == version else { return nil }
-            let next = StoredRecord(bytes: bytes, version: (present?.version ?? 0) + 1)
-            guard let number = Int64(exactly: next.version) else { throw damage }
+            if let present, present.version >= Self.mostNumber { throw damage }
+            let number = Self.number(after: Int64(clamping: present?.version ?? 0))
+            let next = StoredRecord(bytes: bytes, version: UInt64(number))
             let statement =
                 present == nil
                 ? "INSERT INTO record (version, content, namespace, key) VALUES (?, ?, ?, ?)"
@@ -39,6 +43,15 @@ extension SQLiteStore {
         guard let version = row.integer(0), version > 0, let content = row.bytes(1) else { throw damage }
         return StoredRecord(bytes: content, version: UInt64(version))
     }
+
+    /// A version or a fence that comes after the last one, and after all that a lost file may have given.
+    static func number(after last: Int64) -> Int64 {
+        let time = min(max(1, Timestamp.system().sinceEpoch.microseconds), Self.mostNumber)
+        return last < time ? time : min(last, Self.mostNumber - 1) + 1
+    }
+
+    /// Far beyond every time, and below the upper half, which the client gives itself.
+    private static var mostNumber: Int64 { .max / 4 }
 
     private var damage: StoreError {
         StoreError("a record in \(connection.path) is damaged; move the file away, and a new one is made")

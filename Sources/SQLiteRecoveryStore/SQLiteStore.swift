@@ -15,7 +15,7 @@ public import HTTPRecovery
 /// longer than the lock timeout.
 ///
 /// The processes go by the time of their callers, which on one machine is one clock. Where that clock is set back, what
-/// was closed or leased for a span ends after the span all the same.
+/// was closed or leased for a span ends after the span all the same; where it is set forward, no lease ends early.
 public final class SQLiteStore: RecoveryStore {
     /// How long a gate that no time opens is remembered: one hour after it was closed last.
     ///

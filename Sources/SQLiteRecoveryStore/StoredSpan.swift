@@ -37,13 +37,24 @@ struct StoredSpan {
     /// What is left, in microseconds; not more than the whole span, whatever was done to the wall clock.
     func left(at now: Timestamp, clock: BootClock) -> Int64 {
         let byWallClock = endsAt.saturatingSubtracting(now.sinceEpoch.microseconds)
-        let reading = clock.read()
         // Of another run of the machine nothing is known but the span.
-        guard reading.boot == set.boot else { return min(byWallClock, length) }
-        let passed = max(0, reading.microseconds.saturatingSubtracting(set.microseconds))
-        let byBootClock = length.saturatingSubtracting(passed)
+        guard let byBootClock = leftByBootClock(clock) else { return min(byWallClock, length) }
         // The two are not read at the same moment; only a wall clock that was set back is told from that.
         return byWallClock.saturatingSubtracting(byBootClock) > Self.tolerance ? byBootClock : byWallClock
+    }
+
+    /// What is left of a span that one of the machine's processes holds: a wall clock that was set forward does not end
+    /// it either, else there would be two holders.
+    func leftToHolder(at now: Timestamp, clock: BootClock) -> Int64 {
+        leftByBootClock(clock) ?? left(at: now, clock: clock)
+    }
+
+    /// What is left by the boot clock; nil where the span began in another run of the machine, or none is told.
+    private func leftByBootClock(_ clock: BootClock) -> Int64? {
+        let reading = clock.read()
+        guard reading.boot == set.boot, !reading.boot.isEmpty else { return nil }
+        let passed = max(0, reading.microseconds.saturatingSubtracting(set.microseconds))
+        return length.saturatingSubtracting(passed)
     }
 
     /// Whether the clock was set back since another run of the machine, so that the span has to begin anew.

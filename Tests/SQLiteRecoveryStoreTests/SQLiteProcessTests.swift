@@ -14,7 +14,7 @@ import Darwin
 #endif
 
 /// Several processes on one file, and some that are killed.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct SQLiteProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct SQLiteProcessTests {
     private let directory = TemporaryDirectory()
     private var path: String { directory.file("store.db") }
 
@@ -31,7 +31,7 @@ import Darwin
         for worker in workers { #expect(try await worker.wait() == .exited(0)) }
         let numbers = workers.flatMap { $0.lines.compactMap { Int($0) } }
         #expect(numbers.sorted() == Array(1...160))
-        let store = SQLiteStore(path: path, namespace: "test")
+        let store = SQLiteStore(path: path, namespace: "test", lockTimeout: .seconds(10))
         #expect(number(try await store.record("number")) == 160)
         await store.shutdown()
     }
@@ -79,7 +79,18 @@ import Darwin
     }
 
     @Test func theLeaseOfADeadProcessRunsOut() async throws {
-        let store = SQLiteStore(path: path, namespace: "test")
+        let store = SQLiteStore(path: path, namespace: "test", lockTimeout: .seconds(10))
+        // The same machine a minute later, whatever its wall clock says.
+        let later = SQLiteStore(
+            path: path,
+            namespace: "test",
+            lockTimeout: .seconds(10),
+            clock: BootClock {
+                var reading = BootClock.system.read()
+                reading.microseconds += 61_000_000
+                return reading
+            }
+        )
         var last: UInt64 = 0
         for round in 0..<5 {
             let holder = try worker("hold", "lease \(round)", 0)
@@ -88,12 +99,12 @@ import Darwin
             #expect(try await holder.wait() == .killed(SIGKILL))
             let now = Timestamp.system()
             #expect(try await store.acquireLease("lease \(round)", for: .seconds(60), at: now) == nil)
-            let later = now.advanced(by: .seconds(61))
-            let next = try #require(try await store.acquireLease("lease \(round)", for: .seconds(60), at: later))
+            let next = try #require(try await later.acquireLease("lease \(round)", for: .seconds(60), at: now))
             #expect(next.fence > (UInt64(holder.lines[0]) ?? .max))
             #expect(next.fence > last)
             last = next.fence
         }
+        await later.shutdown()
         await store.shutdown()
     }
 }

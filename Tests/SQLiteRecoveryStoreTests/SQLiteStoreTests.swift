@@ -167,6 +167,27 @@ import Darwin
         await state.shutdown()
     }
 
+    @Test func noVersionOrFenceIsGivenTwiceWhenTheFileIsDeleted() async throws {
+        let store = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        var old = try #require(try await store.replaceRecord("a", version: nil, with: [1]))
+        for byte in 2...5 as ClosedRange<UInt8> {
+            old = try #require(try await store.replaceRecord("a", version: old.version, with: [byte]))
+        }
+        let lost = try #require(try await store.acquireLease("a", for: .seconds(600), at: start))
+        for suffix in ["", "-wal", "-shm"] { Files.remove(path + suffix) }
+        // Others go on with a new file.
+        let other = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        let new = try #require(try await other.replaceRecord("a", version: nil, with: [9]))
+        #expect(new.version > old.version)
+        let held = try #require(try await other.acquireLease("a", for: .seconds(600), at: start))
+        #expect(held.fence > lost.fence)
+        // Who knows the old one changes nothing of theirs.
+        let late = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        #expect(try await late.replaceRecord("a", version: old.version, with: [6]) == nil)
+        #expect(try await !late.extendLease(lost, for: .seconds(600), at: start))
+        for store in [store, other, late] { await store.shutdown() }
+    }
+
     @Test func aDatabaseThatIsLockedIsNotWaitedForForEver() async throws {
         let store = SQLiteStore(path: path, lockTimeout: .milliseconds(30))
         let record = try await store.replaceRecord("a", version: nil, with: Array("s3cret".utf8))
@@ -254,6 +275,23 @@ import Darwin
         #expect(try await left(store, at: early) == nil)
         #expect(try await !store.extendLease(lease, for: .seconds(60), at: early))
         #expect(try await store.acquireLease("a", for: .seconds(60), at: early) != nil)
+        await store.shutdown()
+    }
+
+    @Test func aClockThatIsSetForwardEndsNoLease() async throws {
+        let boot = Locked(BootClock.Reading(boot: "one", microseconds: 5_000_000))
+        let clock = BootClock { boot.withLock { $0 } }
+        let store = SQLiteStore(path: path, namespace: "", clock: clock)
+        let lease = try #require(try await store.acquireLease("a", for: .seconds(60), at: start))
+        let late = start.advanced(by: .seconds(3600))
+        #expect(try await store.acquireLease("a", for: .seconds(60), at: late) == nil)
+        boot.withLock { $0.microseconds += 45_000_000 }
+        #expect(try await store.acquireLease("a", for: .seconds(60), at: late) == nil)
+        #expect(try await store.extendLease(lease, for: .seconds(60), at: late))
+        boot.withLock { $0.microseconds += 59_000_000 }
+        #expect(try await store.acquireLease("a", for: .seconds(60), at: start) == nil)
+        boot.withLock { $0.microseconds += 1_000_000 }
+        #expect(try await store.acquireLease("a", for: .seconds(60), at: start) != nil)
         await store.shutdown()
     }
 

@@ -32,10 +32,13 @@ public struct SessionRenewal: RecoveryPolicy {
         return .repair(RefreshCredential(tokens: tokens))
     }
 
+    /// The name of the repair in histories.
+    static let repairName = "refresh_credential"
+
     private struct RefreshCredential: Repair {
         let tokens: TokenManager
 
-        var name: String { "refresh_credential" }
+        var name: String { SessionRenewal.repairName }
 
         func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult {
             guard let presented = context.record.presented else {

@@ -40,7 +40,7 @@ public final class TokenManager: Sendable {
         /// How long the present access token had left when this process saw it first: its life, where it was renewed here.
         var lifetime: (version: UInt64?, duration: Duration)?
         /// What was renewed and could not be stored.
-        var unsaved: UnsavedRenewal?
+        var unsaved: (renewal: UnsavedRenewal, context: CallContext)?
     }
 
     private struct Failure {
@@ -72,8 +72,9 @@ public final class TokenManager: Sendable {
     /// Credentials that expire soon are renewed in the background while they still serve. Where a renewal that is
     /// needed fails, the credentials are what they are: whether they still serve, the server knows best.
     ///
-    /// - Throws: ``TokenStoreError`` when the store cannot be read; `CancellationError` as soon as the call is
-    ///   cancelled, which cancels no renewal.
+    /// - Throws: `RecoveryError` with the reason `deadline_passed` and a `RepairUnfinished` as its cause when the call's
+    ///   deadline passes while they are renewed, or has passed before; ``TokenStoreError`` when the store cannot be read;
+    ///   `CancellationError` as soon as the call is cancelled. Neither end of the wait ends the renewal.
     public func credentials(for context: CallContext) async throws -> StoredCredentials {
         let present = try await store.read()
         guard let renewer, renewer.canRenew(present.credentials) else { return present }
@@ -87,9 +88,11 @@ public final class TokenManager: Sendable {
             return present
         case .now:
             guard !isCoolingDown(context.runtime.time) else { return present }
-            let flight = join(.access, version: present.credentials.version(of: .access), context: context)
-            let end = try await flight.renewal.value
-            if flight.isJoined { context.emit(.refresh(end.result(isJoined: true))) }
+            do {
+                _ = try await renewal(.access, version: present.credentials.version(of: .access), context: context)
+            } catch let error as RepairUnfinished {
+                throw error.error(context: context)
+            }
             return try await store.read()
         }
     }
@@ -97,12 +100,17 @@ public final class TokenManager: Sendable {
     /// Renews the credentials now, whether or not they have expired.
     ///
     /// - Returns: What is stored after it.
-    /// - Throws: `RecoveryError` when nothing came of it; `CancellationError` as soon as the call is cancelled.
+    /// - Throws: `RecoveryError` when nothing came of it, or when the call's deadline passes before: then the renewal goes
+    ///   on; `CancellationError` as soon as the call is cancelled.
     public func renew(_ context: CallContext) async throws -> StoredCredentials {
         let present = try await store.read().credentials
         let result: RepairResult
         if let renewer, renewer.canRenew(present) {
-            result = try await renewed(.access, version: present.version(of: .access), context: context)
+            do {
+                result = try await renewed(.access, version: present.version(of: .access), context: context)
+            } catch let error as RepairUnfinished {
+                throw error.error(context: context)
+            }
         } else {
             result = .reauthenticationRequired(after: Outcome(.reauthenticationRequired, processed: .no))
         }
@@ -127,12 +135,36 @@ public final class TokenManager: Sendable {
         clock.learn(from: head, time: context.runtime.time)
     }
 
-    /// Waits until no renewal is under way, so that a program that ends loses none.
+    /// Whether a renewal is under way, or has brought credentials that are not stored yet.
     ///
-    /// Returns at once as the task is cancelled.
-    public func finish() async {
-        guard let flight = state.withLock({ $0.flight }) else { return }
-        _ = try? await flight.value
+    /// A program that ends now loses what the renewal brings: where the server rotates refresh tokens, the session. It
+    /// should say so and wait for ``finish()``.
+    public var isRenewing: Bool {
+        state.withLock { $0.flight != nil || $0.unsaved != nil }
+    }
+
+    /// Waits until no renewal is under way and what it brought is stored, so that a program that ends loses nothing.
+    ///
+    /// A renewal ends by itself within ``RenewalOptions/timeout``; storing what it brought is tried a few times more.
+    /// What an earlier renewal could not store is tried once more.
+    ///
+    /// - Returns: Whether nothing is under way any more, and everything is stored; false at once where the task is
+    ///   cancelled while something is.
+    @discardableResult
+    public func finish() async -> Bool {
+        var mayStoreAgain = true
+        while true {
+            let (flight, unsaved) = state.withLock { ($0.flight, $0.unsaved) }
+            if let flight {
+                guard (try? await flight.value) != nil else { return false }
+            } else if let unsaved {
+                guard mayStoreAgain, !Task.isCancelled else { return false }
+                mayStoreAgain = false
+                _ = join(.access, version: nil, context: unsaved.context)
+            } else {
+                return true
+            }
+        }
     }
 
     // MARK: Refusals
@@ -191,10 +223,7 @@ public final class TokenManager: Sendable {
             }
             try await context.wait(left, reason: outcome.kind)
         }
-        let flight = join(kind, version: version, context: context)
-        let end = try await flight.renewal.value
-        if flight.isJoined { context.emit(.refresh(end.result(isJoined: true))) }
-        switch end {
+        switch try await renewal(kind, version: version, context: context) {
         case .renewed: return .repaired
         case .overtaken:
             let present = try await store.read().credentials
@@ -205,6 +234,33 @@ public final class TokenManager: Sendable {
     }
 
     // MARK: Renewals
+
+    /// How the renewal ended that was under way, or a new one: awaited until the call's deadline.
+    ///
+    /// - Throws: `RepairUnfinished` when the deadline passes first: the renewal goes on, and none is begun after it;
+    ///   `CancellationError` as soon as the call is cancelled.
+    private func renewal(
+        _ kind: Outcome.CredentialKind,
+        version: UInt64?,
+        context: CallContext
+    ) async throws -> RenewalEnd {
+        if let remaining = context.remaining, remaining <= .zero { throw Self.unfinished }
+        let flight = join(kind, version: version, context: context)
+        let end: RenewalEnd
+        if let deadline = context.deadline {
+            do {
+                end = try await context.runtime.time.withTimeout(until: deadline) { try await flight.renewal.value }
+            } catch is TimeoutExceeded {
+                throw Self.unfinished
+            }
+        } else {
+            end = try await flight.renewal.value
+        }
+        if flight.isJoined { context.emit(.refresh(end.result(isJoined: true))) }
+        return end
+    }
+
+    private static let unfinished = RepairUnfinished(repair: SessionRenewal.repairName)
 
     /// The renewal that is under way, or a new one.
     private func join(
@@ -243,14 +299,14 @@ public final class TokenManager: Sendable {
             onClear: { context.emit(.clear($0)) }
         )
         if let unsaved = state.withLock({ $0.unsaved }) {
-            let end = await renewal.save(unsaved)
+            let end = await renewal.save(unsaved.renewal)
             if case .failed = end { return end }
             state.withLock { $0.unsaved = nil }
             return end
         }
         let end = await renewal.run(kind, version: version)
         if case .failed(_, _, let cause) = end, let unsaved = cause as? UnsavedRenewal {
-            state.withLock { $0.unsaved = unsaved }
+            state.withLock { $0.unsaved = (unsaved, context) }
         }
         return end
     }

@@ -14,77 +14,51 @@ struct FileLease: TokenLease {
     let file: PrivateFile
     let fence: UInt64
     let time: TimeSource
-
-    /// What is written of a lease.
-    struct Entry {
-        var fence: UInt64
-        /// When it runs out, in milliseconds since 1970; 0 when it was given back.
-        var endsAt: Int64
-        var holder: Int32
-
-        init(fence: UInt64, endsAt: Int64, holder: Int32) {
-            self.fence = fence
-            self.endsAt = endsAt
-            self.holder = holder
-        }
-
-        /// Reads an entry; what cannot be read is none.
-        init?(_ text: String) {
-            let words = text.split { $0 == " " || $0 == "\n" }
-            guard words.count == 3, let fence = UInt64(words[0]), let endsAt = Int64(words[1]),
-                let holder = Int32(words[2])
-            else { return nil }
-            self.init(fence: fence, endsAt: endsAt, holder: holder)
-        }
-
-        /// A day, in milliseconds.
-        private static let longest: Int64 = 86_400_000
-
-        var text: String { "\(fence) \(endsAt) \(holder)\n" }
-
-        /// Whether somebody holds it: it has not run out, and its holder lives.
-        func isHeld(at now: Int64) -> Bool {
-            // What is written there may be anything: a holder is one process, and no lease is granted for days.
-            guard endsAt > now, endsAt - now < Self.longest, holder > 0 else { return false }
-            return kill(holder, 0) == 0 || errno == EPERM
-        }
-    }
-
-    static func milliseconds(_ time: Timestamp) -> Int64 {
-        let (seconds, attoseconds) = time.sinceEpoch.components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        return overflow ? .max / 2 : min(product, .max / 2) + attoseconds / 1_000_000_000_000_000
-    }
+    let random: RandomSource
+    /// Proves that this holder lives, for as long as it has the lease; nil where the file system knows no such locks.
+    let proof: HolderLock?
 
     func extend(for duration: Duration) async -> Bool {
-        await change { entry, now in
-            guard entry.fence == fence, entry.endsAt > now else { return false }
-            entry.endsAt = Self.milliseconds(time.wallTime.advanced(by: duration))
+        await change { [time] entry in
+            guard entry.length > 0, entry.isRunning(at: time) else { return false }
+            entry = LeaseEntry(
+                fence: entry.fence,
+                at: time,
+                for: duration,
+                isLocked: entry.isLocked,
+                holder: entry.holder
+            )
             return true
         }
     }
 
     func release() async {
-        _ = await change { entry, _ in
-            guard entry.fence == fence else { return false }
-            entry.endsAt = 0
+        _ = await change { entry in
+            entry.length = 0
             return true
         }
     }
 
-    /// Changes what is written; false where it is not ours any more, or cannot be written.
-    private func change(_ body: (inout Entry, Int64) -> Bool) async -> Bool {
+    /// Changes what is written, to the end even where the caller is cancelled; false where it is not ours any more, or
+    /// cannot be written, or the caller does not wait for it.
+    private func change(_ body: @escaping @Sendable (inout LeaseEntry) -> Bool) async -> Bool {
+        let flight = Flight<Bool>()
+        Task { flight.land(.success((try? await carryOut(body)) ?? false)) }
+        return (try? await flight.value) ?? false
+    }
+
+    private func carryOut(_ body: @escaping @Sendable (inout LeaseEntry) -> Bool) async throws -> Bool {
         // Others hold the lock only for as long as they write a file.
         for _ in 0..<200 {
-            let isChanged: Bool?? = try? file.withLock {
-                guard var entry = try file.leaseEntry() else { return false }
-                guard body(&entry, Self.milliseconds(time.wallTime)) else { return false }
-                try file.writeLease(entry)
-                return true
+            let result: Bool? = try await SerialThread.files.run { [file, fence] in
+                try file.withLock {
+                    guard var entry = try file.leaseEntry(), entry.fence == fence, body(&entry) else { return false }
+                    try file.writeLease(entry)
+                    return true
+                }
             }
-            if let result = isChanged ?? false { return result }
-            // A real clock is right here: it is a real process that is waited for.
-            try? await Task.sleep(for: .milliseconds(2))
+            if let result { return result }
+            try await time.sleep(for: Duration.milliseconds(4).scaled(by: 0.5 + random.unit() / 2))
         }
         return false
     }
@@ -95,22 +69,39 @@ extension PrivateFile {
     func acquireLease(for duration: Duration, time: TimeSource) throws -> FileLease? {
         let lease: FileLease?? = try withLock {
             let last = try leaseEntry()
-            let now = FileLease.milliseconds(time.wallTime)
-            if let last, last.isHeld(at: now) { return nil }
-            let fence = (last?.fence ?? 0) &+ 1
-            let end = FileLease.milliseconds(time.wallTime.advanced(by: duration))
-            try writeLease(FileLease.Entry(fence: fence, endsAt: end, holder: getpid()))
-            return FileLease(file: self, fence: fence, time: time)
+            if let last, isHeld(last, time: time) { return nil }
+            var fence = last?.fence ?? 0
+            var proof: HolderLock?
+            // Where the file with the fences was lost, somebody who lives may have the next.
+            search: for _ in 0..<1000 {
+                fence += 1
+                switch HolderLock.take(holderPath, fence: fence) {
+                case .taken(let lock):
+                    proof = lock
+                    break search
+                case .held: continue
+                case .unsupported: break search
+                }
+            }
+            let entry = LeaseEntry(fence: fence, at: time, for: duration, isLocked: proof != nil, holder: getpid())
+            try writeLease(entry)
+            return FileLease(file: self, fence: fence, time: time, random: random, proof: proof)
         }
         return lease ?? nil
     }
 
-    func leaseEntry() throws -> FileLease.Entry? {
-        guard let bytes = try leaseFile.read(upTo: 4096) else { return nil }
-        return FileLease.Entry(String(decoding: bytes, as: UTF8.self))
+    private func isHeld(_ entry: LeaseEntry, time: TimeSource) -> Bool {
+        guard entry.isRunning(at: time) else { return false }
+        // Where nothing can be asked, it is held until it runs out.
+        return !entry.isLocked || HolderLock.isHeld(holderPath, fence: entry.fence) ?? true
     }
 
-    func writeLease(_ entry: FileLease.Entry) throws {
+    func leaseEntry() throws -> LeaseEntry? {
+        guard let bytes = try leaseFile.read(upTo: 4096) else { return nil }
+        return LeaseEntry(String(decoding: bytes, as: UTF8.self))
+    }
+
+    func writeLease(_ entry: LeaseEntry) throws {
         try leaseFile.replace(with: Array(entry.text.utf8))
     }
 }

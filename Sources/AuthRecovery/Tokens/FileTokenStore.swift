@@ -6,6 +6,9 @@ public import HTTPRecovery
 /// any moment leaves the old or the new credentials, never a part. A lock file keeps two processes from changing it at
 /// the same time. Members of the file that this version does not know are kept.
 ///
+/// All file work is done on a thread of its own, so that a slow disk holds up no other task and no event loop. A file that
+/// has not changed since it was read is looked at, not read again.
+///
 /// With a ``CredentialSealing`` the file holds `{"sealed":"…"}` instead. A plain file is still read and is sealed by the
 /// next change; a sealed file without its key is an error that says so, and is never overwritten. Sealing does not
 /// notice that an older state of the same file was put back.
@@ -13,19 +16,21 @@ public final class FileTokenStore: TokenStore {
     /// Whose credentials they are, where that was said.
     public let identity: String?
 
-    private let file: PrivateFile
-    private let coding: CredentialCoding
-    /// The file for whoever writes it: one at a time.
-    private let writable: Locked<PrivateFile>
+    private let file: TokenFile
+    private let time: TimeSource
+    private let random: RandomSource
 
     /// Creates a store on a file, which need not exist.
     ///
-    /// - Parameter path: The file's path; missing directories are made with mode 0700 when something is stored.
-    public init(path: String) {
-        self.file = PrivateFile(path: path)
-        self.writable = Locked(file)
-        self.coding = .plain
+    /// - Parameters:
+    ///   - path: The file's path; missing directories are made with mode 0700 when something is stored.
+    ///   - time: Where time comes from, for the waits for other processes.
+    ///   - random: Where randomness comes from, for those waits and the names of temporary files.
+    public init(path: String, time: TimeSource = .system, random: RandomSource = RandomSource()) {
+        self.file = TokenFile(PrivateFile(path: path, random: random), coding: .plain, time: time)
         self.identity = nil
+        self.time = time
+        self.random = random
     }
 
     /// Creates a store on a file, which need not exist, and seals what it writes.
@@ -35,80 +40,96 @@ public final class FileTokenStore: TokenStore {
     ///   - identity: Whose credentials they are, such as an account's name. What is sealed is bound to it, so that one
     ///     account's file put in the place of another's is refused. Not the path, so that the file can be moved.
     ///   - sealing: What seals; nil keeps the file plain.
-    public init(path: String, identity: String, sealing: (any CredentialSealing)?) {
-        self.file = PrivateFile(path: path)
-        self.writable = Locked(file)
-        self.coding = CredentialCoding(sealing: sealing, identity: identity)
+    ///   - time: Where time comes from, for the waits for other processes.
+    ///   - random: Where randomness comes from, for those waits and the names of temporary files.
+    public convenience init(
+        path: String,
+        identity: String,
+        sealing: (any CredentialSealing)?,
+        time: TimeSource = .system,
+        random: RandomSource = RandomSource()
+    ) {
+        self.init(path: path, identity: identity, sealing: sealing, time: time, random: random, granularity: nil)
+    }
+
+    /// Creates a store.
+    ///
+    /// - Parameter granularity: How exact the times of the file system are, at worst; nil for the default.
+    package init(
+        path: String,
+        identity: String,
+        sealing: (any CredentialSealing)?,
+        time: TimeSource,
+        random: RandomSource,
+        granularity: Duration?
+    ) {
+        self.file = TokenFile(
+            PrivateFile(path: path, random: random),
+            coding: CredentialCoding(sealing: sealing, identity: identity),
+            time: time,
+            granularity: granularity ?? TokenFile.granularity
+        )
         self.identity = identity
+        self.time = time
+        self.random = random
     }
 
     /// The credentials in the file; empty ones where there is no file.
+    ///
+    /// - Throws: ``TokenStoreError`` when the file cannot be read.
     public func read() async throws -> StoredCredentials {
-        try load()
+        try await SerialThread.files.run { [file] in try file.load() }
     }
 
     /// Writes credentials, if the file still holds the version.
     ///
+    /// They are not lost because the caller is cancelled: they are written all the same.
+    ///
     /// - Throws: ``TokenStoreError`` when the file cannot be written, or when another process keeps it locked for
     ///   longer than ten seconds; `CancellationError` when the task is cancelled while it waits for that.
     public func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
-        let start = ContinuousClock.now
-        while true {
-            let result: Written? = try writable.withLock { file in
-                try file.withLock {
-                    guard try load().version == version else { return .conflict }
-                    let bytes = try coding.encode(credentials) + [UInt8(ascii: "\n")]
-                    try file.replace(with: bytes)
-                    return .stored(StoredCredentials(credentials, version: Self.version(of: bytes)))
-                }
+        switch try await attempt(credentials, insteadOf: version) {
+        case .stored(let stored): return stored
+        case .conflict: return nil
+        case .locked: break
+        }
+        let flight = Flight<StoredCredentials?>()
+        Task {
+            do {
+                flight.land(.success(try await write(credentials, insteadOf: version)))
+            } catch {
+                flight.land(.failure(error))
             }
-            switch result {
+        }
+        return try await flight.value
+    }
+
+    private func attempt(_ credentials: Credentials, insteadOf version: UInt64) async throws -> TokenFile.Written {
+        try await SerialThread.files.run { [file] in try file.replace(version: version, with: credentials) }
+    }
+
+    /// Tries again while another process holds the lock, for as long as that writes a file.
+    private func write(_ credentials: Credentials, insteadOf version: UInt64) async throws -> StoredCredentials? {
+        let end = time.now.advanced(by: Self.patience)
+        while time.now < end {
+            try await time.sleep(for: Duration.milliseconds(5).scaled(by: 0.2 + 0.8 * random.unit()))
+            switch try await attempt(credentials, insteadOf: version) {
             case .stored(let stored): return stored
             case .conflict: return nil
-            case nil: break
+            case .locked: break
             }
-            // Another process holds the lock, for as long as it writes a file. A real clock is right here: it is a
-            // real process that is waited for.
-            guard ContinuousClock.now - start < Self.patience else {
-                throw TokenStoreError("the token file \(file.path) is kept locked by another process")
-            }
-            try await Task.sleep(for: .milliseconds(Int.random(in: 1...5)))
         }
+        throw TokenStoreError("the token file \(file.path) is kept locked by another process")
     }
 
     /// Grants the right to renew the credentials, unless somebody holds it.
     ///
-    /// The lease is written into a file beside the token file, with its fence, its end and its holder. It is over when it
-    /// is given back, when it runs out, or when its holder is dead.
+    /// The lease is written into a file beside the token file, with its fence and its time, which counts by the machine's
+    /// boot clock. It is over when it is given back, when it runs out, or when its holder is dead: a living one holds a
+    /// lock on the file `.holder` beside it.
     public func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any TokenLease)? {
-        try file.acquireLease(for: duration, time: time)
-    }
-
-    private enum Written {
-        case stored(StoredCredentials)
-        case conflict
+        try await SerialThread.files.run { [file] in try file.acquireLease(for: duration, time: time) }
     }
 
     private static let patience: Duration = .seconds(10)
-
-    private func load() throws -> StoredCredentials {
-        guard let bytes = try file.read(upTo: 1 << 20) else {
-            return StoredCredentials(Credentials(), version: 0)
-        }
-        // An empty file is what `touch` and a full disk leave behind; it holds nothing, so nothing is lost.
-        if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) {
-            return StoredCredentials(Credentials(), version: Self.version(of: bytes))
-        }
-        do {
-            return StoredCredentials(try coding.decode(bytes), version: Self.version(of: bytes))
-        } catch {
-            throw TokenStoreError("the token file \(file.path): \(error). Moving it away starts afresh.")
-        }
-    }
-
-    /// A version that every process computes alike from the file's bytes (FNV-1a), so that a change by another
-    /// process is noticed.
-    private static func version(of bytes: [UInt8]) -> UInt64 {
-        bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
-    }
 }

@@ -1,3 +1,5 @@
+import HTTPRecovery
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -7,8 +9,38 @@ import Darwin
 #endif
 
 /// A file that only its owner can read and that is only ever replaced as a whole.
+///
+/// Its functions block: they are for a thread that may.
 struct PrivateFile: Sendable {
+    /// What tells one state of the file from another.
+    ///
+    /// A replacement has another inode; a change in place has another time, which nobody can set back, unless it comes
+    /// within the granularity of the file system's clock.
+    struct State: Sendable, Equatable {
+        var device: UInt64
+        var inode: UInt64
+        var size: Int64
+        var modifiedAt: Timestamp
+        var changedAt: Timestamp
+    }
+
     let path: String
+    /// Where the names of temporary files come from.
+    let random: RandomSource
+
+    init(path: String, random: RandomSource = RandomSource()) {
+        self.path = path
+        self.random = random
+    }
+
+    private func file(_ path: String) -> PrivateFile { PrivateFile(path: path, random: random) }
+
+    /// The file's present state; nil where there is none.
+    func state() -> State? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return State(status)
+    }
 
     private var directory: String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
@@ -17,6 +49,11 @@ struct PrivateFile: Sendable {
 
     /// The bytes of the file; nil where there is none.
     func read(upTo limit: Int) throws -> [UInt8]? {
+        try readWithState(upTo: limit)?.bytes
+    }
+
+    /// The bytes of the file, and the state that it was in before they were read; nil where there is none.
+    func readWithState(upTo limit: Int) throws -> (bytes: [UInt8], state: State)? {
         // Not blocking: what is no file, such as a pipe, must not hold anybody up.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0, errno == ENOENT { return nil }
@@ -35,7 +72,7 @@ struct PrivateFile: Sendable {
             }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw failure("cannot be read") }
-            if count == 0 { return bytes }
+            if count == 0 { return (bytes, State(status)) }
             bytes.append(contentsOf: buffer[..<count])
             guard bytes.count <= limit else {
                 throw TokenStoreError("the token file \(path) is larger than \(limit) bytes; it is no token file")
@@ -45,14 +82,14 @@ struct PrivateFile: Sendable {
 
     /// Replaces the file: a temporary one beside it is written, flushed and renamed over it.
     ///
-    /// The caller holds the lock. The temporary file has one name, so that one that a crash has left behind, with
-    /// secrets in it, goes with the next replacement.
+    /// The caller holds the lock, so nobody else writes one: a temporary file that is there was left behind by a crash,
+    /// with secrets in it, and goes. The new one has a name that nobody can tell beforehand.
     func replace(with bytes: [UInt8]) throws {
         // A link keeps pointing: what it points at is replaced.
-        let target = PrivateFile(path: resolvedPath)
+        let target = file(resolvedPath)
         try target.makeDirectory()
-        let temporary = "\(target.path).tmp"
-        unsafe unlink(temporary)
+        target.removeLeftovers()
+        let temporary = "\(target.path).\(random.name())\(Self.temporarySuffix)"
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("cannot be written") }
         var error: TokenStoreError?
@@ -85,13 +122,41 @@ struct PrivateFile: Sendable {
     }
 
     /// The file in which the lease of this one is written.
-    var leaseFile: PrivateFile { PrivateFile(path: "\(resolvedPath).lease") }
+    var leaseFile: PrivateFile { file("\(resolvedPath).lease") }
+
+    /// The file in which the holder of the lease proves that it lives.
+    var holderPath: String { "\(resolvedPath).holder" }
+
+    private static let temporarySuffix = ".tmp"
+
+    /// Removes temporary files that a crash has left behind.
+    private func removeLeftovers() {
+        guard let folder = unsafe opendir(directory) else { return }
+        defer { unsafe closedir(folder) }
+        let prefix = "\(name)."
+        while let entry = unsafe readdir(folder) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            guard name.hasPrefix(prefix), name.hasSuffix(Self.temporarySuffix) else { continue }
+            // Earlier versions had one name for all: nothing between the dots.
+            let middle = name.utf8.dropFirst(prefix.utf8.count - 1).dropLast(Self.temporarySuffix.utf8.count)
+            if middle.isEmpty || middle.dropFirst().allSatisfy({ $0.isHexDigit }) && middle.count == 33 {
+                unsafe unlink("\(directory)/\(name)")
+            }
+        }
+    }
+
+    /// The file's name in its directory.
+    private var name: String {
+        path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    }
 
     /// Locks a file beside this one.
     ///
     /// - Returns: The open file, which holds the lock until it is closed; nil where somebody else holds it.
     private func lock(suffix: String) throws -> Int32? {
-        let target = PrivateFile(path: resolvedPath)
+        let target = file(resolvedPath)
         try target.makeDirectory()
         let path = "\(target.path).\(suffix)"
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -114,7 +179,7 @@ struct PrivateFile: Sendable {
                 return unsafe String(cString: resolved)
             }
             guard let target = Self.target(ofLink: path) else { return path }
-            path = target.hasPrefix("/") ? target : "\(PrivateFile(path: path).directory)/\(target)"
+            path = target.hasPrefix("/") ? target : "\(file(path).directory)/\(target)"
         }
         return path
     }
@@ -132,7 +197,7 @@ struct PrivateFile: Sendable {
         var folder = directory
         while unsafe access(folder, F_OK) != 0, folder != "/", folder != "." {
             missing.append(folder)
-            folder = PrivateFile(path: folder).directory
+            folder = file(folder).directory
         }
         for folder in missing.reversed() where unsafe mkdir(folder, 0o700) != 0 && errno != EEXIST {
             throw failure("is in a directory that cannot be made")
@@ -163,4 +228,44 @@ private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?,
 
 private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
     unsafe write(descriptor, buffer, count)
+}
+
+extension PrivateFile.State {
+    init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(truncatingIfNeeded: status.st_ino)
+        size = Int64(status.st_size)
+        #if canImport(Darwin)
+        let (modified, changed) = (status.st_mtimespec, status.st_ctimespec)
+        #else
+        let (modified, changed) = (status.st_mtim, status.st_ctim)
+        #endif
+        modifiedAt = Self.timestamp(modified)
+        changedAt = Self.timestamp(changed)
+    }
+
+    /// Reads a time as two words: which C module owns the fields of `timespec` differs from build to build.
+    private static func timestamp(_ time: timespec) -> Timestamp {
+        unsafe withUnsafeBytes(of: time) { words in
+            let seconds = unsafe words.load(as: Int.self)
+            let nanoseconds = unsafe words.load(fromByteOffset: MemoryLayout<Int>.size, as: Int.self)
+            return Timestamp(sinceEpoch: .seconds(seconds) + .nanoseconds(nanoseconds))
+        }
+    }
+}
+
+extension RandomSource {
+    /// 32 hexadecimal digits that nobody can tell beforehand.
+    fileprivate func name() -> String {
+        [bits(), bits()].map { number in
+            let digits = String(number, radix: 16)
+            return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        }.joined()
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool {
+        self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") || self >= UInt8(ascii: "a") && self <= UInt8(ascii: "f")
+    }
 }

@@ -48,8 +48,12 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
 
     /// A sentence that can be shown to a person: the provider's own where it has one for the end user, else ours, by
     /// what happened and by why it was not tried again.
+    ///
+    /// Where the call's own time ran out while a credential was renewed, it says that: what was refused before tells
+    /// nothing of how the renewal ends.
     public var userMessage: String {
-        outcome.userMessage ?? outcome.sentence(endedBy: reason)
+        let isRepairing = cause is RepairUnfinished || outcome.kind.isRepairable
+        return (isRepairing ? reason.repairMessage : nil) ?? outcome.userMessage ?? outcome.sentence(endedBy: reason)
     }
 
     /// A line for logs.

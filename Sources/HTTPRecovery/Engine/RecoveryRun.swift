@@ -203,7 +203,9 @@ struct RecoveryRun {
         } catch is CancellationError {
             throw CancellationError()
         } catch is TimeoutExceeded {
-            throw error(outcome, .deadlinePassed, needed: nil, response: response)
+            throw RepairUnfinished(repair: repair.name).error(after: outcome, response: response, context: context)
+        } catch let cause as RepairUnfinished {
+            throw cause.error(after: outcome, response: response, context: context)
         } catch let cause {
             result = .failed(outcome, cause: cause)
         }

@@ -51,3 +51,19 @@ public struct StopReason: Sendable, Hashable, RawRepresentable, CustomStringConv
     /// The failure is one that repeating cannot help, or no policy is set up for it.
     public static let notRecoverable = StopReason(rawValue: "not_recoverable")
 }
+
+extension StopReason {
+    /// What a person is told where this reason, which is about this client and not about the server, has kept a refused
+    /// credential from being renewed; nil for any other reason.
+    var repairMessage: String? {
+        switch self {
+        case .deadlinePassed, .deadlineWouldPass: "The time ran out before the session was renewed. Please try again."
+        default: nil
+        }
+    }
+}
+
+extension Outcome.Kind {
+    /// Whether it says that a credential was refused, which a renewal may still mend.
+    var isRepairable: Bool { self == .credentialRejected || self == .reauthenticationRequired }
+}

@@ -5,18 +5,40 @@ final class RecordOverlay: Sendable {
         var key: String
         /// The version of the store that was changed; nil where it held none.
         var base: UInt64?
+        /// The content that was changed; nil where it is not known.
+        var original: [UInt8]?
         var bytes: [UInt8]
         /// Earlier contents of ours: where the store holds one of them, a write that was given up came through.
         var earlier: [[UInt8]]
+
+        /// Whether the change is newer than what the store holds.
+        ///
+        /// The content tells, not the version: a store that has lost its records may have been given the old one again by
+        /// another process, and may give versions anew.
+        func follows(_ present: StoredRecord) -> Bool {
+            if earlier.contains(present.bytes) { return true }
+            guard let original else { return present.version == base }
+            return present.bytes == original
+        }
     }
 
     private struct Pending {
         var base: UInt64?
+        var original: [UInt8]?
         var earlier: [[UInt8]] = []
+    }
+
+    /// How far a record may be trusted to be the newest, where the store has lost it.
+    struct Standing: Sendable {
+        /// Whether this process has stored it, and not somebody else.
+        var isOwn: Bool
+        /// When the store has confirmed it last.
+        var confirmedAt: TimeSource.Instant
     }
 
     private struct Entry {
         var record: StoredRecord?
+        var standing: Standing?
         /// Set where the record was changed and the store has not seen it.
         var pending: Pending?
         /// When it was noted, and when it was used last.
@@ -77,21 +99,38 @@ final class RecordOverlay: Sendable {
         state.withLock { state in
             state.entries.compactMap { key, entry in
                 guard let pending = entry.pending, let record = entry.record else { return nil }
-                return Change(key: key, base: pending.base, bytes: record.bytes, earlier: pending.earlier)
+                return Change(
+                    key: key,
+                    base: pending.base,
+                    original: pending.original,
+                    bytes: record.bytes,
+                    earlier: pending.earlier
+                )
             }
         }
     }
 
-    /// The records that are as the store had them, the one used last first.
-    var unchanged: [(key: String, record: StoredRecord)] {
+    /// The records that this process has stored and that were still as the store had them at about the given time, the
+    /// one used last first.
+    ///
+    /// Any other may have been replaced by somebody since, with a token that was used up or a session that was ended: a
+    /// store that has lost it must not get that back.
+    func unchanged(confirmedSince instant: TimeSource.Instant) -> [(key: String, record: StoredRecord)] {
         state.withLock { state in
-            state.entries.filter { $0.value.pending == nil }.sorted { $0.value.usedAt > $1.value.usedAt }
-                .compactMap { key, entry in entry.record.map { (key, $0) } }
+            state.entries.filter { _, entry in
+                guard entry.pending == nil, let standing = entry.standing else { return false }
+                return standing.isOwn && standing.confirmedAt >= instant
+            }
+            .sorted { $0.value.usedAt > $1.value.usedAt }
+            .compactMap { key, entry in entry.record.map { (key, $0) } }
         }
     }
 
     /// Remembers what the store holds, unless something newer is known.
-    func note(_ record: StoredRecord?, under key: String, askedAt moment: UInt64) {
+    ///
+    /// - Parameter standing: Whether this process has stored it, and when the store said so; one that it has stored
+    ///   stays its own when it is read again.
+    func note(_ record: StoredRecord?, under key: String, askedAt moment: UInt64, standing: Standing) {
         state.withLock { state in
             let present = state.entries[key]
             if present?.pending != nil { return }
@@ -100,7 +139,9 @@ final class RecordOverlay: Sendable {
                 return
             }
             let now = state.tick()
-            state.set(key, Entry(record: record, notedAt: now, usedAt: now))
+            var standing = standing
+            if let present, present.record == record, present.standing?.isOwn == true { standing.isOwn = true }
+            state.set(key, Entry(record: record, standing: standing, notedAt: now, usedAt: now))
         }
     }
 
@@ -134,7 +175,7 @@ final class RecordOverlay: Sendable {
             } else {
                 return .none
             }
-            var pending = entry.pending ?? Pending(base: version)
+            var pending = entry.pending ?? Pending(base: version, original: entry.record?.bytes)
             if entry.pending != nil, let earlier = entry.record?.bytes { pending.earlier.append(earlier) }
             if pending.earlier.count > Self.earlierLimit { pending.earlier.removeFirst() }
             let record = StoredRecord(bytes: bytes, version: now | Self.localBit)
@@ -155,14 +196,16 @@ final class RecordOverlay: Sendable {
     }
 
     /// Takes what the store holds now that it has the change; another change meanwhile is left to be written over it.
-    func settle(_ change: Change, as record: StoredRecord) {
+    func settle(_ change: Change, as record: StoredRecord, standing: Standing) {
         state.withLock { state in
             guard var entry = state.entries[change.key] else { return }
             if entry.record?.bytes == change.bytes {
                 entry.record = record
+                entry.standing = standing
                 entry.pending = nil
             } else {
-                entry.pending = Pending(base: record.version, earlier: entry.pending?.earlier ?? [])
+                let earlier = entry.pending?.earlier ?? []
+                entry.pending = Pending(base: record.version, original: record.bytes, earlier: earlier)
             }
             entry.notedAt = state.tick()
             state.set(change.key, entry)
@@ -170,15 +213,19 @@ final class RecordOverlay: Sendable {
     }
 
     /// Takes the version under which the store has got a record again; where somebody else was faster it is read anew.
-    func restore(_ key: String, _ record: StoredRecord, as stored: StoredRecord?) {
+    func restore(_ key: String, _ record: StoredRecord, as stored: StoredRecord?, standing: Standing) {
         state.withLock { state in
             guard var entry = state.entries[key], entry.pending == nil, entry.record == record else {
                 // Changed meanwhile: over what the store holds now.
-                if let stored { state.entries[key]?.pending?.base = stored.version }
+                if let stored {
+                    state.entries[key]?.pending?.base = stored.version
+                    state.entries[key]?.pending?.original = stored.bytes
+                }
                 return
             }
             if let stored {
                 entry.record = stored
+                entry.standing = standing
                 entry.notedAt = state.tick()
                 state.set(key, entry)
             } else {

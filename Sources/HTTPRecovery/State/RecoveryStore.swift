@@ -62,7 +62,8 @@ public protocol RecoveryStore: Sendable {
     ///   - version: The version that was read; nil when there was no record.
     ///   - bytes: The new content.
     /// - Returns: What is stored now, with a version of at least 1 that is higher than all before it; nil when another
-    ///   change came first.
+    ///   change came first. A store that can lose its records begins with the time, or with anything else that grows, so
+    ///   that it gives no version a second time: else who knows an old one could change a new record.
     func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> StoredRecord?
 
     /// Closes connections and files; later calls throw.

@@ -214,11 +214,12 @@ public final class SharedState: Sendable {
     ///   as the task is cancelled.
     public func record(_ key: String) async throws -> StoredRecord? {
         if isLocal { return try await store.record(key) }
-        return try await carryOutOrThrow { [link] in
+        return try await carryOutOrThrow { [link, time] in
             let moment = link.overlay.moment
             return try await link.ask { store in
                 let record = try await store.record(key)
-                link.overlay.note(record, under: key, askedAt: moment)
+                let standing = RecordOverlay.Standing(isOwn: false, confirmedAt: time.now)
+                link.overlay.note(record, under: key, askedAt: moment, standing: standing)
                 return record
             } orNote: { outage throws(StoreError) in
                 try link.overlay.record(key, missing: outage.error)
@@ -229,20 +230,22 @@ public final class SharedState: Sendable {
     /// Stores a record, if the store still holds the version.
     ///
     /// While the store does not answer, the record is kept here and written when it answers again, unless another
-    /// process has changed it by then. A record is not lost because the caller is cancelled: it is stored all the same.
+    /// process has changed it by then. A store that has lost its records gets back those alone that this process has
+    /// stored itself and has seen there within the last minute: anything else may be out of date. A record is not lost because the caller is cancelled: it is stored all the same.
     ///
     /// - Returns: What is stored now; nil when another change came first.
     /// - Throws: ``StoreError`` when the store does not answer and the record was never read; `CancellationError` as soon
     ///   as the task is cancelled.
     public func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> StoredRecord? {
         if isLocal { return try await store.replaceRecord(key, version: version, with: bytes) }
-        return try await carryOutOrThrow { [link] in
+        return try await carryOutOrThrow { [link, time] in
             let moment = link.overlay.moment
             return try await link.ask { store in
                 // The store knows no version that was given without it.
                 if RecordOverlay.isLocal(version) { return nil }
                 let record = try await store.replaceRecord(key, version: version, with: bytes)
-                if let record { link.overlay.note(record, under: key, askedAt: moment) }
+                let standing = RecordOverlay.Standing(isOwn: true, confirmedAt: time.now)
+                if let record { link.overlay.note(record, under: key, askedAt: moment, standing: standing) }
                 return record
             } orNote: { outage throws(StoreError) in
                 try link.overlay.replace(key, version: version, with: bytes, missing: outage.error)

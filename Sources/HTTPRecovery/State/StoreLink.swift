@@ -11,6 +11,8 @@ final class StoreLink: Sendable {
     private struct State {
         /// When the store may be asked again; nil while it answers.
         var asksAgainAt: TimeSource.Instant?
+        /// When it stopped to answer.
+        var downAt: TimeSource.Instant?
         var isHealing = false
         var isShutDown = false
         /// Grows whenever the store goes or comes back, so that a late failure is told from a new one.
@@ -27,6 +29,8 @@ final class StoreLink: Sendable {
 
     /// How long the store is left alone after it did not answer.
     private static let pause: Duration = .seconds(1)
+    /// How long before the store went a record of ours must have been seen there to be given back to one that has lost it.
+    private static let recency: Duration = .seconds(60)
     /// A key to ask for where nothing is to be written; with no key at all a store may answer without its back end.
     private static let probe = Gate.Key(scope: .app, origin: Origin(scheme: "store", authority: "probe"))
 
@@ -118,6 +122,7 @@ final class StoreLink: Sendable {
             guard !state.isShutDown, state.asksAgainAt == nil, epoch ?? state.epoch == state.epoch else { return false }
             state.epoch += 1
             state.asksAgainAt = now.advanced(by: Self.pause)
+            state.downAt = now
             state.outage.reason = reason
             return true
         }
@@ -164,6 +169,7 @@ final class StoreLink: Sendable {
             guard state.outage.isEmpty, overlay.changes.isEmpty else { return nil }
             state.isHealing = false
             state.asksAgainAt = nil
+            state.downAt = nil
             state.epoch += 1
             return state.epoch
         }
@@ -184,24 +190,26 @@ final class StoreLink: Sendable {
     }
 
     private func writeRecords() async throws {
-        let unchanged = overlay.unchanged
+        let downAt = state.withLock { $0.downAt } ?? time.now
+        let unchanged = overlay.unchanged(confirmedSince: downAt.advanced(by: .zero - Self.recency))
+        var standing: RecordOverlay.Standing { RecordOverlay.Standing(isOwn: true, confirmedAt: time.now) }
         for change in overlay.changes {
             let present = try await within { try await $0.record(change.key) }
             if let present, present.bytes == change.bytes {
                 // A write that had been given up has come through.
-                overlay.settle(change, as: present)
-            } else if let present, present.version != change.base, !change.earlier.contains(present.bytes) {
+                overlay.settle(change, as: present, standing: standing)
+            } else if let present, !change.follows(present) {
                 // Another process came first: its record counts.
                 overlay.yield(change.key, to: present)
             } else if let stored = try await write(change.bytes, under: change.key, over: present) {
-                overlay.settle(change, as: stored)
+                overlay.settle(change, as: stored, standing: standing)
             }
         }
-        // A store that has lost one record has come back empty, and gets all that are known.
+        // A store that has lost one record has come back empty, and gets all that are known to be the newest.
         for (key, record) in unchanged {
             guard try await within({ try await $0.record(key) }) == nil else { return }
             let stored = try await write(record.bytes, under: key, over: nil)
-            overlay.restore(key, record, as: stored)
+            overlay.restore(key, record, as: stored, standing: standing)
         }
     }
 

@@ -12,8 +12,11 @@ import Darwin
 /// races that are none; a pthread mutex it knows. Unchecked, because the value is reached in ``withLock(_:)`` only, by
 /// one thread at a time.
 @safe package final class Locked<Value: Sendable>: @unchecked Sendable {
-    private var value: Value
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private var value: Value
+    /// Keeps a value without a size, such as `()`, from having the address of what comes after it: the thread sanitizer
+    /// would take reading that for a race with the value.
+    private let space: UInt8 = 0
 
     package init(_ value: Value) {
         self.value = value

@@ -41,6 +41,8 @@ public struct TimeSource: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let sleeper: @Sendable (Duration) async throws -> Void
     private let startedAt: Timestamp
+    /// The machine's boot clock, where the source follows the machine's clocks; nil for one that follows any other.
+    package let bootClock: BootClock?
 
     /// Creates a source from a clock and the wall time that belongs to the clock's present instant.
     ///
@@ -52,6 +54,15 @@ public struct TimeSource: Sendable {
         self.elapsed = { start.duration(to: clock.now) }
         self.sleeper = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
         self.startedAt = wallTime
+        self.bootClock = clock is ContinuousClock || clock is SuspendingClock ? .system : nil
+    }
+
+    /// The same source with another boot clock.
+    package init(_ source: TimeSource, bootClock: BootClock) {
+        self.elapsed = source.elapsed
+        self.sleeper = source.sleeper
+        self.startedAt = source.startedAt
+        self.bootClock = bootClock
     }
 
     /// The system's clocks.

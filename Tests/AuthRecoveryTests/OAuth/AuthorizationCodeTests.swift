@@ -93,6 +93,18 @@ struct AuthorizationCodeTests {
         #expect(error.outcome.code == "nonce_mismatch" && error.remedies == [.restartFlow])
     }
 
+    @Test(arguments: ["", #","id_token":"""#, #","id_token":7"#, #","scope":"profile""#])
+    func anAnswerWithoutAnIDTokenIsNoneToARequestForOne(members: String) async throws {
+        let bench = try OAuthBench([.tokens(members)])
+        let request = try Self.request(bench)
+        #expect(request.nonce != nil)
+        let error = try await bench.failure {
+            try await bench.oauth.tokens(for: request, redirectedTo: "/?code=c&state=\(request.state.reveal())")
+        }
+        #expect(error.outcome.code == "id_token_missing" && error.outcome.parameter == "id_token")
+        #expect(error.remedies == [.restartFlow])
+    }
+
     @Test(arguments: [
         ("code=c", "state_mismatch"), ("code=c&state=", "state_mismatch"), ("code=c&state=other", "state_mismatch"),
         ("error=access_denied&state=other", "state_mismatch"), ("error=access_denied", "state_mismatch"),

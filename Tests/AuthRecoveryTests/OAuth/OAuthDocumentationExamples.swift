@@ -53,10 +53,15 @@ import Testing
     }
 
     private struct Browser {
+        let server: ScriptedTransport
         let opened = Locked("")
 
+        /// The server ties the ID token that it will issue to the request.
         func open(_ url: String) {
             opened.withLock { $0 = url }
+            let query = FormFields(parsing: url.drop { $0 != "?" }.dropFirst().utf8)
+            let claims = #"{"nonce":"\#(query["nonce"].first?.reveal() ?? "")"}"#
+            server.append([.tokens(#","id_token":"e30.\#(Base64.encodeForURL(claims.utf8)).s""#)])
         }
 
         func redirect() async -> String {
@@ -66,8 +71,8 @@ import Testing
     }
 
     @Test func aPersonWithABrowser() async throws {
-        let bench = try OAuthBench([.tokens()])
-        let (oauth, browser) = (bench.oauth, Browser())
+        let bench = try OAuthBench()
+        let (oauth, browser) = (bench.oauth, Browser(server: bench.transport))
 
         let request = try oauth.authorizationRequest(redirectURI: "http://127.0.0.1:8123/", scope: "openid orders.read")
         browser.open(request.url)

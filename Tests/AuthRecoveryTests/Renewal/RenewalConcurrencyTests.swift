@@ -103,7 +103,7 @@ import Testing
         let finish = Task { await bench.tokens.finish() }
         call.cancel()
         await latch.open()
-        await finish.value
+        #expect(await finish.value)
         #expect(try await bench.credentials.accessToken == "access-3")
     }
 

@@ -110,6 +110,100 @@ import Darwin
         }
     }
 
+    @Test func aHolderThatCannotBeSeenByItsNumberIsNotTakenForDead() async throws {
+        let directory = TemporaryDirectory()
+        let path = directory.file("tokens.json")
+        let (holder, other) = (FileTokenStore(path: path), FileTokenStore(path: path))
+        let lease = try #require(try await holder.acquireLease(for: .seconds(60), time: .system))
+        // In another PID namespace the holder has another number, or none.
+        var words = try #require(TemporaryDirectory.read(path + ".lease")).split { $0 == " " || $0 == "\n" }
+        #expect(words.last == "\(getpid())")
+        words[words.count - 1] = "2147483647"
+        TemporaryDirectory.write(words.joined(separator: " ") + "\n", to: path + ".lease")
+        #expect(try await other.acquireLease(for: .seconds(60), time: .system) == nil)
+        #expect(await lease.extend(for: .seconds(60)))
+        await lease.release()
+        #expect(try await other.acquireLease(for: .seconds(60), time: .system) != nil)
+    }
+
+    @Test(arguments: [3600, -3600])
+    func aStepOfTheWallClockDoesNotEndALeaseOfAFile(seconds: Int) async throws {
+        let directory = TemporaryDirectory()
+        let path = directory.file("tokens.json")
+        let lease = try #require(
+            try await FileTokenStore(path: path).acquireLease(for: .seconds(60), time: .system)
+        )
+        // A process that is started after the step.
+        let stepped = TimeSource(
+            clock: ContinuousClock(),
+            wallTime: Timestamp.system().advanced(by: .seconds(seconds))
+        )
+        let other = FileTokenStore(path: path)
+        #expect(try await other.acquireLease(for: .seconds(60), time: stepped) == nil)
+        await lease.release()
+        let next = try #require(try await other.acquireLease(for: .seconds(60), time: stepped))
+        #expect(next.fence > lease.fence)
+        #expect(await next.extend(for: .seconds(60)))
+    }
+
+    @Test func aKilledHoldersLeaseOfAFileIsTakenAtOnce() async throws {
+        let directory = TemporaryDirectory()
+        let path = directory.file("tokens.json")
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let lease = try await FileTokenStore(path: path).acquireLease(for: .seconds(3600), time: .system)
+            guard lease != nil else { exit(1) }
+            kill(getpid(), SIGKILL)
+        }
+        let lease = try #require(
+            try await FileTokenStore(path: path).acquireLease(for: .seconds(60), time: .system)
+        )
+        #expect(lease.fence == 2)
+    }
+
+    @Test func aLeaseOfAnEarlierRunOfTheMachineIsFree() async throws {
+        let directory = TemporaryDirectory()
+        let path = directory.file("tokens.json")
+        let system = TimeSource(clock: ContinuousClock())
+        func time(_ boot: String, _ seconds: Int64) -> TimeSource {
+            let reading = BootClock.Reading(boot: boot, microseconds: seconds * 1_000_000)
+            return TimeSource(system, bootClock: BootClock { reading })
+        }
+        let store = FileTokenStore(path: path)
+        do {
+            let lease = try await store.acquireLease(for: .seconds(3600), time: time("one", 900))
+            #expect(lease != nil)
+            #expect(try await store.acquireLease(for: .seconds(60), time: time("two", 1)) == nil, "it lives")
+            withExtendedLifetime(lease) {}
+        }
+        // Nothing of that run has survived its end.
+        let next = try #require(try await store.acquireLease(for: .seconds(60), time: time("two", 1)))
+        #expect(next.fence == 2)
+    }
+
+    @Test func whereNothingProvesTheHoldersLifeALeaseHoldsUntilItRunsOut() async throws {
+        let directory = TemporaryDirectory()
+        let path = directory.file("tokens.json")
+        let store = FileTokenStore(path: path)
+        try await store.update { $0 = RotatingServer.first }
+        let now = Timestamp(secondsSinceEpoch: 1_800_000_000)
+        func isFree(boot: String, _ bootSeconds: Int64, wall: Int) async throws -> Bool {
+            TemporaryDirectory.write("7 1800000000000 60000 one 900000000 unlocked 1\n", to: path + ".lease")
+            let reading = BootClock.Reading(boot: boot, microseconds: bootSeconds * 1_000_000)
+            let source = TimeSource(clock: ManualClock(), wallTime: now.advanced(by: .seconds(wall)))
+            let time = TimeSource(source, bootClock: BootClock { reading })
+            return try await store.acquireLease(for: .seconds(1), time: time) != nil
+        }
+        // The boot clock tells, whatever the wall clock says.
+        #expect(try await !isFree(boot: "one", 900, wall: 0))
+        #expect(try await !isFree(boot: "one", 959, wall: 7200))
+        #expect(try await !isFree(boot: "one", 959, wall: -7200))
+        #expect(try await isFree(boot: "one", 960, wall: 0))
+        // On another host, or after another start, only the wall clock is left.
+        #expect(try await !isFree(boot: "two", 3, wall: 59))
+        #expect(try await isFree(boot: "two", 3, wall: 60))
+        #expect(try await isFree(boot: "two", 3, wall: -60))
+    }
+
     @Test func aLeaseIsKeptForAsLongAsTheRenewalLasts() async throws {
         let latch = Latch()
         let clock = ManualClock()

@@ -98,6 +98,45 @@ import Testing
         }
     }
 
+    @Test func aStoreThatCameBackEmptyIsNotGivenWhatOthersHadReplaced() async throws {
+        let bench = SharedStateBench()
+        // Another process signs in; this one reads that, and has no question for a while.
+        let first = try #require(await bench.store.contents.replaceRecord("a", version: nil, with: [1]))
+        #expect(try await bench.state.record("a") == first)
+        // The other one signs out, and the store loses everything.
+        _ = try #require(await bench.store.contents.replaceRecord("a", version: first.version, with: [2]))
+        await bench.takeDown()
+        bench.store.lose()
+        await bench.bringUp()
+        #expect(await bench.store.contents.record("a") == nil)
+        #expect(try await bench.state.record("a") == nil)
+    }
+
+    @Test func aStoreThatCameBackEmptyIsNotGivenWhatWasStoredLongAgo() async throws {
+        let bench = SharedStateBench()
+        let first = try #require(try await bench.state.replaceRecord("a", version: nil, with: [1]))
+        // Unseen by this process, another one replaces it.
+        _ = try #require(await bench.store.contents.replaceRecord("a", version: first.version, with: [2]))
+        bench.clock.advance(by: .seconds(3600))
+        await bench.takeDown()
+        bench.store.lose()
+        await bench.bringUp()
+        #expect(await bench.store.contents.record("a") == nil)
+    }
+
+    @Test func whatWasRenewedMeanwhileIsNotTakenBackByWhoeverRestoresTheOld() async throws {
+        let bench = SharedStateBench()
+        let first = try #require(try await bench.state.replaceRecord("a", version: nil, with: [1]))
+        await bench.takeDown()
+        _ = try #require(try await bench.state.replaceRecord("a", version: first.version, with: [2]))
+        // The store comes back empty, and another process is the first to give it what it knows: the old record.
+        bench.store.lose()
+        var other = try #require(await bench.store.contents.replaceRecord("a", version: nil, with: [1]))
+        other = try #require(await bench.store.contents.replaceRecord("a", version: other.version, with: [1]))
+        await bench.bringUp()
+        #expect(await bench.store.contents.record("a")?.bytes == [2])
+    }
+
     @Test func aWriteThatWasGivenUpAndCameThroughIsNoStrangers() async throws {
         let bench = SharedStateBench()
         let first = try #require(try await bench.state.replaceRecord("a", version: nil, with: [1]))

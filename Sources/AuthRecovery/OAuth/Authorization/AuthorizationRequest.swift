@@ -70,16 +70,23 @@ public struct AuthorizationRequest: Sendable {
 
     /// Compares the ID token of the answer with the request (OpenID Connect Core 1.0 section 3.1.3.7, step 11).
     ///
-    /// - Throws: `RecoveryError` with the code `nonce_mismatch` where a token is there and is not the request's.
+    /// - Throws: `RecoveryError` with the code `nonce_mismatch` where the token is not the request's, and with
+    ///   `id_token_missing` where a request that asked for one was given none: who could take the token out of an answer
+    ///   could put in another's code.
     package func check(_ answer: TokenAnswer) throws(RecoveryError) {
-        guard let nonce, let token = answer.idToken else { return }
+        guard let nonce else { return }
+        guard let token = answer.idToken else { throw Self.refused("id_token_missing", parameter: "id_token") }
         guard UnverifiedJWT(token)?.claims["nonce"]?.string == nonce.reveal() else { throw Self.mismatch("nonce") }
     }
 
     private static func mismatch(_ name: String) -> RecoveryError {
+        refused("\(name)_mismatch", parameter: name == "issuer" ? "iss" : name)
+    }
+
+    private static func refused(_ code: String, parameter: String) -> RecoveryError {
         var outcome = Outcome(.invalidRequest, processed: .yes, remedies: [.restartFlow])
-        outcome.code = "\(name)_mismatch"
-        outcome.parameter = name == "issuer" ? "iss" : name
+        outcome.code = code
+        outcome.parameter = parameter
         return RecoveryError(outcome: outcome, reason: .notRecoverable)
     }
 }

@@ -46,7 +46,7 @@ extension OAuthClient {
     ///   - request: The request that the person was sent out with.
     ///   - url: The URL at which they came back.
     /// - Throws: `RecoveryError` where the redirect is no answer to the request, where the server refuses, and where
-    ///   the ID token belongs to another request; `CancellationError` as soon as the task is cancelled.
+    ///   the ID token belongs to another request or is missing; `CancellationError` as soon as the task is cancelled.
     public func tokens(
         for request: AuthorizationRequest,
         redirectedTo url: String

@@ -1,4 +1,3 @@
-#if SQLite
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -9,10 +8,12 @@ import Darwin
 
 /// The time since the machine was started, which nobody sets: it tells how much of a span has passed where the wall
 /// clock was changed.
+///
+/// All processes of one machine share it, whatever containers they are in.
 package struct BootClock: Sendable {
     /// A point of this time.
     package struct Reading: Sendable, Hashable {
-        /// What tells one run of the machine from another.
+        /// What tells one run of the machine from another; empty where that is not known.
         package var boot: String
         /// Microseconds since its start.
         package var microseconds: Int64
@@ -55,8 +56,12 @@ package struct BootClock: Sendable {
         guard descriptor >= 0 else { return "" }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 64)
-        let count = unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+        let count = unsafe bytes.withUnsafeMutableBytes { unsafe systemRead(descriptor, $0.baseAddress, $0.count) }
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).filter { $0.isHexDigit || $0 == "-" }
     }
 }
-#endif
+
+// The C function under a name that the member above does not hide.
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    unsafe read(descriptor, buffer, count)
+}

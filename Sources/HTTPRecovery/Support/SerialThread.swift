@@ -1,0 +1,98 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A thread of its own for work that blocks, such as reading and flushing files: one piece after the other.
+///
+/// Neither a thread of the concurrency runtime nor an event loop is held up by a slow disk. The thread is started with
+/// the first piece of work and stays. Unchecked, because the state is reached with the mutex held only.
+@safe package final class SerialThread: @unchecked Sendable {
+    /// The one for small files, shared by all who keep some.
+    package static let files = SerialThread()
+
+    private var work: [@Sendable () -> Void] = []
+    private var isRunning = false
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let hasWork: UnsafeMutablePointer<pthread_cond_t>
+
+    private init() {
+        unsafe mutex = .allocate(capacity: 1)
+        unsafe mutex.initialize(to: pthread_mutex_t())
+        _ = unsafe pthread_mutex_init(mutex, nil)
+        unsafe hasWork = .allocate(capacity: 1)
+        unsafe hasWork.initialize(to: pthread_cond_t())
+        _ = unsafe pthread_cond_init(hasWork, nil)
+    }
+
+    /// Runs the function on the thread, and waits for its end even where the caller is cancelled: what has arrived is
+    /// stored, and a piece of work is short.
+    ///
+    /// - Throws: What the function throws.
+    package func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            enqueue { continuation.resume(with: Result(catching: body)) }
+        }
+    }
+
+    private func enqueue(_ piece: @escaping @Sendable () -> Void) {
+        _ = unsafe pthread_mutex_lock(mutex)
+        if !isRunning { isRunning = start() }
+        // Where the system has no thread left, the caller's has to do.
+        let hasThread = isRunning
+        if hasThread { work.append(piece) }
+        _ = unsafe pthread_cond_signal(hasWork)
+        _ = unsafe pthread_mutex_unlock(mutex)
+        if !hasThread { piece() }
+    }
+
+    private func start() -> Bool {
+        // It lives as long as the process, as the only instances do.
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        #if canImport(Darwin)
+        var thread: pthread_t?
+        #else
+        var thread = pthread_t()
+        #endif
+        let result = unsafe pthread_create(
+            &thread,
+            nil,
+            { context in
+                // Signals are the business of the program's own threads.
+                var all = sigset_t()
+                unsafe sigfillset(&all)
+                unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+                #if canImport(Darwin)
+                unsafe Unmanaged<SerialThread>.fromOpaque(context).takeUnretainedValue().loop()
+                #else
+                if let context = unsafe context {
+                    unsafe Unmanaged<SerialThread>.fromOpaque(context).takeUnretainedValue().loop()
+                }
+                #endif
+                return nil
+            },
+            context
+        )
+        guard result == 0 else { return false }
+        #if canImport(Darwin)
+        if let thread { pthread_detach(thread) }
+        #else
+        pthread_detach(thread)
+        #endif
+        return true
+    }
+
+    private func loop() {
+        while true {
+            _ = unsafe pthread_mutex_lock(mutex)
+            while work.isEmpty { _ = unsafe pthread_cond_wait(hasWork, mutex) }
+            let pieces = work
+            work = []
+            _ = unsafe pthread_mutex_unlock(mutex)
+            for piece in pieces { piece() }
+        }
+    }
+}
