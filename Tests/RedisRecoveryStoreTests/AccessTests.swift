@@ -4,7 +4,7 @@ import Testing
 
 @testable import RedisRecoveryStore
 
-@Suite(.enabled(if: RedisServer.isAvailable), .timeLimit(.minutes(2))) struct AccessTests {
+@Suite(.enabled(if: RedisServer.isAvailable), .timeLimit(.minutes(15))) struct AccessTests {
     /// Uses each kind of command once.
     private func use(_ store: RedisStore) async throws {
         let now = Timestamp.system()
@@ -60,7 +60,7 @@ import Testing
 
         var parsed = try RedisStore.Configuration(url: "redis://ann:s3cret%40%3A%2F@127.0.0.1:\(server.port)")
         parsed.namespace = "test"
-        parsed.commandTimeout = .seconds(20)
+        parsed.commandTimeout = .seconds(600)
         try await works(parsed)
     }
 

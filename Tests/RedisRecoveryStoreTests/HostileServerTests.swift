@@ -5,7 +5,7 @@ import Testing
 
 @testable import RedisRecoveryStore
 
-@Suite(.timeLimit(.minutes(5))) struct HostileServerTests {
+@Suite(.timeLimit(.minutes(15))) struct HostileServerTests {
     struct Answer: Sendable, CustomTestStringConvertible {
         var name: String
         var bytes: [UInt8]
@@ -218,8 +218,8 @@ import Testing
 
     @Test func aNameThatDoesNotExistIsAnError() async throws {
         var configuration = RedisStore.Configuration(endpoint: .tcp(host: "does-not-exist.invalid"))
-        configuration.commandTimeout = .seconds(20)
-        configuration.connectTimeout = .seconds(20)
+        configuration.commandTimeout = .seconds(600)
+        configuration.connectTimeout = .seconds(600)
         let store = try RedisStore(configuration: configuration)
         await #expect(throws: StoreError.self) { try await store.record("a") }
         await store.shutdown()

@@ -200,8 +200,8 @@ extension RedisStore.Configuration {
     ) {
         self.init(endpoint: endpoint, password: password, namespace: namespace)
         if patient {
-            connectTimeout = .seconds(20)
-            commandTimeout = .seconds(20)
+            connectTimeout = .seconds(600)
+            commandTimeout = .seconds(600)
         }
     }
 }
