@@ -29,8 +29,8 @@ struct OAuthBench {
         clientID: String = "app",
         seed: UInt64 = 1,
         attemptLayers: [any Middleware] = [],
-        holdUp: (@Sendable (ManualClock, Int) -> Void)? = nil,
-        @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] }
+        @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] },
+        holdUp: (@Sendable (ManualClock, Int) -> Void)? = nil
     ) throws {
         // A server that has no more to say has failed: no test goes on by accident.
         transport = ScriptedTransport(steps, then: .status(418), holdUp: { [clock] in holdUp?(clock, $0) })
