@@ -6,19 +6,22 @@ import HTTPTypes
 import Testing
 
 extension ScriptedTransport.Step {
-    /// The redirect with a code that answers the authorization request it gets.
+    /// The redirect with a code that answers the authorization request it gets; the code is the request's nonce.
     static let authorized = ScriptedTransport.Step.run { received in
-        let state = FormFields(parsing: received.body)["state"].last?.reveal() ?? ""
-        return .scripted(302, ["location": "org.app:/cb?code=c1&iss=x&state=\(state)&client_id=app"])
+        let form = FormFields(parsing: received.body)
+        let (state, nonce) = (form["state"].last?.reveal() ?? "", form["nonce"].last?.reveal() ?? "")
+        return .scripted(302, ["location": "org.app:/cb?code=\(nonce)&iss=x&state=\(state)&client_id=app"])
     }
 
+    /// Tokens; for a code also an ID token with the nonce that the code is.
     static func tokens(_ access: String, refresh: String? = nil) -> ScriptedTransport.Step {
-        let part = refresh.map { #","refresh_token":"\#($0)""# } ?? ""
-        return .status(
-            200,
-            [:],
-            body: #"{"access_token":"\#(access)","token_type":"Bearer","expires_in":3600\#(part)}"#
-        )
+        .run { received in
+            var more = refresh.map { #","refresh_token":"\#($0)""# } ?? ""
+            if let nonce = FormFields(parsing: received.body)["code"].last?.reveal() {
+                more += #","id_token":"e30.\#(Base64.encodeForURL(#"{"nonce":"\#(nonce)"}"#.utf8)).s""#
+            }
+            return .scripted(200, body: #"{"access_token":"\#(access)","token_type":"Bearer","expires_in":3600\#(more)}"#)
+        }
     }
 
     static func oauth(_ status: Int, _ word: String) -> ScriptedTransport.Step {
@@ -143,7 +146,7 @@ extension ScriptedTransport.Step {
         #expect(form["decision"] == "allow" && form["csrf"] == "S1" && form["code_challenge_method"] == "S256")
         #expect(form["response_type"] == "code" && form["client_id"] == "app" && form["redirect_uri"] == "org.app:/cb")
         #expect(bench.transport.received[0].request.headerFields[.cookie] == "sso=S1")
-        #expect(bench.form(1)["code"] == "c1" && bench.form(1)["code_verifier"]?.isEmpty == false)
+        #expect(bench.form(1)["code"] == form["nonce"] && bench.form(1)["code_verifier"]?.isEmpty == false)
         let stored = try await bench.credentials
         #expect(stored.accessToken == "A1" && stored.refreshToken == "R1" && stored.ssoToken == "S1")
     }

@@ -8,21 +8,31 @@ import Testing
 @Suite("Okta's sessions and tokens")
 struct OktaSessionTests {
     private static let app = OktaConfiguration(app: OktaApp(clientID: "0oa1", redirectURI: "com.example:/callback"))
-    private static let tokens = #"{"access_token":"A1","refresh_token":"R1","expires_in":3600,"token_type":"Bearer"}"#
 
-    /// An authorization endpoint that sends the code, or something else, along with the request's state.
-    private static func redirect(_ rest: String = "code=c1", to uri: String = "com.example:/callback")
+    /// The token endpoint; for a code also an ID token with the nonce that the code is.
+    private static let tokens = ScriptedTransport.Step.run { received in
+        var more = ""
+        if let nonce = FormFields(parsing: received.body)["code"].last?.reveal() {
+            more = #","id_token":"e30.\#(Base64.encodeForURL(#"{"nonce":"\#(nonce)"}"#.utf8)).s""#
+        }
+        let body = #"{"access_token":"A1","refresh_token":"R1","expires_in":3600,"token_type":"Bearer"\#(more)}"#
+        return .scripted(200, body: body)
+    }
+
+    /// An authorization endpoint that sends a code, which is the request's nonce, or something else, with its state.
+    private static func redirect(_ rest: String? = nil, to uri: String = "com.example:/callback")
         -> ScriptedTransport.Step
     {
         .run { received in
             let query = FormFields(parsing: (received.request.path ?? "").utf8.drop { $0 != 0x3F }.dropFirst())
             let state = query["state"].first?.reveal() ?? ""
+            let rest = rest ?? "code=\(query["nonce"].first?.reveal() ?? "")"
             return .scripted(302, ["location": "\(uri)?\(rest)&state=\(state)"])
         }
     }
 
     @Test func aSessionTokenIsExchangedForTokensByPKCE() async throws {
-        let bench = try OktaBench([.success(), Self.redirect(), .answer(Self.tokens)], configuration: Self.app)
+        let bench = try OktaBench([.success(), Self.redirect(), Self.tokens], configuration: Self.app)
         let session = try await bench.signIn()
         #expect(session.id == nil)
         #expect(session.userID == "00u1")
@@ -46,7 +56,7 @@ struct OktaSessionTests {
             Self.redirect(to: "https://example.okta.com/login"), Self.redirect(to: "com.example:/callback.evil"),
         ] {
             let bench = try OktaBench(
-                [.success(), answer, .success("20111new"), Self.redirect(), .answer(Self.tokens)],
+                [.success(), answer, .success("20111new"), Self.redirect(), Self.tokens],
                 configuration: Self.app
             )
             _ = try await bench.signIn()
@@ -57,7 +67,7 @@ struct OktaSessionTests {
     @Test func anotherAuthorizationServerHasItsOwnEndpoints() async throws {
         var configuration = Self.app
         configuration.app?.authorizationServer = "default"
-        let bench = try OktaBench([.success(), Self.redirect(), .answer(Self.tokens)], configuration: configuration)
+        let bench = try OktaBench([.success(), Self.redirect(), Self.tokens], configuration: configuration)
         _ = try await bench.signIn()
         #expect(bench.transport.received[2].request.path == "/oauth2/default/v1/token")
     }
@@ -83,7 +93,7 @@ struct OktaSessionTests {
             body: #"{"error":"invalid_grant","error_description":"API call exceeded rate limit"}"#
         )
         let bench = try OktaBench(
-            [throttle, .answer(Self.tokens)],
+            [throttle, Self.tokens],
             credentials: Credentials(accessToken: "A0", refreshToken: "R0"),
             configuration: Self.app
         )

@@ -38,7 +38,7 @@ import Testing
         let store = SQLiteStore(path: "/dev/null/recovery.db")
         let events = EventHub()
         let said = Locked<[String]>([])
-        let runtime = Runtime(store: store, storeTimeout: .seconds(600), events: events)
+        let runtime = Runtime(time: ManualClock().timeSource(), store: store, events: events)
         events.observe { event in
             if case .store(.degraded(let name, let reason)) = event.kind {
                 said.withLock { $0.append("\(name): \(reason)") }

@@ -33,11 +33,12 @@ public final class AtomicFile: ByteSink {
             let slash = target.utf8.lastIndex(of: UInt8(ascii: "/")).map { target.utf8.index(after: $0) }
             let directory = slash.map { target[..<$0] } ?? ""
             let name = slash.map { target[$0...] } ?? target[...]
-            let temporary = "\(directory).\(name).\(getpid()).part"
+            // Nobody can have put something under a name that nobody can guess; a file that is there all the same stays.
+            let temporary = "\(directory).\(name).\(String(UInt64.random(in: 0 ... .max), radix: 36)).part"
             self.path = target
             self.temporary = temporary
             let permissions = exists ? status.st_mode & 0o777 : mode
-            self.descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, permissions)
+            self.descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, permissions)
             if descriptor >= 0, exists { fchmod(descriptor, permissions) }
         }
         guard descriptor >= 0 else { throw FileError("written", path, code: errno) }

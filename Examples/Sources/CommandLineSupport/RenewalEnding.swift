@@ -26,7 +26,6 @@ public struct RenewalEnding: Sendable {
     public static let afterDeadline = Duration.seconds(2)
 
     private let tokens: TokenManager
-    private let probe: RenewalProbe
     private let terminal: Terminal
     private let time: TimeSource
 
@@ -38,13 +37,12 @@ public struct RenewalEnding: Sendable {
     ///   - time: The client's time.
     public init(_ tokens: TokenManager, terminal: Terminal, time: TimeSource) {
         self.tokens = tokens
-        self.probe = RenewalProbe(tokens)
         self.terminal = terminal
         self.time = time
     }
 
     /// Whether the program has to be kept; to be asked when it would end.
-    public var isNeeded: Bool { probe.isRenewing }
+    public var isNeeded: Bool { tokens.isRenewing }
 
     /// Waits for a renewal that is under way; does nothing where there is none.
     ///
@@ -59,14 +57,14 @@ public struct RenewalEnding: Sendable {
         } onCancel: {
             isInterrupted.withLock { $0 = true }
             Task.detached {
-                guard await probe.isStillRenewing(time) else { return }
+                guard tokens.isRenewing else { return }
                 terminal.tell("Finishing the token renewal; press Ctrl-C again to stop now.")
             }
         }
     }
 
     private func wait(_ occasion: Occasion, _ isInterrupted: Locked<Bool>) async {
-        guard await probe.isStillRenewing(time) else { return }
+        guard tokens.isRenewing else { return }
         let notice = Task.detached {
             // Where nothing presses, nobody is told of what is over before it has been read.
             if occasion == .done { try await time.sleep(for: .seconds(1)) }

@@ -219,7 +219,7 @@ public final class TokenManager: Sendable {
         if let (failure, left) = pause(context.runtime.time) {
             let outcome = failure.outcome ?? Outcome(.unavailable, processed: .unknown, remedies: [.retry])
             if let remaining = context.remaining, left >= remaining {
-                return .failed(outcome, reason: .deadlineWouldPass, cause: failure.cause)
+                return .failed(outcome, reason: .deadlineWouldPass, cause: Self.unfinished)
             }
             try await context.wait(left, reason: outcome.kind)
         }

@@ -52,8 +52,8 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
     /// Where the call's own time ran out while a credential was renewed, it says that: what was refused before tells
     /// nothing of how the renewal ends.
     public var userMessage: String {
-        let isRepairing = cause is RepairUnfinished || outcome.kind.isRepairable
-        return (isRepairing ? reason.repairMessage : nil) ?? outcome.userMessage ?? outcome.sentence(endedBy: reason)
+        if cause is RepairUnfinished, let message = reason.repairMessage { return message }
+        return outcome.userMessage ?? outcome.sentence(endedBy: reason)
     }
 
     /// A line for logs.

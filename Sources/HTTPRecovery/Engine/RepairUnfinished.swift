@@ -1,4 +1,4 @@
-/// The time of a call ran out while something was repaired for it, such as while its token was renewed.
+/// The time of a call ran out, or would have, before something was repaired for it, such as its token renewed.
 ///
 /// It is the ``RecoveryError/cause`` of such a call. What was under way may end well all the same, for calls that come
 /// later: nothing is known against the session.

@@ -62,8 +62,3 @@ extension StopReason {
         }
     }
 }
-
-extension Outcome.Kind {
-    /// Whether it says that a credential was refused, which a renewal may still mend.
-    var isRepairable: Bool { self == .credentialRejected || self == .reauthenticationRequired }
-}

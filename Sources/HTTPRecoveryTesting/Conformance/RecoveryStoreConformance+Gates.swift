@@ -10,7 +10,7 @@ extension RecoveryStoreConformance {
         },
         Check("of several closed gates the one that opens last counts") { bench in
             let store = try await bench.makeStore()
-            let gates = [20, 40, 30].map { bench.gate("\($0)", opensIn: .seconds($0)) }
+            let gates = [1200, 2400, 1800].map { bench.gate("\($0)", opensIn: .seconds($0)) }
             for gate in gates { try await store.close(gate, at: bench.now) }
             let keys = gates.map(\.key)
             let found = try await store.closedGate(among: keys, at: bench.now)
@@ -29,16 +29,16 @@ extension RecoveryStoreConformance {
         },
         Check("a gate is only ever closed for longer") { bench in
             let store = try await bench.makeStore()
-            let first = bench.gate("a", opensIn: .seconds(60), code: "first")
+            let first = bench.gate("a", opensIn: .seconds(3600), code: "first")
             try await store.close(first, at: bench.now)
-            try await store.close(bench.gate("a", opensIn: .seconds(30), code: "shorter"), at: bench.now)
+            try await store.close(bench.gate("a", opensIn: .seconds(1800), code: "shorter"), at: bench.now)
             var found = try await store.closedGate(among: [first.key], at: bench.now)
             try bench.expect(found, opensAt: first.opensAt, "after a shorter time")
             try bench.expect(found?.code, is: "first", "the code of the longer time")
-            try await store.close(bench.gate("a", opensIn: .seconds(-30), code: "past"), at: bench.now)
+            try await store.close(bench.gate("a", opensIn: .seconds(-1800), code: "past"), at: bench.now)
             found = try await store.closedGate(among: [first.key], at: bench.now)
             try bench.expect(found, opensAt: first.opensAt, "after a time in the past")
-            let longer = bench.gate("a", opensIn: .seconds(120), code: "longer")
+            let longer = bench.gate("a", opensIn: .seconds(7200), code: "longer")
             try await store.close(longer, at: bench.now)
             found = try await store.closedGate(among: [first.key], at: bench.now)
             try bench.expect(found, opensAt: longer.opensAt, "after a longer time")
@@ -47,7 +47,7 @@ extension RecoveryStoreConformance {
         Check("a gate that no time opens outlasts every other") { bench in
             let store = try await bench.makeStore()
             let key = bench.key("a")
-            try await store.close(bench.gate("a", opensIn: .seconds(60)), at: bench.now)
+            try await store.close(bench.gate("a", opensIn: .seconds(3600)), at: bench.now)
             try await store.close(bench.gate("a", opensIn: nil, code: "indefinite"), at: bench.now)
             var found = try await store.closedGate(among: [key], at: bench.now)
             try bench.expect(found, opensAt: nil, "closed without an end")
@@ -70,7 +70,7 @@ extension RecoveryStoreConformance {
                 left.map { $0 <= hour + .seconds(1) && $0 > hour - .seconds(600) } == true,
                 "it is forgotten after \(hour), not \(String(describing: left))"
             )
-            try await store.close(bench.gate("b", opensIn: .seconds(60)), at: bench.now)
+            try await store.close(bench.gate("b", opensIn: .seconds(3600)), at: bench.now)
             let other = try await store.closedGate(among: [bench.key("b")], at: bench.now)
             try bench.expect(other?.forgottenAt == nil, "a gate that a time opens is forgotten by nobody")
         },
@@ -82,10 +82,10 @@ extension RecoveryStoreConformance {
             let other = try await store.closedGate(among: [bench.key("b")], at: bench.now)
             try bench.expect(other != nil, "another gate must stay closed")
             // What was opened can be closed for less than before.
-            try await store.close(bench.gate("a", opensIn: .seconds(20)), at: bench.now)
+            try await store.close(bench.gate("a", opensIn: .seconds(1200)), at: bench.now)
             try bench.expect(
                 try await store.closedGate(among: [bench.key("a")], at: bench.now),
-                opensAt: bench.now.advanced(by: .seconds(20)),
+                opensAt: bench.now.advanced(by: .seconds(1200)),
                 "closed anew"
             )
         },
@@ -100,7 +100,7 @@ extension RecoveryStoreConformance {
             let keys = [bench.key("short"), bench.key("long")]
             try bench.expect(try await store.closedGate(among: keys, at: bench.now)?.key, is: keys[1], "the longer one")
             // Closed anew: what it was before counts no more.
-            try await store.close(bench.gate("short", opensIn: .seconds(5), code: "new"), at: bench.now)
+            try await store.close(bench.gate("short", opensIn: .seconds(300), code: "new"), at: bench.now)
             try bench.expect(
                 try await store.closedGate(among: [keys[0]], at: bench.now)?.code,
                 is: "new",
@@ -138,7 +138,7 @@ extension RecoveryStoreConformance {
             let store = try await bench.makeStore()
             let keys = (0..<200).map { bench.key("\($0)") }
             _ = try await bench.concurrently(200) { index in
-                let time = Duration.seconds(60 + (index * 37) % 200)
+                let time = Duration.seconds(60 * (60 + (index * 37) % 200))
                 try await store.close(bench.gate("\(index)", opensIn: time), at: bench.now)
             }
             let found = try await store.closedGate(among: keys, at: bench.now)
@@ -185,9 +185,9 @@ extension RecoveryStoreConformance {
             try await store.close(bench.gate("a", opensIn: StoreBench.long), at: bench.now)
             for count in 0..<3 { try bench.expect(try await store.joinQueue(at: key), is: count, "waiting before") }
             // A gate that stays as it is keeps its count.
-            try await store.close(bench.gate("a", opensIn: .seconds(5)), at: bench.now)
+            try await store.close(bench.gate("a", opensIn: .seconds(300)), at: bench.now)
             try bench.expect(try await store.joinQueue(at: key), is: 3, "after a shorter time")
-            try await store.close(bench.gate("a", opensIn: .seconds(120)), at: bench.now)
+            try await store.close(bench.gate("a", opensIn: .seconds(7200)), at: bench.now)
             try bench.expect(try await store.joinQueue(at: key), is: 0, "after a longer time")
             try await store.open(key)
             try await store.close(bench.gate("a", opensIn: StoreBench.long), at: bench.now)

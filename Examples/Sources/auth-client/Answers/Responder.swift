@@ -66,7 +66,7 @@ struct Responder: ChallengeResponder {
         if challenge.key == .password, let failure = challenge.previousFailure {
             return RecoveryError(outcome: failure, reason: .notRecoverable)
         }
-        if let untaken = answers.untakenChoice { tell(untaken) }
+        if let untaken = answers.untakenChoice { tell("\(untaken)") }
         return NoAnswer(challenge.key)
     }
 }
