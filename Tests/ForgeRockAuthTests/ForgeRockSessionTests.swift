@@ -20,7 +20,8 @@ extension ScriptedTransport.Step {
             if let nonce = FormFields(parsing: received.body)["code"].last?.reveal() {
                 more += #","id_token":"e30.\#(Base64.encodeForURL(#"{"nonce":"\#(nonce)"}"#.utf8)).s""#
             }
-            return .scripted(200, body: #"{"access_token":"\#(access)","token_type":"Bearer","expires_in":3600\#(more)}"#)
+            let body = #"{"access_token":"\#(access)","token_type":"Bearer","expires_in":3600\#(more)}"#
+            return .scripted(200, body: body)
         }
     }
 

@@ -37,6 +37,8 @@ struct ClerkAPI: Sendable {
         /// Whether the client is read again where the call is refused, also where no session is known.
         var asksClient = false
         var account: String?
+        /// Until when it may be sent.
+        var sendBy: SendBy?
         /// Policies of the call, asked before all others.
         var policies: [any RecoveryPolicy] = []
         var observer: (@Sendable (RecoveryEvent) -> Void)?
@@ -89,6 +91,7 @@ struct ClerkAPI: Sendable {
                 body: call.form?.body,
                 options: RequestOptions(
                     resend: call.resend,
+                    sendBy: call.sendBy,
                     classifier: ClerkClassifier(),
                     account: call.account,
                     // Clerk counts per address and class of endpoint, so the token does not tell limits apart.

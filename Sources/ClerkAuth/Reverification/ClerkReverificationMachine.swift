@@ -9,6 +9,8 @@ struct ClerkReverificationMachine: SignInMachine {
     private let base: String
     /// The verification under way, as the server told it last.
     private var verification: ClerkSignIn?
+    /// Until when the code that was sent last may be presented.
+    private var codeLimit: SendBy?
 
     init(
         api: ClerkAPI,
@@ -40,6 +42,7 @@ struct ClerkReverificationMachine: SignInMachine {
     }
 
     mutating func choose(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
+        codeLimit = nil
         switch factor.key {
         case .emailCode, .phoneCode, .webauthn: break
         default: return .ask(Challenge(factor: factor))
@@ -50,8 +53,11 @@ struct ClerkReverificationMachine: SignInMachine {
             if updated.status != before { return try await follow(answer) }
             verification = updated
         }
-        guard factor.key == .webauthn else { return .ask(Challenge(factor: factor)) }
         let proof = isSecondFactor ? verification?.secondFactorVerification : verification?.firstFactorVerification
+        guard factor.key == .webauthn else {
+            codeLimit = calls.limit(of: proof, for: factor)
+            return .ask(Challenge(factor: factor))
+        }
         switch try await calls.sign(proof?.nonce, for: factor) {
         case .ask(let challenge): return .ask(challenge)
         case .proof(let proof): return try await attempt(proof, to: factor)
@@ -74,7 +80,7 @@ struct ClerkReverificationMachine: SignInMachine {
     }
 
     private mutating func attempt(_ answer: Secret, to factor: Factor) async throws -> SignInStep<ClerkSession> {
-        try await follow(calls.attempt(answer, to: factor, at: base, isSecond: isSecondFactor))
+        try await follow(calls.attempt(answer, to: factor, at: base, isSecond: isSecondFactor, until: codeLimit))
     }
 
     private var isSecondFactor: Bool { verification?.status == .needsSecondFactor }

@@ -35,8 +35,32 @@ struct ClerkFactorCalls: Sendable {
         return try await perform(spending("\(base)/prepare_\(isSecond ? "second" : "first")_factor", form))
     }
 
+    /// Until when the code that was sent may be presented; nil where that is not stated, or was over when it was.
+    func limit(of verification: ClerkVerification?, for factor: Factor) -> SendBy? {
+        guard let verification, verification.strategy == factor.providerName,
+            let left = verification.expireAt?.elapsed(since: api.now), left > .zero
+        else { return nil }
+        // What the server would say.
+        var outcome = Outcome(.challengeExpired, processed: .no, remedies: [.newChallenge])
+        outcome.code = "verification_expired"
+        return SendBy(api.client.runtime.time.wallTime.advanced(by: left), orElse: outcome)
+    }
+
     /// Submits an answer.
-    func attempt(_ answer: Secret, to factor: Factor, at base: String, isSecond: Bool) async throws -> ClerkAnswer {
+    ///
+    /// - Parameters:
+    ///   - answer: The answer.
+    ///   - factor: The factor.
+    ///   - base: The path of the sign-in, or of the verification.
+    ///   - isSecond: Whether it is a second factor.
+    ///   - limit: Until when it may be presented.
+    func attempt(
+        _ answer: Secret,
+        to factor: Factor,
+        at base: String,
+        isSecond: Bool,
+        until limit: SendBy?
+    ) async throws -> ClerkAnswer {
         var form = FormFields()
         form.add("strategy", factor.providerName)
         switch factor.key {
@@ -44,7 +68,9 @@ struct ClerkFactorCalls: Sendable {
         case .webauthn: form.add("public_key_credential", secret: answer)
         default: form.add("code", secret: answer)
         }
-        return try await perform(spending("\(base)/attempt_\(isSecond ? "second" : "first")_factor", form))
+        var call = spending("\(base)/attempt_\(isSecond ? "second" : "first")_factor", form)
+        call.sendBy = limit
+        return try await perform(call)
     }
 
     /// A call that spends what it carries: it is sent again only where the server certainly has not processed it.

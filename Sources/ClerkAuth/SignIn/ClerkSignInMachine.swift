@@ -16,6 +16,8 @@ struct ClerkSignInMachine: SignInMachine {
     private var isToldOfPassword = false
     /// What the link that was sent last is bound to.
     private var proof: ProofKey?
+    /// Until when the code that was sent last may be presented.
+    private var codeLimit: SendBy?
     /// The sign-in under way, as the server told it last.
     private(set) var signIn: ClerkSignIn?
 
@@ -53,6 +55,7 @@ struct ClerkSignInMachine: SignInMachine {
     }
 
     mutating func choose(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
+        codeLimit = nil
         switch factor.key {
         case .emailCode, .phoneCode, .emailLink: return try await prepare(factor)
         case .webauthn: return try await sign(factor)
@@ -181,6 +184,8 @@ struct ClerkSignInMachine: SignInMachine {
             // Somebody else may have led the sign-in on meanwhile.
             if updated.status != before { return try await follow(updated, answer) }
             signIn = updated
+            let verification = isSecondFactor ? updated.secondFactorVerification : updated.firstFactorVerification
+            codeLimit = calls.limit(of: verification, for: factor)
         }
         return .ask(Challenge(factor: factor))
     }
@@ -189,7 +194,9 @@ struct ClerkSignInMachine: SignInMachine {
     var pendingLink: ClerkEmailLink? { proof.map { ClerkEmailLink(proof: $0) } }
 
     private mutating func attempt(_ answer: Secret, to factor: Factor) async throws -> SignInStep<ClerkSession> {
-        try await advance(calls.attempt(answer, to: factor, at: path(), isSecond: isSecondFactor))
+        try await advance(
+            calls.attempt(answer, to: factor, at: path(), isSecond: isSecondFactor, until: codeLimit)
+        )
     }
 
     /// Signs with a passkey, on a challenge that is there already or one that is made now.

@@ -83,7 +83,11 @@ extension RecoveryStoreConformance {
                 shorter.opensAt = skewed().advanced(by: .seconds(1200))
                 try await other.close(shorter, at: skewed())
                 let kept = try await one.closedGate(among: [gate.key], at: bench.now)
-                try bench.expect(kept, opensAt: gate.opensAt, "after a shorter time of a host that is ten hours \(name)")
+                try bench.expect(
+                    kept,
+                    opensAt: gate.opensAt,
+                    "after a shorter time of a host that is ten hours \(name)"
+                )
                 let lease = try bench.granted(
                     try await one.acquireLease(name, for: StoreBench.long, at: bench.now),
                     "the lease"

@@ -10,6 +10,8 @@ struct OktaAPI: Sendable {
     var configuration: OktaConfiguration
     /// The account that a sign-in is for, so that a lockout holds for it.
     var account: String?
+    /// When the transaction ends whose state token the calls present; nil where that is not known.
+    var transactionEndsAt: Timestamp?
     /// Told the events of all calls.
     var observer: (@Sendable (RecoveryEvent) -> Void)?
 
@@ -55,6 +57,7 @@ struct OktaAPI: Sendable {
         }
         let options = RequestOptions(
             resend: call.resend,
+            sendBy: call.presents == .state ? transactionEndsAt.map { SendBy($0, orElse: Self.transactionOver) } : nil,
             classifier: OktaCallClassifier(purpose: call.purpose),
             account: call.isAttempt ? account : nil,
             // Steps present no credential that limits are counted by.
@@ -86,8 +89,15 @@ struct OktaAPI: Sendable {
 
     func transaction(_ json: JSONValue, in response: Response) -> OktaTransaction? {
         let clock = ServerClock(response.headerFields, receivedAt: client.runtime.time.wallTime)
-        return OktaTransaction(json, date: clock.now)
+        var transaction = OktaTransaction(json, date: clock.now)
+        if let lifetime = transaction?.lifetime, lifetime > .zero {
+            transaction?.endsAt = client.runtime.time.wallTime.advanced(by: lifetime)
+        }
+        return transaction
     }
+
+    /// What the org would say to a state token that has expired.
+    private static let transactionOver = Outcome(.flowExpired, processed: .no, remedies: [.restartFlow])
 
     /// The transaction that a refusal has left behind, where its answer shows one.
     func transaction(leftBy error: RecoveryError) -> OktaTransaction? {

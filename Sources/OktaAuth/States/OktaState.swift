@@ -32,6 +32,8 @@ public enum OktaState: Sendable {
     case unknown(OktaUnknownState)
 
     init(_ transaction: OktaTransaction, api: OktaAPI) {
+        var api = api
+        api.transactionEndsAt = transaction.endsAt
         let stage = OktaStage(transaction: transaction, api: api)
         switch transaction.status {
         case .unauthenticated: self = .unauthenticated(OktaUnauthenticated(stage: stage))

@@ -41,6 +41,8 @@ public struct OktaTransaction: Sendable {
     public var body: JSONValue
     /// How long it lives on, by the server's clock at the time of the answer.
     var lifetime: Duration?
+    /// When it ends by this machine's clock; nil where that is not known, or was over when the answer came.
+    var endsAt: Timestamp?
 
     /// Reads a transaction; nil where the value has no status.
     ///
