@@ -78,7 +78,7 @@ public final class ScriptedTransport: HTTPTransport {
     ///   - fallback: What to do when the steps are used up. Default: a 200 without a body.
     ///   - enforcesTimeouts: Whether the pipeline leaves timeouts to the script's steps. Default: it does, since most
     ///     steps answer at once; false lets it race them against its clock, for steps that hang.
-    ///   - keepsSendLimits: Whether the transport keeps ``AttemptOptions/sendLimit`` itself. Default: it does; false
+    ///   - keepsSendLimits: Whether the transport keeps `AttemptOptions.sendLimit` itself. Default: it does; false
     ///     stands for transports that cannot.
     ///   - holdUp: Run before a request leaves, with the ordinal under which it was handed over, counted from 1: stands
     ///     for a queue, a slow connection, a busy machine. Default: nothing holds a request up.
