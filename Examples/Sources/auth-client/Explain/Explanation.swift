@@ -16,7 +16,8 @@ struct Explanation {
             lines.append("    \(text.prefix(1000))")
         } else if outcome.isFailure {
             lines.append("  What to tell the person:")
-            lines.append("    \(outcome.kind.userMessage)")
+            let error = RecoveryError(outcome: outcome, reason: .notRecoverable)
+            lines.append("    \(error.userMessage)")
         }
         for (index, item) in outcome.items.prefix(50).enumerated() {
             lines.append("")
