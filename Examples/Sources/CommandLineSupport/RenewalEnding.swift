@@ -74,7 +74,6 @@ public struct RenewalEnding: Sendable {
         let isOver = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await tokens.finish()
-                return true
             }
             group.addTask {
                 try? await time.sleep(for: occasion.limit)

@@ -84,8 +84,8 @@ struct Renewal: Sendable {
                     // What waits for a limit to pass must not go out after the grace, nor be cut off while it waits:
                     // then nobody could tell whether it was sent. A renewer that sends otherwise than through a client
                     // is cut off at the grace's end, which is the most that can be done about it.
-                    let grace = use.end.map { SendBy($0, orElse: Self.graceIsOver) }
-                    let limit = grace.map { min(time.instant(at: $0.moment), end) } ?? end
+                    let grace = use.end.map { SendBy($0, orElse: use.isFirst ? Self.heldUp : Self.graceIsOver) }
+                    let limit = use.isFirst ? end : grace.map { min(time.instant(at: $0.moment), end) } ?? end
                     let left = time.now.duration(to: limit)
                     renewed = try await time.withTimeout(until: limit) { [renewer] in
                         try await RecoveringClient.$timeLimit.withValue(left) {
@@ -94,7 +94,7 @@ struct Renewal: Sendable {
                     }
                 } catch {
                     let outcome = Self.outcome(of: error)
-                    if outcome.isTooLateForGood, use.end != nil { throw RenewalInDoubt() }
+                    if outcome.isTooLateForGood, !use.isFirst { throw RenewalInDoubt() }
                     // A refusal that takes nothing away, as a proxy's 401, is a failure like any other.
                     if outcome.kind == .credentialRejected, outcome.tokenAction == .clear {
                         return try await rejected(outcome, sent: sent)
@@ -125,7 +125,9 @@ struct Renewal: Sendable {
         var credentials: Credentials
         /// Whether no use before it is in doubt.
         var isFirst = true
-        /// When the grace is over, so that a second use must not leave any more; nil where it does not matter.
+        /// When the grace is over, so that it must not leave any more; nil where it does not matter.
+        ///
+        /// The first use has one too: another process that takes over after it was held up may be the first at the server.
         var end: Timestamp?
     }
 
@@ -149,7 +151,8 @@ struct Renewal: Sendable {
             var marked = present.credentials
             marked.renewalBeganAt = now
             if let stored = try await store.replace(version: present.version, with: marked) {
-                return Use(credentials: stored.credentials)
+                let grace = RenewalRules.graceLeft(since: now, reuse: renewer.reuse, at: now)
+                return Use(credentials: stored.credentials, end: grace.map { now.advanced(by: $0) })
             }
         }
     }
@@ -206,6 +209,11 @@ struct Renewal: Sendable {
         Outcome(.reauthenticationRequired, scope: .credential, processed: .unknown, remedies: [.reauthenticate])
     }
 
+    /// What a renewal comes to that was held up until the refresh token must not be presented for it any more.
+    private static var heldUp: Outcome {
+        Outcome(.unavailable, processed: .no, remedies: [.retry])
+    }
+
     private func failure(_ error: any Error) -> RenewalEnd {
         let reason: StopReason = error is RenewalInDoubt ? .renewalInDoubt : .repairFailed
         return .failed(Self.outcome(of: error), reason: reason, cause: error)
@@ -217,7 +225,7 @@ struct Renewal: Sendable {
         case let error as RecoveryError: error.outcome
         case is RenewalInDoubt:
             graceIsOver
-        case is LeaseLost: Outcome(.unavailable, processed: .no, remedies: [.retry])
+        case is LeaseLost: heldUp
         case let error as TransportError: .transport(error)
         case is TimeoutExceeded: Outcome(.timedOut, processed: .unknown, remedies: [.retry])
         default: Outcome(.unavailable, processed: .unknown, remedies: [.retry])

@@ -37,12 +37,18 @@ struct EmailLinkCallback {
 
 extension ClerkFactorCalls {
     /// Exchanges what a link has led to for a ticket to sign in with.
-    func ticket(for callback: EmailLinkCallback, proof: ProofKey) async throws -> Secret {
+    func ticket(
+        for callback: EmailLinkCallback,
+        proof: ProofKey,
+        until limit: SendBy? = nil
+    ) async throws -> Secret {
         var form = FormFields()
         form.add("flow_id", secret: callback.flowID)
         form.add("approval_token", secret: callback.approvalToken)
         form.add("code_verifier", secret: proof.verifier)
-        let answer = try await perform(spending("/client/magic_links/complete", form))
+        var call = spending("/client/magic_links/complete", form)
+        call.sendBy = limit
+        let answer = try await perform(call)
         let ticket = (answer.json["response"]?["ticket"] ?? answer.json["ticket"])?.string
         guard let ticket, !ticket.isEmpty else { throw answer.failure(.unreadable) }
         return Secret(ticket)

@@ -220,7 +220,7 @@ struct ClerkSignInMachine: SignInMachine {
         if let proof, let callback = EmailLinkCallback(answer) {
             // It can be presented once; another link has another proof.
             self.proof = nil
-            return try await redeem(try await calls.ticket(for: callback, proof: proof))
+            return try await redeem(try await calls.ticket(for: callback, proof: proof, until: codeLimit))
         }
         let before = signIn?.status
         let read = try await calls.perform(ClerkAPI.Call(path: try path()))

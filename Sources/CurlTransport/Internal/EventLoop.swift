@@ -163,14 +163,7 @@ final class EventLoop: @unchecked Sendable {
     // MARK: The thread
 
     private func run() {
-        // Signals are the business of the program's own threads; a SIGPIPE must not come at all. Those of a crash belong to
-        // the thread that caused them: blocked, they would kill the process without its crash handler.
-        var blocked = sigset_t()
-        unsafe sigfillset(&blocked)
-        for signal in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] {
-            unsafe sigdelset(&blocked, signal)
-        }
-        unsafe pthread_sigmask(SIG_SETMASK, &blocked, nil)
+        ThreadSignals.leaveToProgram()
 
         while true {
             sleepAndHandleEvents()

@@ -12,8 +12,11 @@ extension RecoveryError {
             self = known
             return
         }
+        var outcome = Self.outcome(of: error, isOfBody: (body?.last).map { type(of: $0) == type(of: error) } ?? false)
+        // A layer that fails behind an answer, as one that cannot store what came in it, undoes nothing.
+        if context.record.attempts > 0 { outcome.processed = .unknown }
         self.init(
-            outcome: Self.outcome(of: error, isOfBody: (body?.last).map { type(of: $0) == type(of: error) } ?? false),
+            outcome: outcome,
             reason: .notRecoverable,
             history: context.record.history,
             cause: error

@@ -61,10 +61,7 @@ import Darwin
             &thread,
             nil,
             { context in
-                // Signals are the business of the program's own threads.
-                var all = sigset_t()
-                unsafe sigfillset(&all)
-                unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+                ThreadSignals.leaveToProgram()
                 #if canImport(Darwin)
                 unsafe Unmanaged<SerialThread>.fromOpaque(context).takeUnretainedValue().loop()
                 #else

@@ -21,10 +21,7 @@ enum Thread {
             nil,
             { context in
                 guard let context = unsafe context else { return nil }
-                // Signals are the business of the program's own threads; a SIGPIPE must not come at all.
-                var all = sigset_t()
-                unsafe sigfillset(&all)
-                unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+                ThreadSignals.leaveToProgram()
                 unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
                 return nil
             },

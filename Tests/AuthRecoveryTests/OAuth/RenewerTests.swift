@@ -66,8 +66,26 @@ struct RenewerTests {
         #expect(bench.sent.isEmpty)
     }
 
-    /// The limit of the second use is the grace's end, and the first has none.
-    @Test func onlyATokenInDoubtHasALimit() async throws {
+    /// Another process may take over from one that was held up, and be the first at the server: then the other comes as
+    /// the second.
+    @Test func aFirstUseThatIsHeldUpPastTheGraceNeverLeavesAndLeavesNoDoubt() async throws {
+        let bench = try OAuthBench([.tokens()], holdUp: { clock, n in if n == 1 { clock.advance(by: .seconds(28)) } })
+        let store = InMemoryTokenStore(Self.stored)
+        let tokens = TokenManager(
+            store: store,
+            renewer: RefreshTokenGrant(client: bench.oauth, reuse: .rotating(grace: .seconds(30))),
+            options: RenewalBench.patient
+        )
+        let error = await #expect(throws: RecoveryError.self) {
+            try await tokens.renew(CallContext(record: CallRecord(), runtime: bench.client.runtime))
+        }
+        #expect(error?.kind == .unavailable && error?.outcome.processed == .no)
+        #expect(bench.sent.isEmpty)
+        #expect(try await store.read().credentials == Self.stored)
+    }
+
+    /// The limit of each use is the end of the grace that began with the first.
+    @Test func noUseIsWithoutALimit() async throws {
         let bench = try OAuthBench([.tokens(), .tokens()])
         for began in [nil, OAuthBench.start.advanced(by: .seconds(-20))] {
             var credentials = Self.stored
@@ -80,7 +98,7 @@ struct RenewerTests {
         }
         let limits = bench.transport.received.map(\.sendLimit?.instant.sinceStart)
         // A tenth of the grace is left to the way there.
-        #expect(limits == [nil, .seconds(7)])
+        #expect(limits == [.seconds(27), .seconds(7)])
     }
 
     @Test func aServiceRenewsByItself() async throws {
