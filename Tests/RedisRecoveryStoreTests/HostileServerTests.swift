@@ -98,7 +98,8 @@ import Testing
             _ = try await store.record("a")
             Issue.record("expected an error")
         } catch {
-            #expect("\(error)".contains("no answer within 0.1 seconds"))
+            // On a busy machine the time may be over before the command has left.
+            #expect("\(error)".contains("within 0.1 seconds"))
         }
         #expect(ContinuousClock.now - start < .seconds(60))
         await store.shutdown()
