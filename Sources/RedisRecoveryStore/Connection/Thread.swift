@@ -1,5 +1,6 @@
 #if Redis
 import Glibc
+import HTTPRecovery
 
 /// Threads of the operating system.
 enum Thread {
