@@ -81,7 +81,7 @@ struct RenewerTests {
         }
         #expect(error?.kind == .unavailable && error?.outcome.processed == .no)
         #expect(bench.sent.isEmpty)
-        #expect(try await store.read().credentials == Self.stored)
+        #expect(await store.read().credentials == Self.stored)
     }
 
     /// The limit of each use is the end of the grace that began with the first.
