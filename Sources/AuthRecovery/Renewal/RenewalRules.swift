@@ -52,8 +52,6 @@ enum RenewalRules {
         case .undeclared: grace = assumedGrace
         case .rotating(let stated): grace = stated
         }
-        // By a clock that was set back since, or another's, nobody can tell how long ago it was.
-        guard now.elapsed(since: began) > .seconds(-5) else { return nil }
         // The request has to arrive within the grace, too.
         let margin = min(max(grace.scaled(by: 0.1), .milliseconds(100)), .seconds(5))
         let left = grace.saturatingSubtracting(margin).saturatingSubtracting(max(now.elapsed(since: began), .zero))
