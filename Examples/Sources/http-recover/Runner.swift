@@ -69,7 +69,7 @@ final class Runner: Sendable {
         }
         if let failure = log.failure { terminal.write("http-recover: the events are not complete: \(failure)") }
         // The calls have ended, at a deadline too; what the server gives out for the old token is not lost with that.
-        await ending.withLock { $0 }?.settle(plan.recovery.deadline == nil || Task.isCancelled ? .done : .deadline)
+        await ending.withLock { $0 }?.settle(plan.recovery.deadline == nil ? .done : .deadline)
         return results.status
     }
 

@@ -74,7 +74,7 @@ struct CommandRun: Sendable {
             await display.value
             end(report)
             // The command has ended, at a deadline too; what the server gives out for the old token is not lost with that.
-            await ending.withLock { $0 }?.settle(options.deadline == nil || Task.isCancelled ? .done : .deadline)
+            await ending.withLock { $0 }?.settle(options.deadline == nil ? .done : .deadline)
             await transport.shutdown()
             return report.exit
         }
