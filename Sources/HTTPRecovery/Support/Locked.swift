@@ -10,13 +10,11 @@ import Darwin
 ///
 /// `Synchronization.Mutex` would do, were it not that the thread sanitizer does not see that lock on Linux and reports
 /// races that are none; a pthread mutex it knows. Unchecked, because the value is reached in ``withLock(_:)`` only, by
-/// one thread at a time.
+/// one thread at a time. A value without a size, such as `()`, shares its address with the object's header, which the
+/// sanitizer would take for a race: lock a `Bool` instead.
 @safe package final class Locked<Value: Sendable>: @unchecked Sendable {
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value
-    /// Keeps a value without a size, such as `()`, from having the address of what comes after it: the thread sanitizer
-    /// would take reading that for a race with the value.
-    private let space: UInt8 = 0
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     package init(_ value: Value) {
         self.value = value
