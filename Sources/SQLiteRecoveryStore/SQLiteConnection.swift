@@ -44,8 +44,7 @@ final class SQLiteConnection: Sendable {
     /// For what blocks, so that no thread of the concurrency runtime does.
     private let queue = DispatchQueue(label: "recovery-store.sqlite", attributes: .concurrent)
     /// One at a time in the process: nobody opens a file while another has just made it.
-    /// What is locked is no value; a state of size zero would share its address with the lock's own, and the thread sanitizer
-    /// would take reading that for a race.
+    // No `()`: see `Locked`.
     private static let opening = Locked(false)
     /// How long opening is tried while other processes do the same.
     private static let openingTimeout: Duration = .seconds(2)

@@ -14,8 +14,7 @@ final class Child: Sendable {
         (identifier, input, output) = try Self.spawning.withLock { _ in try Self.spawn(name, arguments) }
     }
 
-    /// What is locked is no value; a state of size zero would share its address with the lock's own, and the thread sanitizer
-    /// would take reading that for a race.
+    // No `()`: see `Locked`.
     private static let spawning = Locked(false)
 
     private static func spawn(_ name: String, _ arguments: [String]) throws -> (pid_t, Int32, Int32) {
