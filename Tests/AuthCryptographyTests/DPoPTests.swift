@@ -128,7 +128,7 @@ import Testing
         #expect(answer.merged(into: Credentials(refreshToken: "R1")).tokenType == nil, "what no type means")
         let store = InMemoryTokenStore(answer.merged(into: bound))
         let transport = ScriptedTransport()
-        let client = RecoveringClient(transport: transport) {
+        let client = RecoveringClient(transport: transport, runtime: .manual()) {
             DPoPAuthorization(store, prover: DPoPProver(), audience: [Bench.api])
         }
         let error = await #expect(throws: RecoveryError.self) {
@@ -141,7 +141,7 @@ import Testing
     @Test func aRedirectToAnotherOriginTakesNeitherTokenNorProof() async throws {
         let transport = ScriptedTransport([.status(307, ["location": "https://evil.example.com/orders"]), .status(200)])
         let store = InMemoryTokenStore(Credentials(accessToken: "A", tokenType: "DPoP"))
-        let client = RecoveringClient(transport: transport) {
+        let client = RecoveringClient(transport: transport, runtime: .manual()) {
             Redirects()
             Recovery { NonceRetry() }
             DPoPAuthorization(store, prover: DPoPProver(), audience: [Bench.api])

@@ -36,7 +36,7 @@ import Testing
 
     @Test func aClientThatProvesItselfWithAKey() async throws {
         let transport = ScriptedTransport([OAuthServerBench.tokens])
-        let client = RecoveringClient(transport: transport)
+        let client = RecoveringClient(transport: transport, runtime: .manual())
         let server = try OAuthServer(endpoints: [.token: "https://id.example.com/token"])
         let pem = KeyFixture.p256.pem
 
@@ -63,7 +63,7 @@ import Testing
         let oauth = OAuthClient(
             server: server,
             clientID: "app",
-            client: RecoveringClient(transport: transport) {
+            client: RecoveringClient(transport: transport, runtime: .manual()) {
                 Recovery {
                     NonceRetry()
                     RateLimitBackoff()
@@ -73,7 +73,7 @@ import Testing
             attemptLayers: [DPoPAuthorization(prover: prover, nonces: nonces, audience: [issuer])]
         )
         let tokens = TokenManager(store: store, renewer: RefreshTokenGrant(client: oauth))
-        let client = RecoveringClient(transport: transport) {
+        let client = RecoveringClient(transport: transport, runtime: .manual()) {
             Recovery {
                 NonceRetry()
                 RateLimitBackoff()

@@ -13,7 +13,7 @@ import Darwin
 
 @Suite struct FileTokenStoreCrashTests {
     /// A process that writes without an end is killed at a moment of its own choice, several times.
-    @Test(.timeLimit(.minutes(2)), arguments: 1...6)
+    @Test(.timeLimit(.minutes(30)), arguments: 1...6)
     func aProcessThatIsKilledWhileItWritesLeavesTheOldOrTheNewCredentials(round: Int) async throws {
         let directory = TemporaryDirectory()
         let path = directory.file("tokens.json")

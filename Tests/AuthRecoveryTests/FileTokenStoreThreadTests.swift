@@ -13,7 +13,7 @@ import Darwin
 #endif
 
 /// Where the file work of a token store is done, and how much of it.
-@Suite(.timeLimit(.minutes(2))) struct FileTokenStoreThreadTests {
+@Suite(.timeLimit(.minutes(30))) struct FileTokenStoreThreadTests {
     /// A sealing that takes note of who asks it, in the middle of the file work.
     struct WatchingSealing: CredentialSealing {
         let threads = Locked<[UInt]>([])

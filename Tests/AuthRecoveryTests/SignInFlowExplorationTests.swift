@@ -4,7 +4,7 @@ import Testing
 
 /// Every order of what a server, a person and the caller may do, up to a depth.
 @Suite struct SignInFlowExplorationTests {
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(30)))
     func inEveryOrderOfEventsTheFlowKeepsItsWord() async throws {
         let oracle = Oracle(depth: 6)
         var paths = 0

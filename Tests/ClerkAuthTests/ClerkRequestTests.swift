@@ -185,7 +185,7 @@ import Testing
             let transport = ScriptedTransport()
             _ = try Clerk(
                 publishableKey: Self.key(host),
-                client: RecoveringClient(transport: transport),
+                client: RecoveringClient(transport: transport, runtime: .manual()),
                 tokens: InMemoryTokenStore()
             )
         }
@@ -204,7 +204,7 @@ import Testing
         let transport = ScriptedTransport([.status(200, [:], body: #"{"response":null}"#)])
         let clerk = try Clerk(
             publishableKey: "pk_test_Y2xlcmsuZXhhbXBsZS5jb20k",
-            client: RecoveringClient(transport: transport),
+            client: RecoveringClient(transport: transport, runtime: .manual()),
             tokens: InMemoryTokenStore()
         )
         _ = try await clerk.currentClient()

@@ -11,7 +11,7 @@ import Testing
         let transport = ScriptedTransport([
             .complete(), .client(["sess_1"]), .status(200, [:], body: "{}"), .status(200),
         ])
-        let client = RecoveringClient(transport: transport)
+        let client = RecoveringClient(transport: transport, runtime: .manual())
         let key = "pk_test_Y2xlcmsuZXhhbXBsZS5jb20k"
         let store = InMemoryTokenStore()
         let (email, password, prompts) = ("ada@example.com", Secret("hunter2"), Person())
@@ -38,7 +38,7 @@ import Testing
         let hasura = try await clerk.sessionToken(template: "hasura")
 
         let backendTokens = TokenManager(store: InMemoryTokenStore(), renewer: ClerkTokenRenewer(clerk))
-        let backend = RecoveringClient(transport: transport) {
+        let backend = RecoveringClient(transport: transport, runtime: .manual()) {
             Recovery {
                 RateLimitBackoff()
                 SessionRenewal(backendTokens)
@@ -108,7 +108,7 @@ import Testing
     ) throws -> Clerk {
         try Clerk(
             frontendAPI: "https://clerk.example.com",
-            client: RecoveringClient(transport: transport),
+            client: RecoveringClient(transport: transport, runtime: .manual()),
             tokens: InMemoryTokenStore(Credentials(clientToken: "T0", sessionID: "sess_1")),
             configuration: configuration
         )

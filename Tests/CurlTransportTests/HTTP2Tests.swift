@@ -7,7 +7,7 @@ import Testing
 /// A server's refusal of an HTTP/2 stream must be told from a lost answer: the first is repeated, POST too.
 ///
 /// The frames are written by hand over plain text, which libcurl speaks with prior knowledge.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(30)))
 struct HTTP2Tests {
     private func transport() -> CurlTransport {
         var configuration = CurlTransport.Configuration()

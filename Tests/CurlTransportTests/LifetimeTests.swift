@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Parallel use, queues, timeouts, and the transport's end.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(30)))
 struct LifetimeTests {
     @Test
     func twoHundredAtOnce() async throws {
@@ -64,7 +64,7 @@ struct LifetimeTests {
         let response = try await transport.send(
             .to(server.authority),
             body: nil,
-            options: AttemptOptions(timeout: .seconds(2))
+            options: AttemptOptions(timeout: .seconds(5))
         )
         // The transfer ends although it is paused: the server sees the connection go.
         try await server.hangups(count: 1)
@@ -155,7 +155,7 @@ struct LifetimeTests {
 }
 
 /// Alone, because it counts the process's threads and descriptors.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct LeakTests {
     @Test
     func aDroppedTransportLeavesNothingBehind() async throws {

@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// What goes over the wire, in both directions.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(30)))
 struct MessageTests {
     let transport = CurlTransport()
 

@@ -7,7 +7,7 @@ import Testing
 @testable import CurlTransport
 
 /// A place that becomes free is given to whoever can use it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(30)))
 struct QueueTests {
     /// The next in the queue runs out of time in the same turn in which the place in front of it becomes free.
     @Test
@@ -63,7 +63,7 @@ struct QueueTests {
 }
 
 /// What the loop's thread leaves to others.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(30)))
 struct LoopThreadTests {
     /// A crash on the loop's thread must reach the program's crash handler; all else is not for this thread.
     @Test

@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// The limit is looked at when a request is about to be written, on every sort of connection.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(30)))
 struct SendLimitTests {
     /// A clock that goes one second further each time somebody looks at it.
     private final class LookingClock: Clock, Sendable {

@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// Bodies that flow, wait, fail or are dropped.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(30)))
 struct StreamingTests {
     @Test
     func aResponseIsReadWhileItComes() async throws {

@@ -21,7 +21,7 @@ extension CurlTransport {
     func fetch(
         _ request: HTTPRequest,
         _ body: HTTPBody? = nil,
-        timeout: Duration? = .seconds(60)
+        timeout: Duration? = .seconds(3600)
     ) async throws -> (head: HTTPResponse, body: String) {
         let response = try await send(request, body: body, options: AttemptOptions(timeout: timeout))
         return (response.head, String(decoding: try await response.body.collect(upTo: 64 << 20), as: UTF8.self))
@@ -31,7 +31,7 @@ extension CurlTransport {
     func failure(
         _ request: HTTPRequest,
         _ body: HTTPBody? = nil,
-        timeout: Duration? = .seconds(60)
+        timeout: Duration? = .seconds(3600)
     ) async throws -> TransportError {
         try await #require(throws: TransportError.self) { _ = try await fetch(request, body, timeout: timeout) }
     }

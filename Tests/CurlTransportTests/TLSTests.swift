@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// TLS with a certificate authority of our own, and HTTP/2 as it is negotiated there.
-@Suite(.enabled(if: TLSFront.isAvailable), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: TLSFront.isAvailable), .timeLimit(.minutes(30)))
 struct TLSTests {
     @Test
     func anOwnAuthorityIsTrusted() async throws {
@@ -132,7 +132,7 @@ struct TLSTests {
 }
 
 /// Proxies are used when they are asked for, and never because of the environment.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(30)))
 struct ProxyTests {
     @Test
     func aPlainRequestGoesThroughInAbsoluteForm() async throws {

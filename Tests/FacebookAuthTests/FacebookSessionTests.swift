@@ -272,7 +272,7 @@ struct FacebookSessionTests {
             try Facebook(
                 app: FacebookBench.app,
                 graph: url,
-                client: RecoveringClient(transport: ScriptedTransport()),
+                client: RecoveringClient(transport: ScriptedTransport(), runtime: .manual()),
                 tokens: InMemoryTokenStore()
             )
         }

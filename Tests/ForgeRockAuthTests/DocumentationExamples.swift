@@ -12,7 +12,7 @@ import Testing
             .login, .success(), .status(200, [:], body: #"{"cookieName":"sso"}"#), .information,
             .status(200, [:], body: "{}"), .status(200, [:], body: #"{"result":"Successfully logged out"}"#),
         ])
-        let client = RecoveringClient(transport: transport)
+        let client = RecoveringClient(transport: transport, runtime: .manual())
         let store = InMemoryTokenStore()
         let (name, password, prompts) = ("ada", Secret("hunter2"), Person())
 
@@ -69,7 +69,10 @@ import Testing
             bench.forgeRock, Person(), Origin(scheme: "https", authority: "api.example.com")
         )
 
-        let resources = RecoveringClient(transport: transport, runtime: Runtime(classifier: ForgeRockClassifier())) {
+        let resources = RecoveringClient(
+            transport: transport,
+            runtime: Runtime(time: bench.clock.timeSource(), classifier: ForgeRockClassifier())
+        ) {
             Recovery {
                 RateLimitBackoff()
                 SessionRenewal(forgeRock.tokenManager)

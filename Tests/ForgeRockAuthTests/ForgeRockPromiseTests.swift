@@ -130,7 +130,7 @@ let loginSteps: [ScriptedTransport.Step] = [
 }
 
 @Suite struct P5OneRefreshAtATime {
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(30)))
     func manyRefusalsCauseOneRenewal() async throws {
         let bench = try ForgeRockBench(
             credentials: Credentials(accessToken: "A0", refreshToken: "R0", ssoToken: "S1"),

@@ -33,7 +33,7 @@ import Testing
             let forgeRock = try ForgeRock(
                 baseURL: "https://id.example.com/am/json/",
                 realm: realm,
-                client: RecoveringClient(transport: transport),
+                client: RecoveringClient(transport: transport, runtime: .manual()),
                 tokens: InMemoryTokenStore()
             )
             _ = try await forgeRock.signIn(identifier: nil, answering: Person())
@@ -208,7 +208,7 @@ import Testing
         #expect(person.notices.first?.userMessage == "Look at your phone")
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(30)))
     func aPollThatNeverEndsEnds() async throws {
         let bench = try ForgeRockBench(Array(repeating: .step(AM.poll("0")), count: 10_000))
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
@@ -216,7 +216,7 @@ import Testing
         #expect(bench.transport.received.count <= 3700)
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(30)))
     func aPollIsCancelledAtOnce() async throws {
         let bench = try ForgeRockBench([.step(AM.poll("60000"))])
         let task = Task { try await bench.forgeRock.signIn(identifier: "ada", answering: Person()) }

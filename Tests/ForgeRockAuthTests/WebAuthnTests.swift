@@ -92,7 +92,7 @@ import WebAuthnTesting
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(30)))
     func theTimeoutIsTheServers() async throws {
         let bench = try ForgeRockBench(
             [.step(AM.authentication, AM.hidden), .success()],

@@ -2,7 +2,7 @@ import HTTPRecoveryTesting
 import Testing
 
 @Suite struct ManualClockTests {
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(30)))
     func whoeverWaitsForSleepersStopsWhenItIsCancelled() async {
         let clock = ManualClock()
         let waiting = Task { await clock.waitForSleepers(1) }

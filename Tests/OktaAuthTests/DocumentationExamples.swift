@@ -9,7 +9,7 @@ import Testing
 @Suite struct DocumentationExamples {
     @Test func signingIn() async throws {
         let transport = ScriptedTransport([.success(), .session, .session, .answer("{}"), .status(204)])
-        let client = RecoveringClient(transport: transport)
+        let client = RecoveringClient(transport: transport, runtime: .manual())
         let store = InMemoryTokenStore()
         let (email, password, prompts) = ("ada@example.com", Secret("hunter2"), Person())
 

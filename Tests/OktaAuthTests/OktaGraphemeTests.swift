@@ -57,7 +57,7 @@ struct OktaGraphemeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(30)))
     func transactions() async throws {
         let states = [
             OktaJSON.state(

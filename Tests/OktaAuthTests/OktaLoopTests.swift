@@ -6,7 +6,7 @@ import OktaAuth
 import Testing
 
 /// Whatever an org answers, and however often it says the same, a sign-in ends, and spends nothing on the way.
-@Suite("An Okta sign-in that goes round in circles", .timeLimit(.minutes(5)))
+@Suite("An Okta sign-in that goes round in circles", .timeLimit(.minutes(30)))
 struct OktaLoopTests {
     private static let first = "/authn {username:ada@example.com,password:hunter2}"
     private static let skip = OktaJSON.link("skip", "/skip")

@@ -196,7 +196,7 @@ import Testing
 }
 
 @Suite struct P8CancellationIsPrompt {
-    @Test(.timeLimit(.minutes(5)), arguments: 1...4)
+    @Test(.timeLimit(.minutes(30)), arguments: 1...4)
     func itEndsASignInAtAnyRequest(number: Int) async throws {
         let sms = OktaJSON.factor("sms")
         var steps: [ScriptedTransport.Step] = [.required(sms), .challenge(sms), .success(), .session]
@@ -318,7 +318,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(30)))
     func aServerThatSaysAnythingEndsASignInWithAValueOrATypedError() async throws {
         let mutator = ByteMutator(seed: 2)
         let answers = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RedisRecoveryStore
 
-@Suite(.enabled(if: RedisServer.isAvailable), .timeLimit(.minutes(15))) struct AccessTests {
+@Suite(.enabled(if: RedisServer.isAvailable), .timeLimit(.minutes(30))) struct AccessTests {
     /// Uses each kind of command once.
     private func use(_ store: RedisStore) async throws {
         let now = Timestamp.system()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RedisRecoveryStore
 
-@Suite(.enabled(if: RedisServer.isAvailable), .timeLimit(.minutes(15))) struct ConnectionTests {
+@Suite(.enabled(if: RedisServer.isAvailable), .timeLimit(.minutes(30))) struct ConnectionTests {
     static let key = Gate.Key(scope: .origin, origin: Origin(scheme: "https", authority: "h"))
 
     @Test func thousandsOfTasksShareOneConnectionAndEachHasItsOwnReply() async throws {
@@ -103,7 +103,7 @@ import Testing
             _ = try await store.acquireLease("a", for: .seconds(600), at: .system())
             Issue.record("expected an error")
         } catch {
-            #expect("\(error)".contains("no answer within 0.5 seconds"))
+            #expect("\(error)".contains("within 0.5 seconds"))
         }
         server.thaw()
         try await untilTrue { try await other.acquireLease("a", for: .seconds(600), at: .system()) != nil }

@@ -6,7 +6,7 @@ import Testing
 @testable import RedisRecoveryStore
 
 /// What the engine sees of a server that stands still, dies and comes back, through `SharedState`.
-@Suite(.enabled(if: RedisServer.isAvailable), .timeLimit(.minutes(15))) struct OutageTests {
+@Suite(.enabled(if: RedisServer.isAvailable), .timeLimit(.minutes(30))) struct OutageTests {
     /// A shared state on a real server, and what it has said of its health.
     ///
     /// The shared state's time stands still unless a test moves it, so that a busy machine does not look like an outage.

@@ -7,7 +7,7 @@ import Testing
 @testable import RedisRecoveryStore
 
 /// Several processes on one server, and some that are killed.
-@Suite(.enabled(if: RedisServer.isAvailable), .timeLimit(.minutes(15))) struct ProcessTests {
+@Suite(.enabled(if: RedisServer.isAvailable), .timeLimit(.minutes(30))) struct ProcessTests {
     static let grants = 50
     static let rounds = 40
     static let gate = Gate.Key(scope: .origin, origin: Origin(scheme: "https", authority: "h"))

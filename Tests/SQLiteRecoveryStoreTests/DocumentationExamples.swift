@@ -24,7 +24,7 @@ import Testing
         // Another run of the program.
         let transport = ScriptedTransport()
         let store = SQLiteStore(path: path, namespace: "billing")
-        let runtime = Runtime(store: store, storeTimeout: .seconds(10))
+        let runtime = Runtime(store: store, storeTimeout: .seconds(600))
         let client = RecoveringClient(transport: transport, runtime: runtime)
         let error = await #expect(throws: RecoveryError.self) {
             _ = try await client.send(HTTPRequest(url: "https://api.example.com/items"), options: options)

@@ -14,7 +14,7 @@ import Darwin
 #endif
 
 /// Several processes on one file, and some that are killed.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct SQLiteProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(30))) struct SQLiteProcessTests {
     private let directory = TemporaryDirectory()
     private var path: String { directory.file("store.db") }
 
@@ -31,7 +31,7 @@ import Darwin
         for worker in workers { #expect(try await worker.wait() == .exited(0)) }
         let numbers = workers.flatMap { $0.lines.compactMap { Int($0) } }
         #expect(numbers.sorted() == Array(1...160))
-        let store = SQLiteStore(path: path, namespace: "test", lockTimeout: .seconds(10))
+        let store = SQLiteStore(path: path, namespace: "test", lockTimeout: .seconds(600))
         #expect(number(try await store.record("number")) == 160)
         await store.shutdown()
     }
@@ -64,7 +64,7 @@ import Darwin
             for worker in workers { #expect(try await worker.wait() == .killed(SIGKILL)) }
             acknowledged = workers.flatMap(\.lines).compactMap { Int($0) }.max() ?? acknowledged
 
-            let store = SQLiteStore(path: path, namespace: "test", lockTimeout: .seconds(10))
+            let store = SQLiteStore(path: path, namespace: "test", lockTimeout: .seconds(600))
             let record = try #require(try await store.record("number"), "round \(round)")
             let number = try #require(self.number(record))
             // One change of each may have been made without its word having got out.
@@ -79,12 +79,12 @@ import Darwin
     }
 
     @Test func theLeaseOfADeadProcessRunsOut() async throws {
-        let store = SQLiteStore(path: path, namespace: "test", lockTimeout: .seconds(10))
+        let store = SQLiteStore(path: path, namespace: "test", lockTimeout: .seconds(600))
         // The same machine a minute later, whatever its wall clock says.
         let later = SQLiteStore(
             path: path,
             namespace: "test",
-            lockTimeout: .seconds(10),
+            lockTimeout: .seconds(600),
             clock: BootClock {
                 var reading = BootClock.system.read()
                 reading.microseconds += 61_000_000

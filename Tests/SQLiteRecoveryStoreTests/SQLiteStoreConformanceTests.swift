@@ -15,7 +15,7 @@ import Testing
 
     private static let subject = StoreUnderTest(clock: .callers) { namespace in
         // The checks' time is not the machine's.
-        SQLiteStore(path: path, namespace: namespace, lockTimeout: .seconds(10), clock: standstill)
+        SQLiteStore(path: path, namespace: namespace, lockTimeout: .seconds(600), clock: standstill)
     } corrupt: { namespace in
         try corrupt(namespace, with: garbage.randomElement() ?? "NULL")
     }
@@ -49,7 +49,7 @@ import Testing
     @Test(arguments: garbage)
     func anyGarbageIsAnErrorOrNothing(_ value: String) async throws {
         let subject = StoreUnderTest(clock: .callers) { namespace in
-            SQLiteStore(path: Self.path, namespace: namespace, lockTimeout: .seconds(10), clock: Self.standstill)
+            SQLiteStore(path: Self.path, namespace: namespace, lockTimeout: .seconds(600), clock: Self.standstill)
         } corrupt: { namespace in
             try Self.corrupt(namespace, with: value)
         }

@@ -40,7 +40,7 @@ import Darwin
 
     @Test func theFileAndItsDirectoryAreTheOwnersAlone() async throws {
         let path = directory.file("one/two/store.db")
-        let store = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        let store = SQLiteStore(path: path, lockTimeout: .seconds(600))
         _ = try await store.replaceRecord("a", version: nil, with: [1])
         for folder in ["one", "one/two"] {
             #expect(TemporaryDirectory.permissions(of: directory.file(folder)) == 0o700)
@@ -48,7 +48,7 @@ import Darwin
         for suffix in ["", "-wal", "-shm"] { #expect(TemporaryDirectory.permissions(of: path + suffix) == 0o600) }
         await store.shutdown()
         Files.setMode(0o644, of: path)
-        let again = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        let again = SQLiteStore(path: path, lockTimeout: .seconds(600))
         #expect(try await again.record("a")?.bytes == [1])
         #expect(TemporaryDirectory.permissions(of: path) == 0o600)
         await again.shutdown()
@@ -59,7 +59,7 @@ import Darwin
         Files.link(link, to: path)
         // One that leads nowhere is not filled.
         await #expect(throws: StoreError.self) { try await SQLiteStore(path: link).record("a") }
-        let store = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        let store = SQLiteStore(path: path, lockTimeout: .seconds(600))
         _ = try await store.replaceRecord("a", version: nil, with: [1])
         let linked = SQLiteStore(path: link)
         #expect(try await linked.record("a")?.bytes == [1])
@@ -111,7 +111,7 @@ import Darwin
         #expect(Files.read(path) == garbage)
         // As it says.
         Files.move(path, to: path + ".old")
-        let store = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        let store = SQLiteStore(path: path, lockTimeout: .seconds(600))
         #expect(try await store.replaceRecord("a", version: nil, with: [1]) != nil)
         await store.shutdown()
     }
@@ -125,7 +125,7 @@ import Darwin
     }
 
     @Test func aFileThatIsDamagedInTheMiddleIsAnError() async throws {
-        let store = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        let store = SQLiteStore(path: path, lockTimeout: .seconds(600))
         for index in 0..<50 {
             _ = try await store.replaceRecord("\(index)", version: nil, with: Array(repeating: 7, count: 5000))
         }
@@ -133,7 +133,7 @@ import Darwin
         var bytes = Files.read(path)
         for index in 4096..<bytes.count { bytes[index] = UInt8(truncatingIfNeeded: index &* 31) }
         Files.write(bytes, to: path)
-        let damaged = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        let damaged = SQLiteStore(path: path, lockTimeout: .seconds(600))
         for _ in 0..<2 {
             let error = await #expect(throws: StoreError.self) { try await damaged.record("7") }
             #expect(error?.description.contains("damaged") == true)
@@ -141,7 +141,7 @@ import Darwin
     }
 
     @Test func aFileThatIsDeletedIsMadeAnew() async throws {
-        let store = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        let store = SQLiteStore(path: path, lockTimeout: .seconds(600))
         _ = try await store.replaceRecord("a", version: nil, with: [1])
         for suffix in ["", "-wal", "-shm"] { Files.remove(path + suffix) }
         let error = await #expect(throws: StoreError.self) { try await store.record("a") }
@@ -154,7 +154,7 @@ import Darwin
 
     @Test func aClientKeepsItsRecordsWhenTheFileIsDeleted() async throws {
         let clock = ManualClock()
-        let store = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        let store = SQLiteStore(path: path, lockTimeout: .seconds(600))
         let state = SharedState(store, timeout: .seconds(60), time: clock.timeSource())
         _ = try await state.replaceRecord("a", version: nil, with: [1])
         for suffix in ["", "-wal", "-shm"] { Files.remove(path + suffix) }
@@ -168,7 +168,7 @@ import Darwin
     }
 
     @Test func noVersionOrFenceIsGivenTwiceWhenTheFileIsDeleted() async throws {
-        let store = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        let store = SQLiteStore(path: path, lockTimeout: .seconds(600))
         var old = try #require(try await store.replaceRecord("a", version: nil, with: [1]))
         for byte in 2...5 as ClosedRange<UInt8> {
             old = try #require(try await store.replaceRecord("a", version: old.version, with: [byte]))
@@ -176,13 +176,13 @@ import Darwin
         let lost = try #require(try await store.acquireLease("a", for: .seconds(600), at: start))
         for suffix in ["", "-wal", "-shm"] { Files.remove(path + suffix) }
         // Others go on with a new file.
-        let other = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        let other = SQLiteStore(path: path, lockTimeout: .seconds(600))
         let new = try #require(try await other.replaceRecord("a", version: nil, with: [9]))
         #expect(new.version > old.version)
         let held = try #require(try await other.acquireLease("a", for: .seconds(600), at: start))
         #expect(held.fence > lost.fence)
         // Who knows the old one changes nothing of theirs.
-        let late = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        let late = SQLiteStore(path: path, lockTimeout: .seconds(600))
         #expect(try await late.replaceRecord("a", version: old.version, with: [6]) == nil)
         #expect(try await !late.extendLease(lost, for: .seconds(600), at: start))
         for store in [store, other, late] { await store.shutdown() }
@@ -211,7 +211,7 @@ import Darwin
         // It ends in the middle of its work, where everything is still held: no place to look for leaks.
         // A limit on the size of files is to SQLite what a full disk is; it holds for a process as a whole.
         await #expect(processExitsWith: .success) { [path = path as String] in
-            let store = SQLiteStore(path: path, lockTimeout: .seconds(10))
+            let store = SQLiteStore(path: path, lockTimeout: .seconds(600))
             let small = try await store.replaceRecord("a", version: nil, with: [1])
             _ = signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 200_000, rlim_max: 200_000)
@@ -231,7 +231,7 @@ import Darwin
     }
 
     @Test func aNewerVersionOfTheFileIsStillRead() async throws {
-        let store = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        let store = SQLiteStore(path: path, lockTimeout: .seconds(600))
         _ = try await store.replaceRecord("a", version: nil, with: [1])
         await store.shutdown()
         let newer = try DatabaseQueue(path: path)
@@ -241,7 +241,7 @@ import Darwin
             try db.execute(sql: "PRAGMA user_version = 7")
         }
         try newer.close()
-        let older = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        let older = SQLiteStore(path: path, lockTimeout: .seconds(600))
         let record = try await older.record("a")
         #expect(record?.bytes == [1])
         #expect(try await older.replaceRecord("a", version: record?.version, with: [2]) != nil)
@@ -315,7 +315,7 @@ import Darwin
     }
 
     @Test func aGateThatNoTimeOpensIsForgottenAfterAnHour() async throws {
-        let store = SQLiteStore(path: path, lockTimeout: .seconds(10))
+        let store = SQLiteStore(path: path, lockTimeout: .seconds(600))
         try await store.close(gate(opensIn: nil, at: start), at: start)
         #expect(SQLiteStore.indefiniteGateLifetime == .seconds(3600))
         let later = start.advanced(by: .seconds(3000))

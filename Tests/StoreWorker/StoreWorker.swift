@@ -50,14 +50,14 @@ struct StoreWorker {
         if text.hasPrefix("sqlite:") {
             // Patient: many of them work on one file, on a machine that may be busy.
             let path = String(text.dropFirst(7))
-            return SQLiteStore(path: path, namespace: namespace, lockTimeout: .seconds(20))
+            return SQLiteStore(path: path, namespace: namespace, lockTimeout: .seconds(600))
         }
         #endif
         #if Redis
         if var configuration = try? RedisStore.Configuration(url: text) {
             configuration.namespace = namespace
-            configuration.connectTimeout = .seconds(20)
-            configuration.commandTimeout = .seconds(20)
+            configuration.connectTimeout = .seconds(600)
+            configuration.commandTimeout = .seconds(600)
             return try? RedisStore(configuration: configuration)
         }
         #endif

@@ -6,22 +6,6 @@ import Locking
 ///
 /// The server has perhaps used up the old refresh token by then, and what it has given out exists nowhere else.
 public struct RenewalEnding: Sendable {
-    /// Why the program would end.
-    public enum Occasion: Sendable {
-        /// Its work is done, or was interrupted.
-        case done
-        /// The same, and a deadline bounds the program too.
-        case deadline
-
-        /// How long a renewal may still take.
-        var limit: Duration {
-            switch self {
-            case .done: RenewalOptions().timeout
-            case .deadline: RenewalEnding.afterDeadline
-            }
-        }
-    }
-
     /// How long a renewal that is under way at a deadline may still take: 2 s.
     public static let afterDeadline = Duration.seconds(2)
 
@@ -46,12 +30,14 @@ public struct RenewalEnding: Sendable {
 
     /// Waits for a renewal that is under way; does nothing where there is none.
     ///
-    /// It may take 2 s at a deadline, and its own timeout otherwise. An interruption, before or meanwhile, does not cut
-    /// it off: the person is told so. To be called when the results have been told.
-    public func settle(_ occasion: Occasion) async {
+    /// It may take its own timeout, and 2 s past the deadline where there is one. An interruption, before or meanwhile,
+    /// does not cut it off: the person is told so. To be called when the results have been told.
+    ///
+    /// - Parameter deadline: When the program was to be done; nil where nothing bounds it.
+    public func settle(deadline: TimeSource.Instant?) async {
         let isInterrupted = Locked(false)
         // Not a child of this task, which may be cancelled.
-        let waiting = Task.detached { await wait(occasion, isInterrupted) }
+        let waiting = Task.detached { await wait(deadline: deadline, isInterrupted) }
         await withTaskCancellationHandler {
             await waiting.value
         } onCancel: {
@@ -63,20 +49,22 @@ public struct RenewalEnding: Sendable {
         }
     }
 
-    private func wait(_ occasion: Occasion, _ isInterrupted: Locked<Bool>) async {
+    private func wait(deadline: TimeSource.Instant?, _ isInterrupted: Locked<Bool>) async {
         guard tokens.isRenewing else { return }
+        let left = deadline.map { max(time.now.duration(to: $0), .zero) }
+        let limit = min(left.map { $0 + Self.afterDeadline } ?? RenewalOptions().timeout, RenewalOptions().timeout)
         let notice = Task.detached {
             // Where nothing presses, nobody is told of what is over before it has been read.
-            if occasion == .done { try await time.sleep(for: .seconds(1)) }
+            if left != .zero { try await time.sleep(for: .seconds(1)) }
             guard !Task.isCancelled, !isInterrupted.withLock({ $0 }) else { return }
-            terminal.tell("Finishing the token renewal: at most \(HumanTime.text(occasion.limit)).")
+            terminal.tell("Finishing the token renewal: at most \(HumanTime.text(limit)).")
         }
         let isOver = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await tokens.finish()
             }
             group.addTask {
-                try? await time.sleep(for: occasion.limit)
+                try? await time.sleep(for: limit)
                 return false
             }
             defer { group.cancelAll() }

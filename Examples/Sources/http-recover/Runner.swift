@@ -19,6 +19,8 @@ final class Runner: Sendable {
     private let store: any RecoveryStore
     /// What is to be ended before the program is, where tokens are renewed.
     private let ending = Locked<RenewalEnding?>(nil)
+    /// Until when the call may take that was begun last.
+    private let deadline = Locked<TimeSource.Instant?>(nil)
 
     /// Opens what the plan writes to.
     init(_ plan: CallPlan) throws {
@@ -69,7 +71,7 @@ final class Runner: Sendable {
         }
         if let failure = log.failure { terminal.write("http-recover: the events are not complete: \(failure)") }
         // The calls have ended, at a deadline too; what the server gives out for the old token is not lost with that.
-        await ending.withLock { $0 }?.settle(plan.recovery.deadline == nil ? .done : .deadline)
+        await ending.withLock { $0 }?.settle(deadline: deadline.withLock { $0 })
         return results.status
     }
 
@@ -101,6 +103,7 @@ final class Runner: Sendable {
         if let key = plan.recovery.idempotencyKey.fieldValue(random: client.runtime.random) {
             request.headerFields[.idempotencyKey] = key
         }
+        if let limit = plan.recovery.deadline { deadline.withLock { $0 = time.now.advanced(by: limit.duration) } }
         var options = RequestOptions(callID: index + 1)
         if plan.recovery.replayable { options.resend = .replayable }
         let name = "\(request.method) \(request.redactedURL)"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AuthSandbox
 
-@Suite("Over a real socket", .timeLimit(.minutes(15)))
+@Suite("Over a real socket", .timeLimit(.minutes(30)))
 struct SocketTests {
     private static let signInForm = "identifier=ada%40example.com&password=open-sesame-42"
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AuthSandbox
 
-@Suite("Forwarding over real sockets", .timeLimit(.minutes(15)))
+@Suite("Forwarding over real sockets", .timeLimit(.minutes(30)))
 struct UpstreamSocketTests {
     private static let good = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// The built program against a server on the loopback interface.
-@Suite("http-recover", .timeLimit(.minutes(15)))
+@Suite("http-recover", .timeLimit(.minutes(30)))
 struct HTTPRecoverTests {
     private typealias Reply = FaultServer.Reply
 

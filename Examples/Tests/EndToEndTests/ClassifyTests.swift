@@ -2,7 +2,7 @@ import Glibc
 import HTTPRecovery
 import Testing
 
-@Suite("auth-client classify", .timeLimit(.minutes(15)), .bounded)
+@Suite("auth-client classify", .timeLimit(.minutes(30)), .bounded)
 struct ClassifyTests {
     private static let keys = [
         "name", "kind", "code", "subcode", "status_type", "factor_result", "param", "credential", "retry_after_s",

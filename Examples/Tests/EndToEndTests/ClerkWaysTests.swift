@@ -8,7 +8,7 @@ import Locking
 import Testing
 
 /// Clerk's client over real sockets, against the sandbox.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(30)))
 struct ClerkWaysTests {
     /// A client of the sandbox with its own store.
     private struct World {

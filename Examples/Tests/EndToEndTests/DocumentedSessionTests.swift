@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// What the documents show of the programs is what they do.
-@Suite("Sessions in the documents", .timeLimit(.minutes(15)), .bounded)
+@Suite("Sessions in the documents", .timeLimit(.minutes(30)), .bounded)
 struct DocumentedSessionTests {
     static let documents = ["README.md", "Sources/HTTPRecovery/HTTPRecovery.docc/CommandLine.md"]
 

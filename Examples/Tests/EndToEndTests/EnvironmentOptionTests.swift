@@ -4,7 +4,7 @@ import HTTPRecoveryTesting
 import Testing
 
 /// Secrets that options need can be told without standing where every process of the machine can read them.
-@Suite("Secrets from the environment", .timeLimit(.minutes(15)), .bounded)
+@Suite("Secrets from the environment", .timeLimit(.minutes(30)), .bounded)
 struct EnvironmentOptionTests {
     private static let secret = "s3cret-of-the-store"
 

@@ -3,7 +3,7 @@ import HTTPRecovery
 import Testing
 
 /// One pasted response, told in words.
-@Suite("auth-client explain", .timeLimit(.minutes(15)), .bounded)
+@Suite("auth-client explain", .timeLimit(.minutes(30)), .bounded)
 struct ExplainTests {
     /// A text somebody pastes, and what of the answer counts.
     struct Paste: Sendable, CustomTestStringConvertible {

@@ -92,11 +92,8 @@ extension FacebookPromises {
         ) async throws {
             let task = Task { try await body(line.facebook) }
             try await line.event(beginning)
-            let clock = ContinuousClock()
-            let start = clock.now
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
-            #expect(clock.now - start < .seconds(15))
         }
 
         @Test func itEndsAHang() async throws {

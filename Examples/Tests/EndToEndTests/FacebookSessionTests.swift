@@ -4,7 +4,7 @@ import HTTPRecovery
 import Testing
 
 /// What is done with a person's token.
-@Suite("auth-client --provider facebook: sessions", .timeLimit(.minutes(15)), .bounded)
+@Suite("auth-client --provider facebook: sessions", .timeLimit(.minutes(30)), .bounded)
 struct FacebookSessionTests {
     @Test func theStatusIsTheServersWord() async throws {
         try await Bench.facebook { bench in
@@ -258,7 +258,7 @@ struct FacebookSessionTests {
 }
 
 /// Plain requests that recover by Facebook's words.
-@Suite("http-recover --provider facebook", .timeLimit(.minutes(15)), .bounded)
+@Suite("http-recover --provider facebook", .timeLimit(.minutes(30)), .bounded)
 struct FacebookRecoverTests {
     private static func run(
         _ method: String,

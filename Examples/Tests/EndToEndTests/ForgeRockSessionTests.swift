@@ -2,7 +2,7 @@ import AuthSandbox
 import HTTPRecovery
 import Testing
 
-@Suite("auth-client --provider forgerock: sessions and tokens", .timeLimit(.minutes(15)), .bounded)
+@Suite("auth-client --provider forgerock: sessions and tokens", .timeLimit(.minutes(30)), .bounded)
 struct ForgeRockSessionTests {
     private static let client = ["--client-id", "cli", "--redirect-uri", "com.example.cli:/callback"]
 

@@ -3,7 +3,7 @@ import Glibc
 import HTTPRecovery
 import Testing
 
-@Suite("auth-client --provider forgerock", .timeLimit(.minutes(15)), .bounded)
+@Suite("auth-client --provider forgerock", .timeLimit(.minutes(30)), .bounded)
 struct ForgeRockSignInTests {
     @Test func aNameAndAPasswordAreEnough() async throws {
         try await AM.run { bench in

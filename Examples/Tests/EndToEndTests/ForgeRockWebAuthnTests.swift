@@ -6,7 +6,7 @@ import Testing
 import WebAuthnTesting
 
 /// Ceremonies with an authenticator in software, over real sockets.
-@Suite("ForgeRock WebAuthn", .timeLimit(.minutes(15)), .bounded)
+@Suite("ForgeRock WebAuthn", .timeLimit(.minutes(30)), .bounded)
 struct ForgeRockWebAuthnTests {
     @Test(
         arguments: [

@@ -4,7 +4,7 @@ import HTTPRecoveryTesting
 import Testing
 
 /// What servers, files and answers hold cannot steer the terminal of the person who reads it.
-@Suite("Hostile text on the screen", .timeLimit(.minutes(15)), .bounded)
+@Suite("Hostile text on the screen", .timeLimit(.minutes(30)), .bounded)
 struct HostileTextTests {
     /// A text that takes over the screen where it is printed as it is: colours, the title, a cleared screen by the
     /// one-byte form, a right-to-left override and isolate, a zero-width blank, a rubout and a line of its own.

@@ -4,7 +4,7 @@ import HTTPRecovery
 import Testing
 
 /// Any OAuth 2 server, by the device flow.
-@Suite("auth-client --provider oauth", .timeLimit(.minutes(15)), .bounded)
+@Suite("auth-client --provider oauth", .timeLimit(.minutes(30)), .bounded)
 struct OAuthTests {
     static func run(_ body: (Bench) async throws -> Void) async throws {
         try await Bench.run { bench in

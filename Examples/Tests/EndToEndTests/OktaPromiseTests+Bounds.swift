@@ -106,11 +106,8 @@ extension OktaPromises {
         private func cancelled(_ line: OktaLine, at beginning: String, _ name: String) async throws {
             let task = Task { try await line.signIn(name) }
             try await line.event(beginning)
-            let clock = ContinuousClock()
-            let start = clock.now
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
-            #expect(clock.now - start < .seconds(15))
         }
 
         @Test func itEndsAHang() async throws {

@@ -3,7 +3,7 @@ import HTTPRecovery
 import Testing
 
 /// What is done with an org's session and an app's tokens.
-@Suite("auth-client --provider okta: sessions", .timeLimit(.minutes(15)), .bounded)
+@Suite("auth-client --provider okta: sessions", .timeLimit(.minutes(30)), .bounded)
 struct OktaSessionTests {
     private static func signedIn(_ body: (Bench) async throws -> Void) async throws {
         try await Bench.okta { bench in
@@ -210,7 +210,7 @@ struct OktaSessionTests {
 }
 
 /// Plain requests that recover by Okta's words.
-@Suite("http-recover --provider okta", .timeLimit(.minutes(15)), .bounded)
+@Suite("http-recover --provider okta", .timeLimit(.minutes(30)), .bounded)
 struct OktaRecoverTests {
     private static func limited(_ settings: (inout SandboxOktaSettings) -> Void) async throws -> AuthSandbox {
         var scenario = SandboxScenario.unlimited

@@ -4,7 +4,7 @@ import HTTPRecovery
 import Testing
 
 /// Signing in to Okta at a terminal.
-@Suite("auth-client --provider okta at a terminal", .timeLimit(.minutes(15)), .bounded)
+@Suite("auth-client --provider okta at a terminal", .timeLimit(.minutes(30)), .bounded)
 struct OktaTerminalTests {
     private static func start(_ bench: Bench, _ name: String) throws -> TerminalProgram {
         try TerminalProgram(

@@ -4,7 +4,7 @@ import HTTPRecovery
 import Testing
 
 /// Signing in to Okta, through everything that can stand in the way.
-@Suite("auth-client --provider okta", .timeLimit(.minutes(15)), .bounded)
+@Suite("auth-client --provider okta", .timeLimit(.minutes(30)), .bounded)
 struct OktaTests {
     private static let verify = "authn/factors/{id}/verify"
 

@@ -4,7 +4,7 @@ import HTTPRecovery
 import Testing
 
 /// What a person meets at a prompt who does not answer as expected.
-@Suite("auth-client at a prompt", .timeLimit(.minutes(15)), .bounded)
+@Suite("auth-client at a prompt", .timeLimit(.minutes(30)), .bounded)
 struct PromptTests {
     private func withProgram(
         _ options: [String],

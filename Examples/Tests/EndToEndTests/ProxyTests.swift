@@ -4,7 +4,7 @@ import HTTPRecovery
 import Testing
 
 /// The built `auth-sandbox` between the built clients and a server that knows what it was sent.
-@Suite("auth-sandbox as a proxy", .timeLimit(.minutes(15)), .bounded)
+@Suite("auth-sandbox as a proxy", .timeLimit(.minutes(30)), .bounded)
 struct ProxyTests {
     /// A proxy that runs, and the server behind it.
     private struct Setup {

@@ -5,7 +5,7 @@ import Testing
 
 /// A renewal that is under way when a program would end: the server may have used up the old refresh token, and what it
 /// gives out exists nowhere else.
-@Suite("A program that would end in a token renewal", .timeLimit(.minutes(15)), .bounded)
+@Suite("A program that would end in a token renewal", .timeLimit(.minutes(30)), .bounded)
 struct RenewalEndingTests {
     /// A server whose resource wants another token, and whose token endpoint answers when the test lets it.
     private struct Line: Sendable {
@@ -63,19 +63,19 @@ struct RenewalEndingTests {
         ]
     }
 
-    @Test(arguments: Case.all)
-    func anInterruptedProgramStaysUntilTheTokenIsStored(one: Case) async throws {
+    @Test(arguments: Case.all, [[], ["--deadline", "3600"]])
+    func anInterruptedProgramStaysUntilTheTokenIsStored(one: Case, options: [String]) async throws {
         try await Line.run { line in
             let program = try TerminalProgram(
                 one.program,
-                line.arguments(one.program) + one.command,
+                line.arguments(one.program) + options + one.command,
                 in: line.directory
             )
             try await line.renewalBegins()
             program.interrupt()
             try await program.sees("Finishing the token renewal; press Ctrl-C again to stop now.")
-            // Longer than the program waits for work that does not end by itself.
-            try await Task.sleep(for: .seconds(1))
+            // Longer than the program waits for work that does not end by itself, and than a deadline leaves.
+            try await Task.sleep(for: .seconds(3))
             line.gate.open()
             let end = await program.end()
             #expect(end.status == 130)
@@ -97,10 +97,9 @@ struct RenewalEndingTests {
             program.interrupt()
             try await program.sees("press Ctrl-C again")
             // The gate stays shut: nothing else ends the program before the renewal's own timeout.
-            let start = ContinuousClock.now
             program.interrupt()
             #expect(await program.end().status == 130)
-            #expect(ContinuousClock.now - start < .seconds(20))
+            #expect(try line.tokens["refresh_token"]?.string == "old-2")
         }
     }
 
@@ -136,9 +135,7 @@ struct RenewalEndingTests {
                 in: line.directory
             )
             try await program.sees("Finishing the token renewal: at most 2 s.")
-            let start = ContinuousClock.now
             let end = await program.end()
-            #expect(ContinuousClock.now - start < .seconds(20))
             #expect(end.status == (one.program == "http-recover" ? 28 : 69))
             #expect(end.errors.contains("The token renewal has not ended in time"))
             #expect(try line.tokens["refresh_token"]?.string == "old-2")

@@ -2,7 +2,7 @@ import Glibc
 import HTTPRecovery
 import Testing
 
-@Suite("auth-sandbox", .timeLimit(.minutes(15)), .bounded)
+@Suite("auth-sandbox", .timeLimit(.minutes(30)), .bounded)
 struct SandboxProgramTests {
     @Test(arguments: [(SIGTERM, 0), (SIGINT, 130)] as [(Int32, Int32)])
     func itSaysWhenItIsReadyAndEndsWithASignal(signal: Int32, status: Int32) async throws {

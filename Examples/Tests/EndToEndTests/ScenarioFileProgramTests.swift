@@ -3,7 +3,7 @@ import HTTPRecovery
 import Testing
 
 /// The scenario files of this package, with the built programs.
-@Suite("Scenario files of the package", .timeLimit(.minutes(15)), .bounded)
+@Suite("Scenario files of the package", .timeLimit(.minutes(30)), .bounded)
 struct ScenarioFileProgramTests {
     private static let directory: String =
         #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Scenarios"

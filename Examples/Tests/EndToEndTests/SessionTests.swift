@@ -3,7 +3,7 @@ import HTTPRecovery
 import Testing
 
 /// What is done with a session, and what becomes of the token file.
-@Suite("auth-client sessions", .timeLimit(.minutes(15)), .bounded)
+@Suite("auth-client sessions", .timeLimit(.minutes(30)), .bounded)
 struct SessionTests {
     @Test func theStatusIsTheServersWord() async throws {
         try await Bench.run { bench in

@@ -2,7 +2,7 @@ import AuthSandbox
 import HTTPRecovery
 import Testing
 
-@Suite("auth-client sign-in", .timeLimit(.minutes(15)), .bounded)
+@Suite("auth-client sign-in", .timeLimit(.minutes(30)), .bounded)
 struct SignInTests {
     private static let password = #"{"password": "open-sesame-42"}"#
 

@@ -4,7 +4,7 @@ import HTTPRecovery
 import Testing
 
 /// Where tokens are kept when nobody says where.
-@Suite("auth-client without --token-file", .timeLimit(.minutes(15)), .bounded)
+@Suite("auth-client without --token-file", .timeLimit(.minutes(30)), .bounded)
 struct StandardTokenFileTests {
     private static func run(
         _ bench: Bench,

@@ -4,7 +4,7 @@ import HTTPRecovery
 import Testing
 
 /// `http-recover` with a token file.
-@Suite("http-recover --token-file", .timeLimit(.minutes(15)), .bounded)
+@Suite("http-recover --token-file", .timeLimit(.minutes(30)), .bounded)
 struct TokenFileTests {
     private func run(
         _ bench: Bench,
@@ -139,7 +139,7 @@ struct TokenFileTests {
 }
 
 /// What several runs of a program remember of each other.
-@Suite("--state", .timeLimit(.minutes(15)), .bounded)
+@Suite("--state", .timeLimit(.minutes(30)), .bounded)
 struct StateTests {
     @Test(arguments: [SharedPlace.sqlite, .redis])
     func aRateLimitIsRememberedByTheNextRun(place: SharedPlace) async throws {

@@ -14,7 +14,7 @@ import Testing
 
     @Test func aServiceObtainsATokenAndKeepsIt() async throws {
         let transport = ScriptedTransport([.status(200, [:], body: Self.metadata), .tokens()])
-        let client = RecoveringClient(transport: transport)
+        let client = RecoveringClient(transport: transport, runtime: .manual())
         let tokens = InMemoryTokenStore(Credentials(refreshToken: "R"))
         let secret: Secret = "s"
 
@@ -39,7 +39,7 @@ import Testing
         let transport = ScriptedTransport()
 
         let tokens = TokenManager(store: store, renewer: RefreshTokenGrant(client: oauth))
-        let api = RecoveringClient(transport: transport) {
+        let api = RecoveringClient(transport: transport, runtime: .manual()) {
             Recovery {
                 RateLimitBackoff()
                 SessionRenewal(tokens)

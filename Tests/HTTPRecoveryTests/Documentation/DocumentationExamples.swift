@@ -22,7 +22,7 @@ import Testing
 
     @Test func composition() async throws {
         let transport = ScriptedTransport()
-        let client = RecoveringClient(transport: transport) {
+        let client = RecoveringClient(transport: transport, runtime: .manual()) {
             Deadline(.seconds(30))
             Recovery(maxAttempts: 4, maxWait: .seconds(20)) {
                 RateLimitBackoff()

@@ -66,7 +66,7 @@ struct BudgetBoundTests {
     }
 }
 
-@Suite("Paying before waiting", .timeLimit(.minutes(2)))
+@Suite("Paying before waiting", .timeLimit(.minutes(30)))
 struct BudgetOrderTests {
     private static let nothing = RetryBudget.Configuration(ratio: 0, burst: 0)
     private static let one = RetryBudget.Configuration(ratio: 0, burst: 1)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPRecovery
 
-@Suite("What a redirect may do to others", .timeLimit(.minutes(2)))
+@Suite("What a redirect may do to others", .timeLimit(.minutes(30)))
 struct RedirectOriginTests {
     private static let fromElsewhere = HTTPRequest(
         method: .get,

@@ -16,13 +16,11 @@ import Testing
         #expect(try await schedule(seed: 8) != first)
     }
 
-    @Test func aWaitOfAYearTakesNoTime() async throws {
+    @Test(.timeLimit(.minutes(30))) func aWaitOfAnHourTakesNoTime() async throws {
         let bench = Bench([.status(503, ["retry-after": "3599"])]) {
             Recovery(maxWait: .seconds(3600))
         }
-        let start = ContinuousClock.now
         #expect(try await bench.sendSkippingWaits().status == .ok)
-        #expect(ContinuousClock.now - start < .seconds(3000))
         #expect(bench.clock.now.offset >= .seconds(3599))
     }
 }

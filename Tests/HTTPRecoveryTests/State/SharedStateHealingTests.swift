@@ -3,7 +3,7 @@ import HTTPRecoveryTesting
 import Testing
 
 /// What a store gets when it is back.
-@Suite(.timeLimit(.minutes(5))) struct SharedStateHealingTests {
+@Suite(.timeLimit(.minutes(30))) struct SharedStateHealingTests {
     @Test func gatesThatWereClosedAndOpenedMeanwhileAreWritten() async {
         let bench = SharedStateBench()
         await bench.state.close(bench.gate("opened"))

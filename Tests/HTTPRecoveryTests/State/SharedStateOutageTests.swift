@@ -3,7 +3,7 @@ import HTTPRecoveryTesting
 import Testing
 
 /// A store that goes and comes back: what callers notice.
-@Suite(.timeLimit(.minutes(5))) struct SharedStateOutageTests {
+@Suite(.timeLimit(.minutes(30))) struct SharedStateOutageTests {
     enum Call: String, CaseIterable {
         case closedGate, close, open, joinQueue, acquireLease, extendLease, releaseLease, settle, record, replaceRecord
 

@@ -69,12 +69,13 @@ struct CommandRun: Sendable {
         @Sendable func work() async -> ExitStatus {
             let display = Task { await progress.run() }
             let transport = CurlTransport()
-            let report = await perform(transport, runtime: runtime, terminal: terminal, ending)
+            let deadline = options.deadline.map { runtime.time.now.advanced(by: $0) }
+            let report = await perform(transport, runtime: runtime, terminal: terminal, deadline: deadline, ending)
             display.cancel()
             await display.value
             end(report)
             // The command has ended, at a deadline too; what the server gives out for the old token is not lost with that.
-            await ending.withLock { $0 }?.settle(options.deadline == nil ? .done : .deadline)
+            await ending.withLock { $0 }?.settle(deadline: deadline)
             await transport.shutdown()
             return report.exit
         }
@@ -89,14 +90,14 @@ struct CommandRun: Sendable {
         _ transport: CurlTransport,
         runtime: Runtime,
         terminal: Terminal,
+        deadline: TimeSource.Instant?,
         _ ending: Locked<RenewalEnding?>
     ) async -> Report {
-        let end = options.deadline.map { runtime.time.now.advanced(by: $0) }
         let maxWait = options.maxWait
         // With tokens to present, they are renewed where they are refused; without, the calls are the provider's own.
         @Sendable func client(_ tokens: TokenManager?, _ origin: Origin?) -> RecoveringClient {
             RecoveringClient(transport: transport, runtime: runtime) {
-                CommandDeadline(end: end)
+                CommandDeadline(end: deadline)
                 Recovery(maxWait: maxWait) {
                     RateLimitBackoff()
                     LockoutWait(atMost: maxWait)
@@ -119,7 +120,7 @@ struct CommandRun: Sendable {
             if let tokens = provider.tokenManager {
                 ending.withLock { $0 = RenewalEnding(tokens, terminal: terminal, time: runtime.time) }
             }
-            let bounds = CommandBounds(time: runtime.time, end: end)
+            let bounds = CommandBounds(time: runtime.time, end: deadline)
             return try await bounds.holdAll { try await perform(provider, terminal: terminal, bounds) }
         } catch {
             // Whatever was under way when the person pressed Ctrl-C: it was interrupted.
