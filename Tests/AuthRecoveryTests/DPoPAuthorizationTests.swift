@@ -271,7 +271,9 @@ import Testing
     @Test(arguments: ["DPoP", "dpop", "DPOP"]) func aBoundTokenIsNeverSentAsABearerToken(type: String) async throws {
         let tokens = InMemoryTokenStore(Credentials(accessToken: "A", tokenType: type))
         let transport = ScriptedTransport()
-        let client = RecoveringClient(transport: transport, runtime: .manual()) { Authorization(tokens, audience: [Bench.origin]) }
+        let client = RecoveringClient(transport: transport, runtime: .manual()) {
+            Authorization(tokens, audience: [Bench.origin])
+        }
         let error = await #expect(throws: RecoveryError.self) { try await client.send(Bench.get) }
         #expect(error?.kind == .misconfigured)
         #expect(error?.cause as? TokenBindingError == .bound)

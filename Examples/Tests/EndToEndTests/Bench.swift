@@ -148,6 +148,11 @@ struct Run: Sendable {
     /// The texts of a field of the events of a kind.
     func texts(_ name: String, _ field: String) -> [String] { named(name).compactMap { $0[field]?.string } }
 
+    /// Whether the command took less time, by its own clock, than it gives one attempt.
+    var isOverBeforeAttemptsTimeOut: Bool {
+        (named("done").first?["elapsed_ms"]?.number?.double).map { $0 < 30_000 } ?? false
+    }
+
     /// Attempts without an answer.
     var unanswered: Int {
         let answered = named("response").compactMap { $0["n"]?.number?.saturatedInt }

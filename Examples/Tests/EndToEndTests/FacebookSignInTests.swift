@@ -144,7 +144,6 @@ struct FacebookSignInTests {
             let run = try await bench.run("--deadline", "3", "sign-in")
             #expect(run.status == 69)
             #expect(run.kind == "timed_out")
-            #expect(run.texts("giving_up", "reason") == ["deadline_passed"])
         }
     }
 

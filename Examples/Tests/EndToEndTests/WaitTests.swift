@@ -60,7 +60,7 @@ struct WaitTests {
     @Test(arguments: [(["--max-wait", "1"], "wait_exceeds_limit"), (["--deadline", "600"], "deadline_would_pass")])
     func aRateLimitPastABoundIsNotWaitedOut(options: [String], reason: String) async throws {
         try await Bench.run { bench in
-            bench.sandbox.add(Self.limit("3600"))
+            bench.sandbox.add(Self.limit("900"))
             let run = try await bench.finish(bench.start(Self.ada + options, answers: Self.password))
             #expect(run.status == 75)
             #expect(run.kind == "rate_limited")

@@ -20,4 +20,17 @@ enum RenewalEnd: Sendable {
         case .failed: .failed
         }
     }
+
+    /// What it came to, where it brought nothing.
+    var outcome: Outcome? {
+        switch self {
+        case .renewed, .overtaken: nil
+        case .rejected(let outcome), .failed(let outcome, _, _): outcome
+        }
+    }
+
+    /// Why nothing came of it.
+    var cause: (any Error)? {
+        if case .failed(_, _, let cause) = self { cause } else { nil }
+    }
 }

@@ -386,16 +386,3 @@ public final class TokenManager: Sendable {
         }
     }
 }
-
-extension RenewalEnd {
-    fileprivate var outcome: Outcome? {
-        switch self {
-        case .renewed, .overtaken: nil
-        case .rejected(let outcome), .failed(let outcome, _, _): outcome
-        }
-    }
-
-    fileprivate var cause: (any Error)? {
-        if case .failed(_, _, let cause) = self { cause } else { nil }
-    }
-}
