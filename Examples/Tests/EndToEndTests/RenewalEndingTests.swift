@@ -43,6 +43,10 @@ struct RenewalEndingTests {
             return renewal + ["--provider", "oauth", "--base-url", url, "--device-url", url + "/device"]
         }
 
+        func start(_ one: Case, _ options: [String] = []) throws -> TerminalProgram {
+            try TerminalProgram(one.program, arguments(one.program) + options + one.command, in: directory)
+        }
+
         /// Waits until the renewal has been asked for.
         func renewalBegins() async throws {
             while !server.receivedRequests.contains(where: { $0.path == "/token" }) {
@@ -66,11 +70,7 @@ struct RenewalEndingTests {
     @Test(arguments: Case.all, [[], ["--deadline", "3600"]])
     func anInterruptedProgramStaysUntilTheTokenIsStored(one: Case, options: [String]) async throws {
         try await Line.run { line in
-            let program = try TerminalProgram(
-                one.program,
-                line.arguments(one.program) + options + one.command,
-                in: line.directory
-            )
+            let program = try line.start(one, options)
             try await line.renewalBegins()
             program.interrupt()
             try await program.sees("Finishing the token renewal; press Ctrl-C again to stop now.")
@@ -88,11 +88,7 @@ struct RenewalEndingTests {
     @Test(arguments: Case.all)
     func aSecondInterruptionEndsItAtOnce(one: Case) async throws {
         try await Line.run { line in
-            let program = try TerminalProgram(
-                one.program,
-                line.arguments(one.program) + one.command,
-                in: line.directory
-            )
+            let program = try line.start(one)
             try await line.renewalBegins()
             program.interrupt()
             try await program.sees("press Ctrl-C again")
@@ -106,11 +102,7 @@ struct RenewalEndingTests {
     @Test(arguments: Case.all)
     func atTheDeadlineItIsFinishedAndNothingIsSaidOfASession(one: Case) async throws {
         try await Line.run { line in
-            let program = try TerminalProgram(
-                one.program,
-                line.arguments(one.program) + ["--deadline", "8"] + one.command,
-                in: line.directory
-            )
+            let program = try line.start(one, ["--deadline", "8"])
             try await line.renewalBegins()
             try await program.sees("Finishing the token renewal: at most 2 s.")
             line.gate.open()
@@ -129,11 +121,7 @@ struct RenewalEndingTests {
     @Test(arguments: Case.all)
     func atTheDeadlineItIsGivenTwoSeconds(one: Case) async throws {
         try await Line.run { line in
-            let program = try TerminalProgram(
-                one.program,
-                line.arguments(one.program) + ["--deadline", "8"] + one.command,
-                in: line.directory
-            )
+            let program = try line.start(one, ["--deadline", "8"])
             try await program.sees("Finishing the token renewal: at most 2 s.")
             let end = await program.end()
             #expect(end.status == (one.program == "http-recover" ? 28 : 69))

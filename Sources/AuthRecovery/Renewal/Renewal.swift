@@ -82,10 +82,12 @@ struct Renewal: Sendable {
                 let renewed: Credentials
                 do {
                     // What waits for a limit to pass must not go out after the grace, nor be cut off while it waits:
-                    // then nobody could tell whether it was sent. What has left in time is waited for.
+                    // then nobody could tell whether it was sent. A renewer that sends otherwise than through a client
+                    // is cut off at the grace's end, which is the most that can be done about it.
                     let grace = use.end.map { SendBy($0, orElse: use.isFirst ? Self.heldUp : Self.graceIsOver) }
-                    let left = time.now.duration(to: end)
-                    renewed = try await time.withTimeout(until: end) { [renewer] in
+                    let limit = use.isFirst ? end : grace.map { min(time.instant(at: $0.moment), end) } ?? end
+                    let left = time.now.duration(to: limit)
+                    renewed = try await time.withTimeout(until: limit) { [renewer] in
                         try await RecoveringClient.$timeLimit.withValue(left) {
                             try await RecoveringClient.$sendBy.withValue(grace) { try await renewer.renew(sent) }
                         }

@@ -11,9 +11,6 @@ public protocol TokenRenewer: Sendable {
 
     /// Performs one renewal.
     ///
-    /// It sends through a `RecoveringClient`, which is told until when the credentials may leave: what is sent otherwise
-    /// may present a refresh token after the server's grace for a second use.
-    ///
     /// - Parameter credentials: The credentials as they are stored.
     /// - Returns: The credentials as they are to be stored: where the answer brought no new refresh token, with the old.
     /// - Throws: `RecoveryError`; one of kind `Outcome.Kind.credentialRejected` says that the server

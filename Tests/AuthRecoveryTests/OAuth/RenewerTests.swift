@@ -84,30 +84,6 @@ struct RenewerTests {
         #expect(await store.read().credentials == Self.stored)
     }
 
-    /// It has left in time: what the server gives out for it is worth waiting for.
-    @Test func anAnswerThatComesAfterTheGraceIsKept() async throws {
-        let clock = Locked<ManualClock?>(nil)
-        let bench = try OAuthBench([
-            .run { _ in
-                clock.withLock { $0 }?.advance(by: .seconds(15))
-                // Whatever ends with the grace has ended by now.
-                for _ in 0..<200 { await Task.yield() }
-                return .scripted(200, [:], body: #"{"access_token":"A2","token_type":"Bearer","refresh_token":"R2"}"#)
-            }
-        ])
-        clock.withLock { $0 = bench.clock }
-        var credentials = Self.stored
-        credentials.renewalBeganAt = OAuthBench.start.advanced(by: .seconds(-20))
-        let store = InMemoryTokenStore(credentials)
-        let tokens = TokenManager(
-            store: store,
-            renewer: RefreshTokenGrant(client: bench.oauth, reuse: .rotating(grace: .seconds(30))),
-            options: RenewalBench.patient
-        )
-        _ = try await tokens.renew(CallContext(record: CallRecord(), runtime: bench.client.runtime))
-        #expect(await store.read().credentials.refreshToken == "R2")
-    }
-
     /// The limit of each use is the end of the grace that began with the first.
     @Test func noUseIsWithoutALimit() async throws {
         let bench = try OAuthBench([.tokens(), .tokens()])
