@@ -40,6 +40,26 @@ extension ScriptedTransport.Step {
 @Suite struct ForgeRockSessionTests {
     private let held = Credentials(ssoToken: "S1")
 
+    /// Who is limited is who presents.
+    @Test func oneSessionsLimitHoldsNoOther() async throws {
+        let bench = try ForgeRockBench(
+            [.status(429, ["retry-after": "30"]), .status(200)],
+            credentials: Credentials(ssoToken: "one")
+        ) { Recovery {} }
+        let other = try ForgeRock(
+            baseURL: "https://id.example.com/am",
+            realm: "alpha",
+            client: bench.client,
+            tokens: InMemoryTokenStore(Credentials(ssoToken: "two")),
+            cookieName: "sso"
+        )
+        for sent in [1, 1] {
+            await #expect(throws: RecoveryError.self) { try await bench.forgeRock.send(path: "/json/users/x") }
+            #expect(bench.transport.received.count == sent)
+        }
+        #expect(try await other.send(path: "/json/users/x").status == .ok)
+    }
+
     @Test func theSessionIsReadWithoutExtendingIt() async throws {
         let bench = try ForgeRockBench([.information], credentials: held)
         let session = try await bench.forgeRock.currentSession()

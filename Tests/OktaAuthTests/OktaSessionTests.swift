@@ -31,6 +31,25 @@ struct OktaSessionTests {
         }
     }
 
+    /// Who is limited is who presents.
+    @Test func oneSessionsLimitHoldsNoOther() async throws {
+        let bench = try OktaBench(
+            [.status(429, ["retry-after": "30"]), .status(200)],
+            credentials: Credentials(sessionID: "one")
+        ) { Recovery {} }
+        let other = try Okta(
+            org: OktaBench.url,
+            client: bench.client,
+            tokens: InMemoryTokenStore(Credentials(sessionID: "two")),
+            configuration: OktaConfiguration()
+        )
+        for sent in [1, 1] {
+            await #expect(throws: RecoveryError.self) { try await bench.okta.send(path: "/api/v1/users/me") }
+            #expect(bench.transport.received.count == sent)
+        }
+        #expect(try await other.send(path: "/api/v1/users/me").status == .ok)
+    }
+
     @Test func aSessionTokenIsExchangedForTokensByPKCE() async throws {
         let bench = try OktaBench([.success(), Self.redirect(), Self.tokens], configuration: Self.app)
         let session = try await bench.signIn()

@@ -63,10 +63,10 @@ public struct StateOptions: ParsableArguments, Sendable {
             """,
             valueName: "memory|sqlite:PATH|redis://HOST:PORT"
         ),
-        completion: .list(["memory", "sqlite:", "redis://"]),
-        transform: { try StateOption.parse($0) }
+        completion: .list(["memory", "sqlite:", "redis://"])
     )
-    var state: StateOption?
+    // Not parsed with the other options: what is wrong there is repeated, and a URL may hold a password.
+    var state: String?
 
     @Option(
         name: .customLong("state-env"),
@@ -91,13 +91,15 @@ public struct StateOptions: ParsableArguments, Sendable {
 
     /// Where is remembered.
     public func place() throws(InvalidOption) -> StateOption {
-        guard let variable else { return state ?? .memory }
-        guard state == nil else { throw InvalidOption("--state-env and --state contradict each other") }
-        let text = try Environment.text(variable, for: "--state-env")
+        guard variable == nil || state == nil else {
+            throw InvalidOption("--state-env and --state contradict each other")
+        }
+        let named = try variable.map { name throws(InvalidOption) in try Environment.text(name, for: "--state-env") }
+        guard let text = named ?? state else { return .memory }
         do {
             return try StateOption.parse(text)
         } catch {
-            throw InvalidOption("--state-env: \(error)")
+            throw InvalidOption("\(variable == nil ? "--state" : "--state-env"): \(error)")
         }
     }
 }

@@ -100,7 +100,8 @@ struct Renewal: Sendable {
                         return try await rejected(outcome, sent: sent)
                     }
                     if use.isFirst, !RenewalRules.isInDoubt(after: outcome, reuse: renewer.reuse) {
-                        try await forgetDoubt(about: sent)
+                        // Who has lost the lease knows of the own use alone: somebody else may have used it since.
+                        if try await nobodyElseHasHeld(lease) { try await forgetDoubt(about: sent) }
                     }
                     guard
                         let delay = RenewalRules.delay(
@@ -142,14 +143,14 @@ struct Renewal: Sendable {
                 return Use(credentials: present.credentials)
             }
             let now = time.wallTime
-            if let began = present.credentials.renewalBeganAt {
+            if let began = present.credentials.renewalBegan(by: time) {
                 guard let left = RenewalRules.graceLeft(since: began, reuse: renewer.reuse, at: now) else {
                     throw RenewalInDoubt()
                 }
                 return Use(credentials: present.credentials, isFirst: false, end: now.advanced(by: left))
             }
             var marked = present.credentials
-            marked.renewalBeganAt = now
+            marked.markRenewal(at: time)
             if let stored = try await store.replace(version: present.version, with: marked) {
                 let grace = RenewalRules.graceLeft(since: now, reuse: renewer.reuse, at: now)
                 return Use(credentials: stored.credentials, end: grace.map { now.advanced(by: $0) })
@@ -157,11 +158,20 @@ struct Renewal: Sendable {
         }
     }
 
+    /// Whether the lease is still the last one that was granted, though it may have run out.
+    private func nobodyElseHasHeld(_ lease: any TokenLease) async throws -> Bool {
+        if await lease.extend(for: options.lease) { return true }
+        guard let next = try await store.acquireLease(for: options.lease, time: time) else { return false }
+        await next.release()
+        return next.fence == lease.fence + 1
+    }
+
     /// Writes down that the refresh token was not used after all.
     private func forgetDoubt(about sent: Credentials) async throws {
         guard sent.renewalBeganAt != nil else { return }
         try await store.update { credentials in
-            guard credentials.refreshToken == sent.refreshToken else { return }
+            guard credentials.refreshToken == sent.refreshToken, credentials.renewalBeganAt == sent.renewalBeganAt
+            else { return }
             credentials.renewalBeganAt = nil
         }
     }
@@ -282,6 +292,7 @@ extension Credentials {
         apply(\.sessionID)
         apply(\.ssoToken)
         apply(\.renewalBeganAt)
+        apply(\.renewalBootReading)
         apply(\.others)
         return result
     }

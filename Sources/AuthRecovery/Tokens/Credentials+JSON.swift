@@ -38,6 +38,7 @@ extension Credentials {
         case .expiresAt: expiresAt = value.time
         case .tokenType: tokenType = value.string
         case .renewalBeganAt: renewalBeganAt = value.time
+        case .renewalBootReading: renewalBootReading = value.string.flatMap(BootClock.Reading.init(text:))
         }
         return self[stored: key] != nil
     }
@@ -61,8 +62,21 @@ extension Credentials {
         case .sessionID: sessionID
         case .ssoToken: ssoToken?.reveal()
         case .renewalBeganAt: renewalBeganAt?.rfc3339
+        case .renewalBootReading: renewalBootReading?.text
         }
     }
+}
+
+extension BootClock.Reading {
+    /// Reads the stored form: the run of the machine, a space, microseconds.
+    fileprivate init?(text: String) {
+        let words = text.split(separator: " ")
+        guard words.count == 2, let microseconds = Int64(words[1]), microseconds >= 0 else { return nil }
+        self.init(boot: String(words[0]), microseconds: microseconds)
+    }
+
+    /// The stored form; nil where the run of the machine is not known.
+    fileprivate var text: String? { boot.isEmpty ? nil : "\(boot) \(microseconds)" }
 }
 
 extension JSONValue {

@@ -22,7 +22,11 @@ public struct Credentials: Sendable, Hashable {
     ///
     /// Kept where the server rotates refresh tokens, so that another process does not present one again that may have
     /// been used.
-    public var renewalBeganAt: Timestamp?
+    public var renewalBeganAt: Timestamp? {
+        didSet { if renewalBeganAt != oldValue { renewalBootReading = nil } }
+    }
+    /// The same moment by the machine's boot clock, where it is known.
+    var renewalBootReading: BootClock.Reading?
     /// Members of the stored form that this version of the library does not know; they are kept.
     public var others: [JSONValue.Member]
 
@@ -80,7 +84,7 @@ public struct Credentials: Sendable, Hashable {
         case .refresh:
             refreshToken = nil
             renewalBeganAt = nil
-            forget(.refreshToken, .renewalBeganAt)
+            forget(.refreshToken, .renewalBeganAt, .renewalBootReading)
         case .client:
             clientToken = nil
             forget(.clientToken)
@@ -101,6 +105,26 @@ public struct Credentials: Sendable, Hashable {
 }
 
 extension Credentials {
+    /// Writes down that a renewal begins.
+    mutating func markRenewal(at time: TimeSource) {
+        renewalBeganAt = time.wallTime
+        renewalBootReading = time.bootClock.map { $0.read() }
+    }
+
+    /// When the renewal was begun whose end is not known, by the time of this process.
+    ///
+    /// Two processes of one machine need not agree on the wall clock's time, where it was set between their starts: within
+    /// one run of the machine its boot clock tells.
+    func renewalBegan(by time: TimeSource) -> Timestamp? {
+        guard renewalBeganAt != nil, let mark = renewalBootReading, !mark.boot.isEmpty,
+            let now = time.bootClock?.read(), now.boot == mark.boot, now.microseconds >= mark.microseconds,
+            mark.microseconds >= 0
+        else { return renewalBeganAt }
+        return time.wallTime.advanced(by: .microseconds(mark.microseconds - now.microseconds))
+    }
+}
+
+extension Credentials {
     /// Whether a type of token is the one that is bound to a key (RFC 9449 section 5); types know no upper case.
     static func isDPoP(_ tokenType: String) -> Bool {
         tokenType.lowercased() == "dpop"
@@ -117,6 +141,7 @@ enum StoredKey: String, CaseIterable {
     case sessionID = "session_id"
     case ssoToken = "sso_token"
     case renewalBeganAt = "renewal_began_at"
+    case renewalBootReading = "renewal_began_boot"
 }
 
 extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

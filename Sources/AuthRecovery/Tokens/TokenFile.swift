@@ -47,7 +47,8 @@ final class TokenFile: Sendable {
 
     private func readAgain() throws -> StoredCredentials {
         known.withLock { $0 = nil }
-        let now = time.wallTime
+        // The file system goes by the system's clock, which may have been set since this process began.
+        let now = time.bootClock == nil ? time.wallTime : .system()
         guard let (bytes, state) = try file.readWithState(upTo: 1 << 20) else {
             return StoredCredentials(Credentials(), version: 0)
         }

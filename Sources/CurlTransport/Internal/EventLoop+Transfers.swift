@@ -167,7 +167,8 @@ extension EventLoop {
         case .failure: ledger.failures += 1
         case .stream(let id): transfer?.evidence.stream = id
         case .goAway(let lastStream):
-            if let transfer { noteGoAway(port: transfer.evidence.localPort, lastStream: lastStream) }
+            guard let transfer else { return }
+            noteGoAway(port: transfer.evidence.localPort, origin: transfer.request.origin, lastStream: lastStream)
         case .refused: transfer?.evidence.isProven = true
         case .retrying:
             // The socket is still open here, and the new connection has not begun.
@@ -183,9 +184,11 @@ extension EventLoop {
     }
 
     /// Streams past the last one that a GOAWAY names were not processed, and never will be.
-    private func noteGoAway(port: Int32, lastStream: Int) {
+    private func noteGoAway(port: Int32, origin: String, lastStream: Int) {
         ledger.goAway(port: port, lastStream: lastStream)
-        for transfer in running.values where transfer.evidence.localPort == port {
+        // Connections to different servers may have one local port.
+        for transfer in running.values
+        where transfer.evidence.localPort == port && transfer.request.origin == origin {
             if let stream = transfer.evidence.stream, stream > lastStream { transfer.evidence.isProven = true }
         }
     }

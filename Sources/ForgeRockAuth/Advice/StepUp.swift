@@ -107,7 +107,7 @@ extension ForgeRock {
 ///
 /// It stands inside `Recovery`, so that each attempt carries the newest session, and sends it to the given origins and
 /// to no other.
-public struct SessionCookie: Middleware {
+public struct SessionCookie: CredentialPresenting {
     private let forgeRock: ForgeRock
     private let audience: Set<Origin>
 
@@ -140,5 +140,13 @@ public struct SessionCookie: Middleware {
             isPresented: context.record.presented?.kind != .access && !request.headerFields.contains(.authorization)
         )
         return try await layer.intercept(request, body: body, context: context, next: next)
+    }
+
+    /// Whose session a request is going to carry.
+    public func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity? {
+        guard audience.contains(Origin(of: request)), !request.headerFields.contains(.authorization) else { return nil }
+        return try? await forgeRock.api.tokens.read().credentials.ssoToken.map {
+            CredentialIdentity(session: $0.reveal())
+        }
     }
 }

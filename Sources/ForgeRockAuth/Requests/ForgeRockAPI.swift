@@ -57,7 +57,8 @@ struct ForgeRockAPI: Sendable {
                 resend: call.resend,
                 classifier: ForgeRockClassifier(),
                 account: call.account,
-                credentialID: "",
+                // Steps of a journey present no credential that limits are counted by; a session does.
+                credentialID: call.presents == .session ? nil : "",
                 presents: call.presents,
                 attemptLayers: try await layers(for: call),
                 followsRedirects: call.followsRedirects,

@@ -10,7 +10,7 @@ struct SessionCookieName {
 }
 
 /// Presents the session to PingAM, to the origin it belongs to and to no other.
-struct SessionCookieLayer: Middleware {
+struct SessionCookieLayer: CredentialPresenting {
     let origin: Origin
     let cookieName: SessionCookieName
     let token: Secret
@@ -39,6 +39,11 @@ struct SessionCookieLayer: Middleware {
         var response = try await next(request, body: body, context: context)
         if cookieName.isAssumed, isPresented, response.outcome.isFailure { response.outcome.tokenAction = .keep }
         return response
+    }
+
+    /// Whose session a request is going to carry.
+    func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity? {
+        isPresented && Origin(of: request) == origin ? CredentialIdentity(session: token.reveal()) : nil
     }
 }
 

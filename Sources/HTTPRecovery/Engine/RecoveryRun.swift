@@ -75,6 +75,7 @@ struct RecoveryRun {
             }
             let gate = await gates.close(for: outcome, by: response?.origin)
             lastFailure = (outcome, response)
+            if outcome.kind == .accountLocked { lockouts += 1 }
             failureToRetry = outcome.kind
             try await react(to: outcome, gate: gate, response: response, wasSent: true)
         }
@@ -105,6 +106,8 @@ struct RecoveryRun {
     }
 
     private var lastFailure: (outcome: Outcome, response: Response?)?
+
+    private var lockouts = 0
 
     /// Counts the call, or charges the request where it continues one, which may have to wait.
     private mutating func enter() async throws {
@@ -157,6 +160,7 @@ struct RecoveryRun {
             outcome: outcome,
             wasSent: wasSent,
             attempts: attempts,
+            lockouts: lockouts,
             previousDelay: previousDelay,
             method: request.method,
             repairs: repairs,

@@ -11,6 +11,9 @@ public struct Situation: Sendable {
     /// The attempts that were sent so far.
     public var attempts: Int
 
+    /// How many of the answers have told of a lockout.
+    public var lockouts: Int
+
     /// The delay of our own backoff before the last attempt; zero before the first.
     public var previousDelay: Duration
 
@@ -31,6 +34,7 @@ public struct Situation: Sendable {
         outcome: Outcome,
         wasSent: Bool = true,
         attempts: Int = 1,
+        lockouts: Int = 0,
         previousDelay: Duration = .zero,
         method: HTTPRequest.Method = .get,
         repairs: [String] = [],
@@ -40,6 +44,7 @@ public struct Situation: Sendable {
         self.outcome = outcome
         self.wasSent = wasSent
         self.attempts = attempts
+        self.lockouts = lockouts
         self.previousDelay = previousDelay
         self.method = method
         self.repairs = repairs

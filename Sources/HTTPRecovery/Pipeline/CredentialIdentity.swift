@@ -19,4 +19,9 @@ public struct CredentialIdentity: Sendable, Hashable {
         self.name = name
         self.formerNames = formerNames
     }
+
+    /// The identity of a session, by a fingerprint of what presents it.
+    package init(session: String) {
+        self.init(name: "session \(Fingerprint.text(of: session))")
+    }
 }

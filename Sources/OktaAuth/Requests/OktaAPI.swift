@@ -61,7 +61,7 @@ struct OktaAPI: Sendable {
             classifier: OktaCallClassifier(purpose: call.purpose),
             account: call.isAttempt ? account : nil,
             // Steps present no credential that limits are counted by.
-            credentialID: call.presents == .access ? nil : "",
+            credentialID: call.presents == .access || call.presents == .session ? nil : "",
             presents: call.presents,
             attemptLayers: [OktaRetryFields()] + call.layers,
             followsRedirects: false,

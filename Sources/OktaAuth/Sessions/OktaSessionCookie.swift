@@ -3,7 +3,7 @@ import HTTPRecovery
 import HTTPTypes
 
 /// Presents the org's session as its cookie, and says which one it was.
-struct OktaSessionCookie: Middleware {
+struct OktaSessionCookie: CredentialPresenting {
     let tokens: any TokenStore
 
     func intercept(
@@ -23,5 +23,10 @@ struct OktaSessionCookie: Middleware {
         }
         context.present(PresentedCredential(kind: .session, version: stored.version(of: .session) ?? 0))
         return try await next(request, body: body, context: context)
+    }
+
+    /// Whose session a request is going to carry.
+    func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity? {
+        try? await tokens.read().credentials.sessionID.map { CredentialIdentity(session: $0) }
     }
 }

@@ -1,8 +1,9 @@
-import AuthRecovery
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
 import Testing
+
+@testable import AuthRecovery
 
 /// What becomes of a rotating refresh token when the answer to its use is lost.
 @Suite struct RenewalDoubtTests {
@@ -154,6 +155,58 @@ import Testing
         #expect(try await bench.sendSkipping() == .ok, "within the grace")
     }
 
+    /// Who was held up until somebody else took over cannot say that the token was not used.
+    @Test func whoHasLostTheLeaseEndsNobodysDoubt() async throws {
+        let clock = ManualClock()
+        let store = InMemoryTokenStore(RotatingServer.first)
+        let renewer = HeldUpRenewer {
+            // For the other one, time has gone on. It presents the token, and its answer is lost.
+            let later = ManualClock()
+            let time = later.timeSource()
+            later.advance(by: .seconds(6))
+            let lease = try #require(await store.acquireLease(for: .seconds(5), time: time))
+            await lease.release()
+        }
+        let tokens = TokenManager(store: store, renewer: renewer)
+        let runtime = Runtime(time: clock.timeSource())
+        let error = await #expect(throws: RecoveryError.self) {
+            try await tokens.renew(CallContext(record: CallRecord(), runtime: runtime))
+        }
+        #expect(error?.kind == .transport)
+        #expect(await store.read().credentials.renewalBeganAt != nil, "the doubt stays")
+    }
+
+    /// The wall clock was set between the starts of two processes of one machine.
+    @Test(arguments: [60, -60])
+    func processesOfOneMachineMeasureTheGraceAlike(seconds: Int) async throws {
+        let clock = ManualClock()
+        let reading: @Sendable () -> BootClock.Reading = {
+            BootClock.Reading(boot: "run", microseconds: clock.now.offset.components.seconds * 1_000_000)
+        }
+        let start = clock.timeSource().wallTime
+        func time(_ step: Int) -> TimeSource {
+            TimeSource(
+                clock.timeSource(wallTime: start.advanced(by: .seconds(step))),
+                bootClock: BootClock(reading)
+            )
+        }
+        let mine = time(0)
+        var credentials = RotatingServer.first
+        credentials.markRenewal(at: time(seconds))
+        // The stored form keeps it.
+        credentials = try Credentials(json: JSONValue(parsing: credentials.json.description))
+        #expect(credentials.renewalBegan(by: mine) == mine.wallTime)
+        clock.advance(by: .seconds(40))
+        let began = try #require(credentials.renewalBegan(by: mine))
+        #expect(mine.wallTime.elapsed(since: began) == .seconds(40))
+        #expect(RenewalRules.graceLeft(since: began, reuse: grace, at: mine.wallTime) == nil)
+        // In another run of the machine there is only the wall clock.
+        let other = TimeSource(mine, bootClock: BootClock { BootClock.Reading(boot: "other", microseconds: 1) })
+        #expect(credentials.renewalBegan(by: other) == start.advanced(by: .seconds(seconds)))
+        credentials.renewalBeganAt = nil
+        #expect(credentials.renewalBegan(by: mine) == nil && credentials.json["renewal_began_boot"] == nil)
+    }
+
     @Test func aServerThatDoesNotRotateIsAskedAgain() async throws {
         let bench = RenewalBench([.lost, .lost], reuse: .reusable, rotates: false)
         bench.server.expireAccess()
@@ -183,5 +236,18 @@ private final class WaitingRenewer: TokenRenewer {
         try await time.sleep(for: delay)
         sent.withLock { $0 = true }
         return credentials
+    }
+}
+
+/// A renewer that never sends, because something else comes first.
+private struct HeldUpRenewer: TokenRenewer {
+    let reuse = RefreshTokenReuse.rotating(grace: .seconds(30))
+    let first: @Sendable () async throws -> Void
+
+    func canRenew(_ credentials: Credentials) -> Bool { true }
+
+    func renew(_ credentials: Credentials) async throws -> Credentials {
+        try await first()
+        throw TransportError(.cannotConnect, .neverSent, message: "")
     }
 }

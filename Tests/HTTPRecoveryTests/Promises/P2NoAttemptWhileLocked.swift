@@ -20,6 +20,16 @@ import Testing
         #expect(bench.transport.received.count == 3)
     }
 
+    @Test func whatMeetsASecondLockoutIsNotSentAThirdTime() async throws {
+        let locked = ScriptedTransport.Step.status(423, ["lockout": "60"])
+        let bench = Bench([locked, locked, locked], classifier: LockoutClassifier())
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.sendSkippingWaits(Bench.post, options: ada)
+        }
+        #expect(error?.reason == .accountLocked && error?.retryAfter == .seconds(60))
+        #expect(bench.transport.received.count == 2)
+    }
+
     @Test func withoutAPolicyTheyFailAtOnceWithTheTimeLeft() async throws {
         let bench = Bench([.status(423, ["lockout": "60"])], classifier: LockoutClassifier()) { Recovery {} }
         await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.post, options: ada) }

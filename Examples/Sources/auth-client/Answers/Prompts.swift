@@ -83,7 +83,7 @@ final class Prompts: Sendable {
         }
         while true {
             let text = try await ask("Which one? [1-\(factors.count)] ", isHidden: false)
-            if let number = Int(text), factors.indices.contains(number - 1) { return factors[number - 1] }
+            if let number = Int(text), number > 0, number <= factors.count { return factors[number - 1] }
             if let factor = factors.first(where: { $0.providerName == text }) { return factor }
             tell("Please answer with a number from 1 to \(factors.count); Ctrl-C ends the sign-in.")
         }
