@@ -170,8 +170,7 @@ struct Renewal: Sendable {
     private func forgetDoubt(about sent: Credentials) async throws {
         guard sent.renewalBeganAt != nil else { return }
         try await store.update { credentials in
-            guard credentials.refreshToken == sent.refreshToken, credentials.renewalBeganAt == sent.renewalBeganAt
-            else { return }
+            guard credentials.refreshToken == sent.refreshToken else { return }
             credentials.renewalBeganAt = nil
         }
     }
