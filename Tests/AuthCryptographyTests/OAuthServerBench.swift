@@ -23,7 +23,7 @@ struct OAuthServerBench {
         holdUp: (@Sendable (ManualClock, Int) -> Void)? = nil
     ) throws {
         transport = ScriptedTransport(steps, then: .status(418), holdUp: { [clock] in holdUp?(clock, $0) })
-        let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: 1))
+        let runtime = Runtime.manual(clock)
         client = RecoveringClient(transport: transport, runtime: runtime) {
             Recovery {
                 NonceRetry()

@@ -24,7 +24,7 @@ struct Bench {
         let used: any TokenStore = other ?? tokens
         self.tokens = tokens
         transport = ScriptedTransport(steps)
-        let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: 1))
+        let runtime = Runtime.manual(clock)
         client = RecoveringClient(transport: transport, runtime: runtime) {
             Recovery {
                 RateLimitBackoff()

@@ -34,7 +34,7 @@ import Testing
                 enforcesTimeouts: enforcesTimeouts,
                 holdUp: { [clock] in holdUp?(clock, $0) }
             )
-            let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: 1))
+            let runtime = Runtime.manual(clock)
             let layer =
                 isTokenEndpoint
                 ? DPoPAuthorization(prover: prover, nonces: nonces, clocks: clocks, audience: [Self.origin])

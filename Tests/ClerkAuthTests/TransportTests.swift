@@ -12,7 +12,7 @@ import Testing
         let tokens = InMemoryTokenStore()
         let client = RecoveringClient(
             transport: transport,
-            runtime: Runtime(time: clock.timeSource(), random: RandomSource(seed: 1))
+            runtime: .manual(clock)
         ) { Recovery() }
         let clerk = try Clerk(frontendAPI: "https://clerk.example.com", client: client, tokens: tokens)
         let person = Person([

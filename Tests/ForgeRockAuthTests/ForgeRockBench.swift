@@ -30,7 +30,7 @@ struct ForgeRockBench {
     ) throws {
         // A server that has no more to say has failed: no test goes on by accident.
         transport = ScriptedTransport(steps, then: .status(418))
-        let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: 1))
+        let runtime = Runtime.manual(clock)
         client = RecoveringClient(transport: transport, runtime: runtime, middlewares: middlewares)
         self.tokens = tokens ?? InMemoryTokenStore(credentials)
         forgeRock = try ForgeRock(

@@ -52,7 +52,8 @@ public struct RenewalEnding: Sendable {
     private func wait(deadline: TimeSource.Instant?, _ isInterrupted: Locked<Bool>) async {
         guard tokens.isRenewing else { return }
         let left = deadline.map { max(time.now.duration(to: $0), .zero) }
-        let limit = min(left.map { $0 + Self.afterDeadline } ?? RenewalOptions().timeout, RenewalOptions().timeout)
+        let timeout = RenewalOptions().timeout
+        let limit = left.map { min($0 + Self.afterDeadline, timeout) } ?? timeout
         let notice = Task.detached {
             // Where nothing presses, nobody is told of what is over before it has been read.
             if left != .zero { try await time.sleep(for: .seconds(1)) }

@@ -42,9 +42,7 @@ public struct SessionRenewal: RecoveryPolicy {
 
         func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult {
             guard let presented = context.record.presented else {
-                // Nothing of ours was shown, so nothing of ours has ended.
-                var outcome = outcome
-                if outcome.tokenAction != .clear { outcome.credential = nil }
+                // Nothing of ours was shown, so nothing of ours can be renewed.
                 return .reauthenticationRequired(after: outcome)
             }
             return try await tokens.repair(presented, after: outcome, context: context)

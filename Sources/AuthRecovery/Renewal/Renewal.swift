@@ -100,8 +100,7 @@ struct Renewal: Sendable {
                         return try await rejected(outcome, sent: sent)
                     }
                     if use.isFirst, !RenewalRules.isInDoubt(after: outcome, reuse: renewer.reuse) {
-                        // Who has lost the lease knows of the own use alone: somebody else may have used it since.
-                        if try await nobodyElseHasHeld(lease) { try await forgetDoubt(about: sent) }
+                        try await forgetDoubt(about: sent, since: lease)
                     }
                     guard
                         let delay = RenewalRules.delay(
@@ -158,17 +157,24 @@ struct Renewal: Sendable {
         }
     }
 
-    /// Whether the lease is still the last one that was granted, though it may have run out.
-    private func nobodyElseHasHeld(_ lease: any TokenLease) async throws -> Bool {
-        if await lease.extend(for: options.lease) { return true }
-        guard let next = try await store.acquireLease(for: options.lease, time: time) else { return false }
+    /// Writes down that the refresh token was not used after all, unless somebody else may have used it since.
+    ///
+    /// Who has lost the lease knows of the own use alone. One that has only run out is taken again: nobody has had it in
+    /// between where the fence is the next.
+    private func forgetDoubt(about sent: Credentials, since lease: any TokenLease) async throws {
+        guard sent.renewalBeganAt != nil else { return }
+        if await lease.extend(for: options.lease) { return try await forgetDoubt(about: sent) }
+        guard let next = try await store.acquireLease(for: options.lease, time: time) else { return }
+        do {
+            if next.fence == lease.fence + 1 { try await forgetDoubt(about: sent) }
+        } catch {
+            await next.release()
+            throw error
+        }
         await next.release()
-        return next.fence == lease.fence + 1
     }
 
-    /// Writes down that the refresh token was not used after all.
     private func forgetDoubt(about sent: Credentials) async throws {
-        guard sent.renewalBeganAt != nil else { return }
         try await store.update { credentials in
             guard credentials.refreshToken == sent.refreshToken else { return }
             credentials.renewalBeganAt = nil

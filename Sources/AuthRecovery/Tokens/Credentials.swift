@@ -117,8 +117,7 @@ extension Credentials {
     /// one run of the machine its boot clock tells.
     func renewalBegan(by time: TimeSource) -> Timestamp? {
         guard renewalBeganAt != nil, let mark = renewalBootReading, !mark.boot.isEmpty,
-            let now = time.bootClock?.read(), now.boot == mark.boot, now.microseconds >= mark.microseconds,
-            mark.microseconds >= 0
+            let now = time.bootClock?.read(), now.boot == mark.boot, now.microseconds >= mark.microseconds
         else { return renewalBeganAt }
         return time.wallTime.advanced(by: .microseconds(mark.microseconds - now.microseconds))
     }

@@ -24,8 +24,11 @@ public enum RepairResult: Sendable {
     case failed(Outcome, reason: StopReason = .repairFailed, cause: (any Error)? = nil)
 
     /// Nothing that is held can help any more: somebody has to sign in.
+    ///
+    /// The conclusion names a credential only where that was refused for good: else none is known to have ended.
     public static func reauthenticationRequired(after outcome: Outcome) -> RepairResult {
         var conclusion = outcome
+        if outcome.tokenAction != .clear { conclusion.credential = nil }
         conclusion.kind = .reauthenticationRequired
         conclusion.remedies = [.reauthenticate]
         return .failed(conclusion)

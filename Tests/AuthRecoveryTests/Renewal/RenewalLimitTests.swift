@@ -15,7 +15,7 @@ import Testing
             .status(429, ["retry-after": "61"], body: #"{"error":"temporarily_unavailable"}"#),
             .status(200, ["content-type": "application/json"], body: Self.grant),
         ])
-        let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: 1))
+        let runtime = Runtime.manual(clock)
         let client = RecoveringClient(transport: transport, runtime: runtime) { Recovery() }
         let oauth = OAuthClient(
             server: try OAuthServer(endpoints: [.token: "https://id.example.com/token"]),

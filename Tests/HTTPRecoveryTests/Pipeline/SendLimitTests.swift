@@ -25,7 +25,7 @@ struct SendLimitTests {
             )
             client = RecoveringClient(
                 transport: transport,
-                runtime: Runtime(time: clock.timeSource(), random: RandomSource(seed: 1))
+                runtime: .manual(clock)
             ) {
                 Recovery()
             }
