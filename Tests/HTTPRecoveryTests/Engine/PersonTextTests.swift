@@ -17,6 +17,21 @@ struct PersonTextTests {
         return RecoveryError(outcome: outcome, reason: reason)
     }
 
+    /// A refusal that takes nothing away proves no end, whichever credential it names.
+    @Test(arguments: [Outcome.TokenAction.keep, .clear, .rotate])
+    func whoeverHasToSignInIsToldOfAnEndOnlyWhereSomethingWasRefusedForGood(action: Outcome.TokenAction) throws {
+        var refusal = Outcome(.credentialRejected, status: 401)
+        refusal.credential = .session
+        refusal.tokenAction = action
+        guard case .failed(let conclusion, let reason, _) = RepairResult.reauthenticationRequired(after: refusal) else {
+            Issue.record("nothing is repaired")
+            return
+        }
+        #expect(conclusion.kind == .reauthenticationRequired && conclusion.remedies == [.reauthenticate])
+        let error = RecoveryError(outcome: conclusion, reason: reason)
+        #expect((error.userMessage == Self.ended) == (action == .clear))
+    }
+
     @Test func aSessionHasEndedOnlyWhereThatIsKnown() {
         #expect(Self.error(.credentialRejected, tokenAction: .clear, credential: .access).userMessage == Self.ended)
         let concluded = Self.error(.reauthenticationRequired, .repairFailed, tokenAction: .clear, credential: .access)
