@@ -1,12 +1,12 @@
 // What Linux has for waiting on many sockets: Swift's Glibc module leaves it out, and its union of pointers and
 // numbers is kept out of the Swift code here.
 #pragma once
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 
 /// What happened to the socket that was registered under a token.
 struct sandbox_event {
@@ -41,9 +41,30 @@ static inline int sandbox_epoll_wait(int poll, struct sandbox_event *events, int
     return count;
 }
 
-/// The milliseconds since the newest bytes came in on a socket, whether they were read or not; 0 where it is not known.
-static inline uint32_t sandbox_milliseconds_since_data(int socket) {
-    struct tcp_info info = {0};
-    socklen_t length = sizeof info;
-    return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.tcpi_last_data_recv : 0;
+/// Asks the kernel to note when bytes arrive; what a listener is asked holds for the connections that it takes.
+static inline int sandbox_stamp_arrivals(int socket) {
+    int on = 1;
+    return setsockopt(socket, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
+}
+
+/// `recv`, and when the newest of the bytes arrived, in milliseconds of the system's clock; 0 where it was not noted.
+static inline ssize_t sandbox_receive(int socket, void *buffer, size_t size, int64_t *arrival) {
+    // The kernel writes a header and a `timespec`; the union aligns them.
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(struct timespec))];
+    } control;
+    struct iovec part = {.iov_base = buffer, .iov_len = size};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    *arrival = 0;
+    ssize_t count = recvmsg(socket, &message, 0);
+    if (count <= 0) return count;
+    for (struct cmsghdr *item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
+        if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_TIMESTAMPNS) continue;
+        struct timespec time;
+        memcpy(&time, CMSG_DATA(item), sizeof time);
+        *arrival = (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+    }
+    return count;
 }

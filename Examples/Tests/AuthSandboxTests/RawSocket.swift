@@ -1,5 +1,7 @@
 import Glibc
 
+@testable import AuthSandbox
+
 /// A blocking socket to the sandbox that sees what really comes over the wire.
 final class RawSocket {
     /// How the server ended the connection.
@@ -20,6 +22,7 @@ final class RawSocket {
         name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var timeout = timeval(tv_sec: timeoutMilliseconds / 1000, tv_usec: timeoutMilliseconds % 1000 * 1000)
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        Sockets.setOption(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         let result = unsafe withUnsafePointer(to: name) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

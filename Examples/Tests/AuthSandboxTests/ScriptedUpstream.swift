@@ -110,7 +110,7 @@ final class ScriptedUpstream: Sendable {
 
     private static func receive(_ descriptor: Int32) -> String? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        let (count, _) = Sockets.receive(descriptor, into: &buffer)
+        let count = Sockets.receive(descriptor, into: &buffer).count
         return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
 

@@ -34,6 +34,29 @@ struct SocketTests {
         }
     }
 
+    /// What a request is judged by: were it dated too early, what had ended before it was sent would be good again.
+    @Test func bytesAreDatedByTheirArrivalAndNotByTheirReading() throws {
+        let (listener, port) = try Sockets.listen(#require(Sockets.Address("127.0.0.1:0")))
+        defer { close(listener) }
+        let socket = try #require(RawSocket(port: port))
+        var accepted = Sockets.accept(listener)
+        while accepted == nil { accepted = Sockets.accept(listener) }
+        let descriptor = try #require(accepted?.descriptor)
+        defer { close(descriptor) }
+        var buffer = [UInt8](repeating: 0, count: 16)
+        // The kernel begins to date soon after it is asked to.
+        repeat { socket.send("x") } while Sockets.receive(descriptor, into: &buffer).arrival == nil
+        while Sockets.receive(descriptor, into: &buffer).count > 0 {}
+        for _ in 0..<100 {
+            let before = Sockets.milliseconds(CLOCK_REALTIME)
+            socket.send("y")
+            let after = Sockets.milliseconds(CLOCK_REALTIME)
+            while Sockets.milliseconds(CLOCK_REALTIME) < after + 3 {}
+            let arrival = try #require(Sockets.receive(descriptor, into: &buffer).arrival)
+            #expect((before...after).contains(arrival))
+        }
+    }
+
     @Test func twoRequestsAtOnceAreAnsweredInOrder() async throws {
         try await withSandbox { sandbox in
             let socket = try #require(RawSocket(port: sandbox.port))

@@ -1,4 +1,3 @@
-import CSandboxEvents
 import Glibc
 
 /// One client's connection; lives on the event loop's thread only.
@@ -8,6 +7,8 @@ final class Connection {
     let number: Int
     let peer: String
     var parser = RequestParser()
+    /// When its newest bytes arrived, in milliseconds of the system's clock.
+    var arrival: Int64?
     /// What is left to do about the request at hand.
     var steps: ArraySlice<WireStep> = []
     /// The bytes being written.
@@ -87,7 +88,7 @@ final class Connection {
                     body: body,
                     peer: peer,
                     connection: number,
-                    age: age
+                    arrival: arrival
                 )
                 manner = (head.keepAlive, head.method == "HEAD")
                 switch handle(request) {
@@ -99,14 +100,6 @@ final class Connection {
             }
         }
         return .socket
-    }
-
-    /// How long the newest bytes have waited for this thread.
-    ///
-    /// The kernel counts in steps of up to 10 ms; what is within one is no wait.
-    private var age: Int64 {
-        let waited = Int64(sandbox_milliseconds_since_data(descriptor))
-        return waited > 10 ? min(waited, 60_000) : 0
     }
 
     /// Begins to answer the request at hand; the next ``advance(_:)`` carries it out.

@@ -77,10 +77,13 @@ struct EventLoop {
         guard let connection = connections[number] else { return }
         if events & sandbox_event_gone != 0 { return drop(connection) }
         if events & sandbox_event_in != 0 {
-            let (count, error) = Sockets.receive(connection.descriptor, into: &buffer)
-            if count < 0, error != EAGAIN, error != EINTR { return drop(connection) }
-            if count == 0 { connection.sawEnd = true }
-            if count > 0, !connection.isDeaf { connection.parser.append(buffer[..<count]) }
+            let read = Sockets.receive(connection.descriptor, into: &buffer)
+            if read.count < 0, read.errno != EAGAIN, read.errno != EINTR { return drop(connection) }
+            if read.count == 0 { connection.sawEnd = true }
+            if read.count > 0, !connection.isDeaf {
+                connection.parser.append(buffer[..<read.count])
+                connection.arrival = read.arrival
+            }
             if connection.parser.pendingCount > Self.maximumPending { return drop(connection) }
         }
         advance(connection)

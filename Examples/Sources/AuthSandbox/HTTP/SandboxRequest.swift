@@ -15,8 +15,8 @@ struct SandboxRequest: Sendable {
     var peer: String
     /// Which connection it came on, counted from 1.
     var connection: Int
-    /// How long it has lain here unread, in milliseconds: a busy machine makes no client late.
-    var age: Int64
+    /// When its last bytes arrived, in milliseconds of the system's clock; nil where that is not known.
+    var arrival: Int64?
     /// Whether it is meant for an upstream, whose paths nobody here knows.
     var isForUpstream = false
 
@@ -33,10 +33,10 @@ struct SandboxRequest: Sendable {
         body: [UInt8] = [],
         peer: String = "127.0.0.1",
         connection: Int = 0,
-        age: Int64 = 0
+        arrival: Int64? = nil
     ) {
         self.method = method
-        self.age = age
+        self.arrival = arrival
         // The absolute form is what a proxy is sent; only its path and query matter here.
         var rest = Substring(target)
         if let scheme = rest.firstRange(of: "://"), !rest.hasPrefix("/") {

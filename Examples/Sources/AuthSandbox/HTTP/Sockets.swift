@@ -1,3 +1,4 @@
+import CSandboxEvents
 import Glibc
 
 /// The few system calls that the server needs, with their pointers kept in one place.
@@ -38,6 +39,7 @@ enum Sockets {
         let descriptor = socket(family, kind, 0)
         guard descriptor >= 0 else { throw SandboxError(.cannotListen, "cannot open a socket: \(lastError())") }
         setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
+        _ = sandbox_stamp_arrivals(descriptor)
         let bound: Int32
         if family == AF_INET {
             var name = sockaddr_in()
@@ -94,12 +96,23 @@ enum Sockets {
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, size)
     }
 
-    /// Reads what is there: the bytes, none at the end of the stream, nil when it would block or failed (then errno).
-    static func receive(_ descriptor: Int32, into buffer: inout [UInt8]) -> (count: Int, errno: Int32) {
+    /// What one read brought.
+    struct Received {
+        /// How many bytes; 0 at the end of the stream, less when it would block or failed.
+        var count: Int
+        /// Why it failed.
+        var errno: Int32
+        /// When the newest of the bytes arrived, in milliseconds of the system's clock; nil where the kernel has not noted it.
+        var arrival: Int64?
+    }
+
+    /// Reads what is there.
+    static func receive(_ descriptor: Int32, into buffer: inout [UInt8]) -> Received {
+        var arrival: Int64 = 0
         let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-            unsafe recv(descriptor, bytes.baseAddress, bytes.count, 0)
+            unsafe sandbox_receive(descriptor, bytes.baseAddress, bytes.count, &arrival)
         }
-        return (count, count < 0 ? errno : 0)
+        return Received(count: count, errno: count < 0 ? errno : 0, arrival: arrival > 0 ? arrival : nil)
     }
 
     /// Writes what the kernel takes.

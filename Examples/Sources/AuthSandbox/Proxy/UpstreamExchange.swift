@@ -68,13 +68,13 @@ final class UpstreamExchange {
             isConnected = true
         }
         write()
-        let (count, error) = Sockets.receive(descriptor, into: &buffer)
-        if count < 0 {
-            if error == EAGAIN || error == EINTR { return nil }
+        let read = Sockets.receive(descriptor, into: &buffer)
+        if read.count < 0 {
+            if read.errno == EAGAIN || read.errno == EINTR { return nil }
             // A close-delimited body that ends so may be cut.
             return outcome(.failure(UpstreamFailure(.closed, "it reset the connection")))
         }
-        switch count == 0 ? parser.end() : parser.append(buffer[..<count]) {
+        switch read.count == 0 ? parser.end() : parser.append(buffer[..<read.count]) {
         case .incomplete: return nil
         case .answer(let response):
             wasSent = true
