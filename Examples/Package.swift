@@ -18,7 +18,7 @@ let package = Package(
     targets: [
         // Needs the C library alone: no Foundation, no NIO. A test that links it starts in milliseconds.
         .target(name: "AuthSandbox", dependencies: ["CSandboxEvents", "Locking"]),
-        .systemLibrary(name: "CSandboxEvents"),
+        .target(name: "CSandboxEvents"),
         .executableTarget(
             name: "auth-sandbox",
             dependencies: [

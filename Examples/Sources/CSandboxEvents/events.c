@@ -1,37 +1,30 @@
-// What Linux has for waiting on many sockets: Swift's Glibc module leaves it out, and its union of pointers and
-// numbers is kept out of the Swift code here.
-#pragma once
-#include <stdint.h>
+#include "CSandboxEvents.h"
+
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 
-/// What happened to the socket that was registered under a token.
-struct sandbox_event {
-    uint64_t token;
-    uint32_t kinds;
-};
+const uint32_t sandbox_event_in = EPOLLIN;
+const uint32_t sandbox_event_out = EPOLLOUT;
+const uint32_t sandbox_event_gone = EPOLLERR | EPOLLHUP;
 
-static const uint32_t sandbox_event_in = EPOLLIN;
-static const uint32_t sandbox_event_out = EPOLLOUT;
-static const uint32_t sandbox_event_gone = EPOLLERR | EPOLLHUP;
+int sandbox_eventfd_create(void) { return eventfd(0, EFD_CLOEXEC); }
 
-static inline int sandbox_eventfd_create(void) { return eventfd(0, EFD_CLOEXEC); }
-static inline int sandbox_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+int sandbox_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
-static inline int sandbox_epoll_add(int poll, int socket, uint32_t kinds, uint64_t token) {
+int sandbox_epoll_add(int poll, int socket, uint32_t kinds, uint64_t token) {
     struct epoll_event event = {.events = kinds, .data = {.u64 = token}};
     return epoll_ctl(poll, EPOLL_CTL_ADD, socket, &event);
 }
 
-static inline int sandbox_epoll_change(int poll, int socket, uint32_t kinds, uint64_t token) {
+int sandbox_epoll_change(int poll, int socket, uint32_t kinds, uint64_t token) {
     struct epoll_event event = {.events = kinds, .data = {.u64 = token}};
     return epoll_ctl(poll, EPOLL_CTL_MOD, socket, &event);
 }
 
-static inline int sandbox_epoll_wait(int poll, struct sandbox_event *events, int capacity, int milliseconds) {
+int sandbox_epoll_wait(int poll, struct sandbox_event *events, int capacity, int milliseconds) {
     struct epoll_event found[256];
     int count = epoll_wait(poll, found, capacity < 256 ? capacity : 256, milliseconds);
     for (int index = 0; index < count; index++) {
@@ -41,14 +34,12 @@ static inline int sandbox_epoll_wait(int poll, struct sandbox_event *events, int
     return count;
 }
 
-/// Asks the kernel to note when bytes arrive; what a listener is asked holds for the connections that it takes.
-static inline int sandbox_stamp_arrivals(int socket) {
+int sandbox_stamp_arrivals(int socket) {
     int on = 1;
     return setsockopt(socket, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
 }
 
-/// `recv`, and when the newest of the bytes arrived, in milliseconds of the system's clock; 0 where it was not noted.
-static inline ssize_t sandbox_receive(int socket, void *buffer, size_t size, int64_t *arrival) {
+intptr_t sandbox_receive(int socket, void *buffer, size_t size, int64_t *arrival) {
     // The kernel writes a header and a `timespec`; the union aligns them.
     union {
         struct cmsghdr header;
