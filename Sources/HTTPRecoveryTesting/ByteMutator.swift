@@ -1,5 +1,13 @@
 import HTTPRecovery
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// Damages bytes at random, the same way for the same seed: what a fuzz test feeds to a parser of network input.
 public struct ByteMutator: Sendable {
     /// The most bytes that a damaged text has.
@@ -12,6 +20,17 @@ public struct ByteMutator: Sendable {
     /// - Parameter seed: What the damage depends on.
     public init(seed: UInt64) {
         random = RandomSource(seed: seed)
+    }
+
+    /// How often a fuzz test tries: the number, or that many times more where the environment has a `FUZZ_FACTOR`.
+    ///
+    /// - Parameter count: What is enough for each change of the code.
+    /// - Returns: The number, times the factor (a whole number of 1 to 10,000, else 1).
+    public static func rounds(_ count: Int) -> Int {
+        guard let text = unsafe getenv("FUZZ_FACTOR"), let factor = unsafe Int(String(cString: text)),
+            (1...10_000).contains(factor)
+        else { return count }
+        return count.multipliedReportingOverflow(by: factor).overflow ? count : count * factor
     }
 
     /// A random number in `0 ..< bound`; 0 for a bound below 1.

@@ -24,7 +24,7 @@ struct ClerkHostileInputTests {
 
     @Test func damagedAnswersAlwaysComeToAnOutcome() {
         let mutator = ByteMutator(seed: 1)
-        for _ in 0..<6000 {
+        for _ in 0..<ByteMutator.rounds(6000) {
             var fields = HTTPFields()
             fields[.authorization] = mutator.below(2) == 0 ? nil : "Bearer"
             fields[.retryAfter] = String(decoding: mutator.mutate("120".utf8), as: UTF8.self)

@@ -170,7 +170,7 @@ import Testing
             #"{"errors":[{"code":"user_locked","meta":{"lockout_expires_in_seconds":30}}]}"#,
             #"{"errors":[{"code":"verification_expired"}],"meta":{"client":\#(client)}}"#,
         ]
-        for _ in 0..<60 {
+        for _ in 0..<ByteMutator.rounds(60) {
             let steps: [ScriptedTransport.Step] = (0..<40).map { _ in
                 let body = Array(mutator.pick(bodies).utf8)
                 let bytes = mutator.below(3) == 0 ? mutator.mutate(body) : body
@@ -208,7 +208,7 @@ import Testing
             #"{"errors":[{"code":"authentication_invalid"}],"meta":{"client":\#(client)}}"#,
             #"{"errors":[{"code":"session_reverification_required","meta":{"reverification":{"level":"multi_factor"}}}]}"#,
         ]
-        for _ in 0..<30 {
+        for _ in 0..<ByteMutator.rounds(30) {
             let steps: [ScriptedTransport.Step] = (0..<60).map { _ in
                 let body = Array(mutator.pick(bodies).utf8)
                 let bytes = mutator.below(3) == 0 ? mutator.mutate(body) : body

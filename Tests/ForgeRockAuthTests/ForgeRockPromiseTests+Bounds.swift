@@ -201,7 +201,7 @@ actor Latch {
         let paths = [
             Exchanged.authenticate, Exchanged.sessions, Exchanged.users, Exchanged.token, "/davinci/x", "/", "",
         ]
-        for _ in 0..<8000 {
+        for _ in 0..<ByteMutator.rounds(8000) {
             var fields = HTTPFields()
             fields[.location] = String(decoding: mutator.mutate(mutator.pick(locations).utf8), as: UTF8.self)
             fields[.wwwAuthenticate] = String(
@@ -250,7 +250,7 @@ actor Latch {
     @Test(.timeLimit(.minutes(30)), arguments: 1...6)
     func aBrokenAnswerEndsInASessionOrATypedError(seed: Int) async throws {
         let mutator = ByteMutator(seed: UInt64(seed))
-        for _ in 0..<40 {
+        for _ in 0..<ByteMutator.rounds(40) {
             let script: [ScriptedTransport.Step] = (0..<40).map { _ in
                 let body = Array(mutator.pick(Self.bodies).utf8)
                 let bytes = mutator.below(3) == 0 ? mutator.mutate(body) : body

@@ -30,7 +30,7 @@ struct HostileInputTests {
         let statuses = [200, 202, 302, 400, 401, 403, 404, 409, 413, 422, 429, 500, 503, 529, 999]
         let presented: [Outcome.CredentialKind?] = Outcome.CredentialKind.allCases + [nil]
         do {
-            for _ in 0..<6000 {
+            for _ in 0..<ByteMutator.rounds(6000) {
                 var fields = HTTPFields()
                 for _ in 0...mutator.below(6) {
                     let (name, value) = mutator.pick(Self.headers)
@@ -62,7 +62,7 @@ struct HostileInputTests {
             {"name":"n","request":{"method":"POST","path":"/v1/x","presented":"access"},"status":401,"headers":{"retry-after":"5","www-authenticate":["Bearer error=\"invalid_token\""]},"body":"{\"error\":\"x\"}","client_now":1767225600,"error":"unknown"}
             """#.utf8
         )
-        for _ in 0..<6000 {
+        for _ in 0..<ByteMutator.rounds(6000) {
             let answer = ClassificationRecord.answer(
                 to: mutator.mutate(line),
                 by: HTTPClassifier(),

@@ -290,7 +290,7 @@ import Testing
 
     @Test func damagedAnswersAlwaysComeToAnOutcome() {
         let mutator = ByteMutator(seed: 1)
-        for _ in 0..<6000 {
+        for _ in 0..<ByteMutator.rounds(6000) {
             var fields = HTTPFields()
             for (name, value) in [
                 ("x-rate-limit-reset", "1893456048"), ("x-rate-limit-limit", "0"), ("retry-after", "5"),
@@ -338,7 +338,7 @@ import Testing
             ),
             OktaJSON.state("SUCCESS", more: #","sessionToken":"t""#), #"{"id":"sid1","status":"ACTIVE"}"#,
         ]
-        for _ in 0..<300 {
+        for _ in 0..<ByteMutator.rounds(300) {
             let steps = (0..<8).map { _ in
                 let body =
                     mutator.below(3) == 0

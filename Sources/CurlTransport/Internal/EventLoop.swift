@@ -73,27 +73,28 @@ final class EventLoop: @unchecked Sendable {
     // MARK: From any thread
 
     func submit(_ command: Command) {
-        let (isAccepted, mustWake) = inbox.withLock { inbox in
-            if inbox.hasStopped { return (false, false) }
+        let isAccepted = inbox.withLock { inbox in
+            if inbox.hasStopped { return false }
             inbox.commands.append(command)
-            let wasSleeping = inbox.isSleeping
-            inbox.isSleeping = false
-            return (true, wasSleeping)
+            wake(&inbox)
+            return true
         }
-        if mustWake { Poller.wake(wakeup) }
         if !isAccepted { refuse(command) }
     }
 
     func submit(_ job: UnownedJob) -> Bool {
-        let (isAccepted, mustWake) = inbox.withLock { inbox in
-            if inbox.hasStopped { return (false, false) }
+        inbox.withLock { inbox in
+            if inbox.hasStopped { return false }
             inbox.jobs.append(job)
-            let wasSleeping = inbox.isSleeping
-            inbox.isSleeping = false
-            return (true, wasSleeping)
+            wake(&inbox)
+            return true
         }
-        if mustWake { Poller.wake(wakeup) }
-        return isAccepted
+    }
+
+    /// Ends the loop's sleep, within the lock: behind it the loop may have ended, and its descriptor's number be another's.
+    private func wake(_ inbox: inout Inbox) {
+        if inbox.isSleeping { Poller.wake(wakeup) }
+        inbox.isSleeping = false
     }
 
     /// Stops the loop and returns when its thread has ended.

@@ -17,7 +17,10 @@ final class Poller {
         /// The mask libcurl wants; 0 when it wants none.
         var wanted: UInt32 = 0
         var shard: Shard?
-        /// Whether libcurl opened it through the hook, so that its closing will be seen too.
+        /// Whether libcurl opened it through the hook.
+        ///
+        /// Then its closing is seen too, unless it is closed before it was connected: libcurl closes such a one without
+        /// a word, after it has taken back what it wanted of it.
         var isHooked = false
         var isHTTP2 = false
         /// Whether a transfer on it has paused: nothing is wanted, but the connection is not idle.
@@ -129,7 +132,8 @@ final class Poller {
             let mask = unsafe events[index].events
             guard Int(socket) < entries.count, entries[Int(socket)].registered != nil else { continue }
             if entries[Int(socket)].wanted == 0 {
-                if !entries[Int(socket)].isPaused { idleEvent(socket) }
+                // What has changed in this turn is perhaps closed, and its number somebody else's: the next turn knows.
+                if !entries[Int(socket)].isPaused, !entries[Int(socket)].isDirty { idleEvent(socket) }
             } else if let shard = entries[Int(socket)].shard {
                 handle(socket, mask, shard)
             }
@@ -177,14 +181,16 @@ final class Poller {
     }
 
     private func apply(_ mask: UInt32, to socket: Int32) {
-        control(entries[Int(socket)].registered == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, mask)
-        entries[Int(socket)].registered = mask
+        let operation = entries[Int(socket)].registered == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
+        // Closing took it off the set, and its number may be somebody else's: it is forgotten, and touched no more.
+        entries[Int(socket)].registered = control(operation, socket, mask) ? mask : nil
     }
 
-    private func control(_ operation: Int32, _ socket: Int32, _ mask: UInt32) {
+    @discardableResult
+    private func control(_ operation: Int32, _ socket: Int32, _ mask: UInt32) -> Bool {
         var event = unsafe epoll_event()
         unsafe event.events = mask
         unsafe event.data.fd = socket
-        _ = unsafe epoll_ctl(epoll, operation, socket, &event)
+        return unsafe epoll_ctl(epoll, operation, socket, &event) == 0
     }
 }

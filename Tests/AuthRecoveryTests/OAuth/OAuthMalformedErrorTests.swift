@@ -103,7 +103,7 @@ struct OAuthMalformedErrorTests {
         ]
         let mutator = ByteMutator(seed: UInt64(status))
         let presented: [Outcome.CredentialKind?] = Outcome.CredentialKind.allCases + [nil]
-        for _ in 0..<500 {
+        for _ in 0..<ByteMutator.rounds(500) {
             let body = String(decoding: mutator.mutate(mutator.pick(bodies).utf8), as: UTF8.self)
             let damaged = fields.map { ($0.0, String(decoding: mutator.mutate($0.1.utf8), as: UTF8.self)) }
             let outcome = OAuthClassifierTests.classify(status, damaged, body: body, presented: mutator.pick(presented))

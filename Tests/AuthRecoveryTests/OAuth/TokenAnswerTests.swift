@@ -131,7 +131,7 @@ struct TokenAnswerTests {
         #expect(UnverifiedJWT(Secret("e30.e30." + String(repeating: "x", count: 70_000))) == nil)
         let mutator = ByteMutator(seed: 3)
         let token = Array(Self.jwt(#"{"iss":"i","sub":"s","iat":1,"exp":1893459600}"#).utf8)
-        for _ in 0..<5000 {
+        for _ in 0..<ByteMutator.rounds(5000) {
             let text = String(decoding: mutator.mutate(token), as: UTF8.self)
             let time = UnverifiedJWT(Secret(text))?.expiresAt?.sinceEpoch ?? .zero
             #expect(time >= .zero - .longest && time <= .longest)
@@ -144,7 +144,7 @@ struct TokenAnswerTests {
             #"{"access_token":"A","token_type":"b","expires_in":"3600","refresh_token":"R","scope":"s","id_token":"e30.e30."}"#
                 .utf8
         )
-        for _ in 0..<5000 {
+        for _ in 0..<ByteMutator.rounds(5000) {
             guard let json = try? JSONValue(parsing: mutator.mutate(body)) else { continue }
             guard let answer = TokenAnswer(json, date: Self.now) else { continue }
             #expect(!answer.accessToken.isEmpty)

@@ -1,0 +1,59 @@
+import Glibc
+import Testing
+
+@testable import CurlTransport
+
+/// Descriptors whose numbers change their owners while events of theirs are under way.
+@Suite(.timeLimit(.minutes(30)))
+struct PollerTests {
+    private static func pair() throws -> (Int32, Int32) {
+        var ends: [Int32] = [-1, -1]
+        try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        return (ends[0], ends[1])
+    }
+
+    private static func receive(_ socket: Int32) -> (count: Int, errno: Int32) {
+        var byte: UInt8 = 0
+        let count = unsafe recv(socket, &byte, 1, Int32(MSG_DONTWAIT))
+        return (count, count < 0 ? errno : 0)
+    }
+
+    /// libcurl closes a connection that never came about without the hook: in the turn of an event of it, its number may
+    /// be that of anything that the program has opened meanwhile.
+    @Test
+    func whatIsClosedWithoutAWordIsTouchedNoMore() async throws {
+        let loop = try #require(EventLoop(configuration: CurlTransport.Configuration().normalized()))
+        try await Task(executorPreference: loop) {
+            let shard = try #require(Shard(loop: loop))
+            let poller = try #require(Poller())
+            let (first, firstPeer) = try Self.pair()
+            let (second, secondPeer) = try Self.pair()
+            let (foreign, foreignPeer) = try Self.pair()
+            defer { for socket in [first, firstPeer, second, secondPeer, foreign, foreignPeer] { close(socket) } }
+            for socket in [first, second] {
+                poller.opened(socket)
+                poller.want(Poller.outMask, on: socket, for: shard)
+            }
+            poller.applyChanges()
+            var handled: [Int32] = []
+            poller.wait(milliseconds: 0) { socket, _, _ in
+                handled.append(socket)
+                let other = socket == first ? second : first
+                poller.remove(other, isHTTP2: false, isPaused: false)
+                // It is closed with that, and the number given away.
+                dup2(foreign, other)
+            }
+            #expect(handled.count == 1)
+            let taken = handled == [first] ? second : first
+            #expect(Self.receive(foreignPeer) == (-1, EAGAIN), "the other's connection stands")
+            poller.applyChanges()
+            var byte: UInt8 = 7
+            #expect(unsafe send(foreignPeer, &byte, 1, 0) == 1)
+            poller.wait(milliseconds: 0) { socket, _, _ in handled.append(socket) }
+            #expect(!handled.contains(taken))
+            #expect(Self.receive(foreign) == (1, 0), "and what comes in on it is left alone")
+            poller.close()
+        }.value
+        await loop.stop()
+    }
+}
