@@ -25,6 +25,8 @@ struct PollerTests {
         let loop = try #require(EventLoop(configuration: CurlTransport.Configuration().normalized()))
         try await Task(executorPreference: loop) {
             let shard = try #require(Shard(loop: loop))
+            // The loop frees it at its end.
+            loop.shards.append(shard)
             let poller = try #require(Poller())
             let (first, firstPeer) = try Self.pair()
             let (second, secondPeer) = try Self.pair()
