@@ -58,4 +58,32 @@ struct PollerTests {
         }.value
         await loop.stop()
     }
+
+    /// Another of libcurl's own, which it opens without the hook as its resolver does, can have the number at once.
+    @Test
+    func aNumberThatLibcurlUsesAgainIsWatched() async throws {
+        let loop = try #require(EventLoop(configuration: CurlTransport.Configuration().normalized()))
+        try await Task(executorPreference: loop) {
+            let shard = try #require(Shard(loop: loop))
+            loop.shards.append(shard)
+            let poller = try #require(Poller())
+            let (first, firstPeer) = try Self.pair()
+            let (second, secondPeer) = try Self.pair()
+            defer { for socket in [first, firstPeer, second, secondPeer] { close(socket) } }
+            poller.opened(first)
+            poller.want(Poller.outMask, on: first, for: shard)
+            poller.applyChanges()
+            poller.remove(first, isHTTP2: false, isPaused: false)
+            dup2(second, first)
+            poller.want(Poller.inMask, on: first, for: shard)
+            poller.applyChanges()
+            var byte: UInt8 = 7
+            #expect(unsafe send(secondPeer, &byte, 1, 0) == 1)
+            var handled: [Int32] = []
+            poller.wait(milliseconds: 0) { socket, _, _ in handled.append(socket) }
+            #expect(handled == [first])
+            poller.close()
+        }.value
+        await loop.stop()
+    }
 }

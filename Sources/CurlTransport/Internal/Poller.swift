@@ -181,9 +181,12 @@ final class Poller {
     }
 
     private func apply(_ mask: UInt32, to socket: Int32) {
-        let operation = entries[Int(socket)].registered == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
-        // Closing took it off the set, and its number may be somebody else's: it is forgotten, and touched no more.
-        entries[Int(socket)].registered = control(operation, socket, mask) ? mask : nil
+        let entry = entries[Int(socket)]
+        // Where the kernel does not know it any more, closing took it off the set. Its number is either what libcurl
+        // wants something of by now, or perhaps somebody else's: that is forgotten, and touched no more.
+        let isChanged = entry.registered != nil && control(EPOLL_CTL_MOD, socket, mask)
+        let mayAdd = entry.registered == nil || entry.wanted != 0
+        entries[Int(socket)].registered = isChanged || mayAdd && control(EPOLL_CTL_ADD, socket, mask) ? mask : nil
     }
 
     @discardableResult
