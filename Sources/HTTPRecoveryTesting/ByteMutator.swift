@@ -22,15 +22,15 @@ public struct ByteMutator: Sendable {
         random = RandomSource(seed: seed)
     }
 
-    /// How often a fuzz test tries: the number, or that many times more where the environment has a `FUZZ_FACTOR`.
+    /// How often a fuzz test tries: the number, or that many times as often where the environment has a `FUZZ_FACTOR`.
     ///
     /// - Parameter count: What is enough for each change of the code.
-    /// - Returns: The number, times the factor (a whole number of 1 to 10,000, else 1).
+    /// - Returns: The number, times the factor (0.001 to 10,000, else 1), at least 1.
     public static func rounds(_ count: Int) -> Int {
-        guard let text = unsafe getenv("FUZZ_FACTOR"), let factor = unsafe Int(String(cString: text)),
-            (1...10_000).contains(factor)
+        guard let text = unsafe getenv("FUZZ_FACTOR"), let factor = unsafe Double(String(cString: text)),
+            (0.001...10_000).contains(factor)
         else { return count }
-        return count.multipliedReportingOverflow(by: factor).overflow ? count : count * factor
+        return max(1, Int(exactly: (Double(count) * factor).rounded()) ?? count)
     }
 
     /// A random number in `0 ..< bound`; 0 for a bound below 1.

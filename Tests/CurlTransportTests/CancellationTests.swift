@@ -23,7 +23,7 @@ struct CancellationTests {
     @Test
     func whileTheHandshakeIsUnanswered() async throws {
         let server = try FaultServer(plan: { _ in .stall }, reply: { _ in .answer() })
-        try await cancel(CurlTransport(), .to(server.authority, scheme: "https")) {
+        try await cancel(CurlTransport.patient(), .to(server.authority, scheme: "https")) {
             try await server.connections(count: 1)
         }
         try await server.hangups(count: 1)
@@ -32,7 +32,7 @@ struct CancellationTests {
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func whileTheAnswerIsAwaited(method: HTTPRequest.Method) async throws {
         let server = try FaultServer(.stall)
-        try await cancel(CurlTransport(), .to(server.authority, method), HTTPBody(method == .post ? "x" : "")) {
+        try await cancel(CurlTransport.patient(), .to(server.authority, method), HTTPBody(method == .post ? "x" : "")) {
             _ = try await server.requests(count: 1)
         }
         try await server.hangups(count: 1)
@@ -44,7 +44,7 @@ struct CancellationTests {
         let server = try FaultServer(plan: { _ in .serve(readingBodiesAfter: gate) }, reply: { _ in .answer() })
         let source = ChunkSource()
         source.send("the beginning")
-        try await cancel(CurlTransport(), .to(server.authority, .post), HTTPBody(once: source.stream)) {
+        try await cancel(CurlTransport.patient(), .to(server.authority, .post), HTTPBody(once: source.stream)) {
             try await server.connections(count: 1)
         }
         try await server.hangups(count: 1)
@@ -56,7 +56,7 @@ struct CancellationTests {
         let server = try FaultServer(
             .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc").then(.open(gate)).then(.stall)
         )
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         let response = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
         let task = Task { try await response.body.collect(upTo: 100) }
         task.cancel()
@@ -67,7 +67,7 @@ struct CancellationTests {
     @Test
     func whileInTheQueue() async throws {
         let server = try FaultServer { $0.path == "/first" ? .stall : .answer() }
-        let transport = CurlTransport(configuration: .init(maxConnectionsPerOrigin: 1))
+        let transport = CurlTransport.patient(.init(maxConnectionsPerOrigin: 1))
         let first = Task { try await transport.fetch(.to(server.authority, .get, "/first")) }
         _ = try await server.requests(count: 1)
         try await cancel(transport, .to(server.authority, .post, "/queued"), HTTPBody("x")) {}
@@ -81,7 +81,7 @@ struct CancellationTests {
     @Test
     func beforeTheStart() async throws {
         let server = try FaultServer(.answer())
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         let task = Task {
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
             return try await transport.fetch(.to(server.authority))
@@ -93,7 +93,7 @@ struct CancellationTests {
     @Test
     func manyAtRandomMoments() async throws {
         let server = try FaultServer { $0.path.hasSuffix("1") ? .stall : .answer(body: "fine") }
-        let transport = CurlTransport(configuration: .init(maxConnectionsPerOrigin: 8))
+        let transport = CurlTransport.patient(.init(maxConnectionsPerOrigin: 8))
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<300 {
                 group.addTask {

@@ -119,7 +119,7 @@ struct FaultTests {
 
     @Test(arguments: faults, [HTTPRequest.Method.get, .post])
     func aFaultHasItsCertainty(fault: Fault, method: HTTPRequest.Method) async throws {
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         let server = try FaultServer(plan: { _ in fault.plan }, reply: { _ in fault.reply })
         let body = method == .post ? HTTPBody("some content") : nil
         let error = try await transport.failure(.to(server.authority, method), body, timeout: fault.timeout)
@@ -133,7 +133,7 @@ struct FaultTests {
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func aRefusedConnectionSendsNothing(method: HTTPRequest.Method) async throws {
         let port = try RefusingPort()
-        let error = try await CurlTransport().failure(.to(port.authority, method), HTTPBody("x"))
+        let error = try await CurlTransport.patient().failure(.to(port.authority, method), HTTPBody("x"))
         #expect(error.code == .cannotConnect)
         #expect(error.certainty == .neverSent)
         #expect(error.isTransient)
@@ -143,14 +143,14 @@ struct FaultTests {
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func aResetAtOnceIsNeverTakenForAnAnswer(method: HTTPRequest.Method) async throws {
         let server = try FaultServer(plan: { _ in .reset(afterBytes: 0) }, reply: { _ in .answer() })
-        let error = try await CurlTransport().failure(.to(server.authority, method), HTTPBody("x"))
+        let error = try await CurlTransport.patient().failure(.to(server.authority, method), HTTPBody("x"))
         #expect([.cannotConnect, .connectionLost].contains(error.code))
         #expect(error.certainty == (error.code == .cannotConnect ? .neverSent : .unknown))
     }
 
     @Test
     func anUnknownNameIsNeverSent() async throws {
-        let error = try await CurlTransport().failure(.to("no-such-host.invalid"))
+        let error = try await CurlTransport.patient().failure(.to("no-such-host.invalid"))
         #expect(error.code == .cannotResolve)
         #expect(error.certainty == .neverSent)
     }
@@ -159,7 +159,7 @@ struct FaultTests {
 
     @Test(arguments: [HTTPRequest.Method.get, .post, .put], [true, false])
     func aRequestOnADyingConnectionArrivesOnce(method: HTTPRequest.Method, byReset: Bool) async throws {
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         let server = try FaultServer { request in
             if request.indexOnConnection == 0, request.connection == 0 { return .answer() }
             return request.connection == 0 ? (byReset ? .reset : .close) : .answer()
@@ -177,7 +177,7 @@ struct FaultTests {
 
     @Test
     func aStreamedBodyOnADyingConnectionArrivesOnce() async throws {
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         let server = try FaultServer { $0.connection == 0 && $0.indexOnConnection > 0 ? .close : .answer() }
         _ = try await transport.fetch(.to(server.authority))
         let source = ChunkSource()
@@ -190,7 +190,7 @@ struct FaultTests {
 
     @Test
     func anUnsolicitedAnswerIsNotTakenForTheNextOne() async throws {
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         let (idle, sent) = (FaultServer.Gate(), FaultServer.Gate())
         let server = try FaultServer { request in
             if request.connection > 0 { return .answer(200, body: "real") }
@@ -210,7 +210,7 @@ struct FaultTests {
 
     @Test
     func aConnectionClosedWhileIdleCostsNothing() async throws {
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         let idle = FaultServer.Gate()
         let server = try FaultServer { $0.connection > 0 ? .answer() : .answer().then(.wait(for: idle)).then(.close) }
         _ = try await transport.fetch(.to(server.authority))

@@ -12,7 +12,7 @@ struct HTTP2Tests {
     private func transport() -> CurlTransport {
         var configuration = CurlTransport.Configuration()
         configuration.speaksHTTP2WithPriorKnowledge = true
-        return CurlTransport(configuration: configuration)
+        return CurlTransport.patient(configuration)
     }
 
     /// Serves one connection: `answer` gets each stream's number and returns the frames to send.

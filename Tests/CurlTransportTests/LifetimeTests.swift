@@ -12,7 +12,7 @@ struct LifetimeTests {
     func twoHundredAtOnce() async throws {
         let gate = FaultServer.Gate()
         let server = try FaultServer { .wait(for: gate).then(.answer(body: $0.text)) }
-        let transport = CurlTransport(configuration: .init(maxConnectionsPerOrigin: 200))
+        let transport = CurlTransport.patient(.init(maxConnectionsPerOrigin: 200))
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for index in 0..<200 {
                 group.addTask {
@@ -30,7 +30,7 @@ struct LifetimeTests {
     @Test
     func theLimitPerOriginIsKeptInTheOrderOfArrival() async throws {
         let server = try FaultServer { .answer(body: $0.path) }
-        let transport = CurlTransport(configuration: .init(maxConnectionsPerOrigin: 3))
+        let transport = CurlTransport.patient(.init(maxConnectionsPerOrigin: 3))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<100 {
                 group.addTask {
@@ -47,7 +47,7 @@ struct LifetimeTests {
     @Test
     func theTimeoutCoversTheQueue() async throws {
         let server = try FaultServer(.stall)
-        let transport = CurlTransport(configuration: .init(maxConnectionsPerOrigin: 1))
+        let transport = CurlTransport.patient(.init(maxConnectionsPerOrigin: 1))
         let first = Task { try await transport.fetch(.to(server.authority)) }
         _ = try await server.requests(count: 1)
         let error = try await transport.failure(.to(server.authority, .post), HTTPBody("x"), timeout: .milliseconds(50))
@@ -60,7 +60,7 @@ struct LifetimeTests {
     @Test
     func theTimeoutCoversABodyNobodyReads() async throws {
         let server = try FaultServer(.raw("HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n").then(.endless("x")))
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         let response = try await transport.send(
             .to(server.authority),
             body: nil,
@@ -76,7 +76,7 @@ struct LifetimeTests {
     @Test
     func aTimeoutInTheHandshakeIsNeverSent() async throws {
         let server = try FaultServer(plan: { _ in .stall }, reply: { _ in .answer() })
-        let error = try await CurlTransport().failure(
+        let error = try await CurlTransport.patient().failure(
             .to(server.authority, .post, scheme: "https"),
             HTTPBody("x"),
             timeout: .milliseconds(100)
@@ -88,16 +88,16 @@ struct LifetimeTests {
     @Test
     func aTimeoutOfNothingIsOver() async throws {
         let server = try FaultServer(.answer())
-        let error = try await CurlTransport().failure(.to(server.authority), timeout: .zero)
+        let error = try await CurlTransport.patient().failure(.to(server.authority), timeout: .zero)
         #expect(error.code == .timedOut)
         #expect(error.certainty == .neverSent)
-        #expect(try await CurlTransport().fetch(.to(server.authority), timeout: .longest).head.status == .ok)
+        #expect(try await CurlTransport.patient().fetch(.to(server.authority), timeout: .longest).head.status == .ok)
     }
 
     @Test
     func shutdownEndsWhatRunsAndWhatWaits() async throws {
         let server = try FaultServer(.stall)
-        let transport = CurlTransport(configuration: .init(maxConnectionsPerOrigin: 2))
+        let transport = CurlTransport.patient(.init(maxConnectionsPerOrigin: 2))
         let tasks = (0..<5).map { _ in
             Task { try await transport.failure(.to(server.authority, .post), HTTPBody("x")) }
         }
@@ -120,7 +120,7 @@ struct LifetimeTests {
     @Test
     func shutdownFailsABodyThatIsStillComing() async throws {
         let server = try FaultServer(.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc").then(.stall))
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         let response = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
         await transport.shutdown()
         let error = try await #require(throws: TransportError.self) { _ = try await response.body.collect(upTo: 100) }
@@ -131,7 +131,7 @@ struct LifetimeTests {
     @Test
     func severalLoopsServeSeveralOrigins() async throws {
         let servers = try (0..<6).map { index in try FaultServer(.answer(body: "\(index)")) }
-        let transport = CurlTransport(configuration: .init(loops: 3))
+        let transport = CurlTransport.patient(.init(loops: 3))
         for (index, server) in servers.enumerated() {
             #expect(try await transport.fetch(.to(server.authority)).body == "\(index)")
         }
@@ -141,7 +141,7 @@ struct LifetimeTests {
     @Test
     func tasksCanRunOnTheLoop() async throws {
         let server = try FaultServer { .answer(body: $0.path) }
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         let executor = try #require(transport.taskExecutor)
         let task = Task(executorPreference: executor) {
             for index in 0..<50 {
@@ -161,7 +161,7 @@ struct LeakTests {
     func aDroppedTransportLeavesNothingBehind() async throws {
         let server = try FaultServer { .answer(body: $0.path) }
         for round in 0..<20 {
-            let transport = CurlTransport(configuration: .init(loops: 2))
+            let transport = CurlTransport.patient(.init(loops: 2))
             #expect(try await transport.fetch(.to(server.authority)).body == "/")
             if round % 2 == 0 { await transport.shutdown() }
         }

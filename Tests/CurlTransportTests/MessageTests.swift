@@ -7,7 +7,7 @@ import Testing
 /// What goes over the wire, in both directions.
 @Suite(.timeLimit(.minutes(30)))
 struct MessageTests {
-    let transport = CurlTransport()
+    let transport = CurlTransport.patient()
 
     @Test
     func aGetArrivesAsItWasWritten() async throws {

@@ -13,7 +13,7 @@ struct QueueTests {
     @Test
     func whoRunsOutOfTimeAtTheHeadOfTheQueueHoldsNobodyUp() async throws {
         let server = try FaultServer(.stall, .answer(body: "served"))
-        let transport = CurlTransport(configuration: .init(maxConnectionsPerOrigin: 1))
+        let transport = CurlTransport.patient(.init(maxConnectionsPerOrigin: 1))
         let executor = try #require(transport.taskExecutor)
         let first = Task { try await transport.fetch(.to(server.authority)) }
         _ = try await server.requests(count: 1)
@@ -38,7 +38,7 @@ struct QueueTests {
     @Test
     func fiveHundredInAQueueAllComeToAnEnd() async throws {
         let server = try FaultServer(.stall)
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         let errors = try await withThrowingTaskGroup(of: TransportError.self) { group in
             for _ in 0..<500 {
                 group.addTask { try await transport.failure(.to(server.authority), timeout: .seconds(1)) }
@@ -68,7 +68,7 @@ struct LoopThreadTests {
     /// A crash on the loop's thread must reach the program's crash handler; all else is not for this thread.
     @Test
     func signalsOfACrashAreNotBlockedAndAllOthersAre() async throws {
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         let executor = try #require(transport.taskExecutor)
         let (crash, other) = await Task(executorPreference: executor) {
             var mask = sigset_t()
@@ -90,7 +90,7 @@ struct ConfigurationSecrecyTests {
     @Test
     func aProxysPasswordIsNotPrinted() async {
         let configuration = CurlTransport.Configuration(proxy: .url("http://user:hunter2@proxy.example:3128"))
-        let transport = CurlTransport(configuration: configuration)
+        let transport = CurlTransport.patient(configuration)
         var texts = [
             "\(configuration)", String(reflecting: configuration), "\(configuration.proxy)",
             String(reflecting: configuration.proxy), "\(transport)",

@@ -25,7 +25,7 @@ struct RequestValidationTests {
     @Test(arguments: bad.indices)
     func isRefusedUnsent(index: Int) async throws {
         let (what, request) = Self.bad[index]
-        let error = try await CurlTransport().failure(request)
+        let error = try await CurlTransport.patient().failure(request)
         #expect(error.code == .invalidRequest, "\(what): \(error)")
         #expect(error.certainty == .neverSent)
         #expect(!error.isTransient)
@@ -34,7 +34,7 @@ struct RequestValidationTests {
 
     @Test
     func aHeadRequestWithABodyIsRefused() async throws {
-        let error = try await CurlTransport().failure(.to("127.0.0.1:1", .head), HTTPBody("x"))
+        let error = try await CurlTransport.patient().failure(.to("127.0.0.1:1", .head), HTTPBody("x"))
         #expect(error.code == .invalidRequest)
     }
 
@@ -47,7 +47,7 @@ struct RequestValidationTests {
         request.headerFields.append(HTTPField(name: name, value: "a\r\nX-Injected: 1"))
         request.headerFields.append(HTTPField(name: name, lenientValue: Array("b\r\n\r\nGET /x HTTP/1.1".utf8)))
         request.headerFields.append(HTTPField(name: try #require(HTTPField.Name("X-Empty")), value: ""))
-        let (_, body) = try await CurlTransport().fetch(request)
+        let (_, body) = try await CurlTransport.patient().fetch(request)
         #expect(server.receivedRequests.count == 1)
         #expect(!body.contains("\r\nX-Injected"))
         #expect(body.contains("\r\nX-Empty:"))
@@ -61,7 +61,7 @@ struct RequestValidationTests {
         request.headerFields[.transferEncoding] = "chunked"
         request.headerFields[.expect] = "100-continue"
         request.headerFields.append(HTTPField(name: try #require(HTTPField.Name("Host")), value: "elsewhere.example"))
-        _ = try await CurlTransport().fetch(request, HTTPBody("four"))
+        _ = try await CurlTransport.patient().fetch(request, HTTPBody("four"))
         let received = try #require(server.receivedRequests.first)
         #expect(received.headers[values: .contentLength] == ["4"])
         #expect(received.headers[.transferEncoding] == nil)

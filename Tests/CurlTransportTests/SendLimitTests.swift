@@ -44,7 +44,7 @@ struct SendLimitTests {
     @Test
     func onANewConnection() async throws {
         let server = try FaultServer(.answer())
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         try await expectTooLate(transport, .to(server.authority, .post), passingInBetween())
         try await server.connections(count: 1)
         #expect(server.receivedRequests.isEmpty)
@@ -54,7 +54,7 @@ struct SendLimitTests {
     @Test
     func onAUsedConnection() async throws {
         let server = try FaultServer(.answer())
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         _ = try await transport.fetch(.to(server.authority, .get, "/first"))
         try await expectTooLate(transport, .to(server.authority, .post), passingInBetween())
         _ = try await transport.fetch(.to(server.authority, .get, "/last"))
@@ -66,7 +66,7 @@ struct SendLimitTests {
         let server = try HTTP2Tests.server { Frame.ok($0) }
         var configuration = CurlTransport.Configuration()
         configuration.speaksHTTP2WithPriorKnowledge = true
-        let transport = CurlTransport(configuration: configuration)
+        let transport = CurlTransport.patient(configuration)
         try await expectTooLate(transport, .to(server.authority, .post), passingInBetween())
         _ = try await transport.fetch(.to(server.authority))
         try await expectTooLate(transport, .to(server.authority, .post), passingInBetween())
@@ -76,7 +76,7 @@ struct SendLimitTests {
     @Test
     func inTheQueue() async throws {
         let server = try FaultServer(.stall)
-        let transport = CurlTransport(configuration: .init(maxConnectionsPerOrigin: 1))
+        let transport = CurlTransport.patient(.init(maxConnectionsPerOrigin: 1))
         let clock = ManualClock()
         let time = clock.timeSource()
         let limit = SendLimit(time.now.advanced(by: .seconds(1)), time: time)
@@ -96,7 +96,7 @@ struct SendLimitTests {
         let time = ManualClock().timeSource()
         let limit = SendLimit(time.now.advanced(by: .nanoseconds(1)), time: time)
         let options = AttemptOptions(sendLimit: limit)
-        let response = try await CurlTransport().send(.to(server.authority), body: nil, options: options)
+        let response = try await CurlTransport.patient().send(.to(server.authority), body: nil, options: options)
         #expect(response.head.status == .ok)
         #expect(server.receivedRequests.count == 1)
     }

@@ -13,7 +13,7 @@ struct StreamingTests {
         let server = try FaultServer(
             .raw("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc").then(.wait(for: gate)).then(.raw("def"))
         )
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         let response = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
         #expect(response.head.status == .ok)
         #expect(response.body.length == 6)
@@ -48,7 +48,7 @@ struct StreamingTests {
         )
         var configuration = CurlTransport.Configuration()
         configuration.maxBufferedBytes = 65_536
-        let transport = CurlTransport(configuration: configuration)
+        let transport = CurlTransport.patient(configuration)
         let response = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
         // Another request on the same loop runs its course meanwhile: it is the fact that time has passed there.
         let other = try FaultServer(.answer(bytes: [UInt8](repeating: 1, count: 4 << 20)))
@@ -72,7 +72,7 @@ struct StreamingTests {
             reply: { .answer(body: String($0.body.count)) }
         )
         let stream = Counting(chunks: 512, size: 65_536)
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         async let answer = transport.fetch(.to(server.authority, .post), HTTPBody(once: stream))
         try await server.connections(count: 1)
         let other = try FaultServer(.answer())
@@ -86,7 +86,7 @@ struct StreamingTests {
     @Test
     func aDroppedBodyEndsTheTransfer() async throws {
         let server = try FaultServer(.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc").then(.stall))
-        let transport = CurlTransport()
+        let transport = CurlTransport.patient()
         _ = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
         try await server.hangups(count: 1)
         let response = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
@@ -108,7 +108,7 @@ struct StreamingTests {
             func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
         }
         let server = try FaultServer(.answer())
-        let error = try await CurlTransport().failure(.to(server.authority, .post), HTTPBody { Failing() })
+        let error = try await CurlTransport.patient().failure(.to(server.authority, .post), HTTPBody { Failing() })
         #expect(error.code == .requestBodyFailed)
         #expect(error.certainty == .unknown)
         #expect(!error.isTransient)
@@ -123,7 +123,7 @@ struct StreamingTests {
         source.send("cdef")
         source.finish()
         let body = HTTPBody(once: source.stream, length: announced)
-        let error = try await CurlTransport().failure(.to(server.authority, .post), body)
+        let error = try await CurlTransport.patient().failure(.to(server.authority, .post), body)
         #expect(error.code == .requestBodyFailed)
     }
 
@@ -134,7 +134,7 @@ struct StreamingTests {
         source.send("still here")
         source.finish()
         let body = HTTPBody(once: source.stream)
-        let error = try await CurlTransport().failure(.to(port.authority, .post), body)
+        let error = try await CurlTransport.patient().failure(.to(port.authority, .post), body)
         #expect(error.certainty == .neverSent)
         #expect(body.canBeRead)
     }
@@ -147,7 +147,8 @@ struct StreamingTests {
         )
         let source = ChunkSource()
         source.send("the beginning")
-        let (head, body) = try await CurlTransport().fetch(.to(server.authority, .post), HTTPBody(once: source.stream))
+        let (head, body) = try await CurlTransport.patient()
+            .fetch(.to(server.authority, .post), HTTPBody(once: source.stream))
         #expect(head.status.code == 413)
         #expect(body == "too large")
     }
@@ -159,7 +160,7 @@ struct StreamingTests {
             #expect(request.headers[.acceptEncoding]?.contains("gzip") == true)
             return .answer(headers: [("Content-Encoding", "gzip")], bytes: Gzip.stored("hello, gzip"))
         }
-        let (head, body) = try await CurlTransport().fetch(.to(server.authority))
+        let (head, body) = try await CurlTransport.patient().fetch(.to(server.authority))
         #expect(body == "hello, gzip")
         #expect(head.headerFields[.contentEncoding] == nil)
         #expect(head.headerFields[.contentLength] == nil)
@@ -170,7 +171,7 @@ struct StreamingTests {
         let bytes = Gzip.stored("hello")
         let server = try FaultServer(.answer(headers: [("Content-Encoding", "gzip")], bytes: bytes))
         let request = HTTPRequest.to(server.authority, headers: [.acceptEncoding: "gzip"])
-        let response = try await CurlTransport().send(request, body: nil, options: AttemptOptions())
+        let response = try await CurlTransport.patient().send(request, body: nil, options: AttemptOptions())
         #expect(try await response.body.collect(upTo: 1000) == bytes)
         #expect(response.head.headerFields[.contentEncoding] == "gzip")
     }

@@ -17,11 +17,19 @@ extension HTTPRequest {
 }
 
 extension CurlTransport {
+    /// A transport whose guards no machine reaches, however busy it is.
+    static func patient(_ configuration: Configuration = .init()) -> CurlTransport {
+        var configuration = configuration
+        configuration.connectTimeout = .seconds(86_400)
+        configuration.maxIdleTime = .seconds(86_400)
+        return CurlTransport(configuration: configuration)
+    }
+
     /// Sends and reads the whole body.
     func fetch(
         _ request: HTTPRequest,
         _ body: HTTPBody? = nil,
-        timeout: Duration? = .seconds(3600)
+        timeout: Duration? = .seconds(86_400)
     ) async throws -> (head: HTTPResponse, body: String) {
         let response = try await send(request, body: body, options: AttemptOptions(timeout: timeout))
         return (response.head, String(decoding: try await response.body.collect(upTo: 64 << 20), as: UTF8.self))
@@ -31,7 +39,7 @@ extension CurlTransport {
     func failure(
         _ request: HTTPRequest,
         _ body: HTTPBody? = nil,
-        timeout: Duration? = .seconds(3600)
+        timeout: Duration? = .seconds(86_400)
     ) async throws -> TransportError {
         try await #require(throws: TransportError.self) { _ = try await fetch(request, body, timeout: timeout) }
     }

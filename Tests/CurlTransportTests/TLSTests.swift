@@ -11,7 +11,7 @@ struct TLSTests {
     func anOwnAuthorityIsTrusted() async throws {
         let server = try FaultServer { .echo($0) }
         let front = try await TLSFront.start(port: server.port)
-        let transport = CurlTransport(configuration: .init(caFile: front.caFile))
+        let transport = CurlTransport.patient(.init(caFile: front.caFile))
         for _ in 0..<3 {
             let (head, body) = try await transport.fetch(
                 .to(front.authority, .post, scheme: "https"),
@@ -30,7 +30,7 @@ struct TLSTests {
         let front = try await TLSFront.start(port: server.port)
         let other = try await TLSFront.start(port: server.port)
         for configuration in [CurlTransport.Configuration(), .init(caFile: other.caFile)] {
-            let transport = CurlTransport(configuration: configuration)
+            let transport = CurlTransport.patient(configuration)
             let error = try await transport.failure(.to(front.authority, .post, scheme: "https"), HTTPBody("x"))
             #expect(error.code == .certificateRejected)
             #expect(error.certainty == .neverSent)
@@ -44,10 +44,10 @@ struct TLSTests {
     func anotherNameIsRejectedUnlessVerificationIsOff() async throws {
         let server = try FaultServer(.answer())
         let front = try await TLSFront.start(port: server.port, name: "DNS:elsewhere.example")
-        let error = try await CurlTransport(configuration: .init(caFile: front.caFile))
+        let error = try await CurlTransport.patient(.init(caFile: front.caFile))
             .failure(.to(front.authority, scheme: "https"))
         #expect(error.code == .certificateRejected)
-        let trusting = CurlTransport(configuration: .init(isCertificateVerificationDisabled: true))
+        let trusting = CurlTransport.patient(.init(isCertificateVerificationDisabled: true))
         #expect(try await trusting.fetch(.to(front.authority, scheme: "https")).head.status == .ok)
         withExtendedLifetime(front) {}
     }
@@ -55,7 +55,7 @@ struct TLSTests {
     @Test
     func aMissingAuthorityFileIsAMisconfiguration() async throws {
         let server = try FaultServer(.answer())
-        let transport = CurlTransport(configuration: .init(caFile: "/nonexistent/ca.pem"))
+        let transport = CurlTransport.patient(.init(caFile: "/nonexistent/ca.pem"))
         let error = try await transport.failure(.to(server.authority, scheme: "https"))
         #expect(error.code == .misconfigured)
         #expect(error.certainty == .neverSent)
@@ -68,7 +68,7 @@ struct TLSTests {
             plan: { _ in .raw { $0.write(Array("hello?\r\n\r\n".utf8)) } },
             reply: { _ in .answer() }
         )
-        let error = try await CurlTransport().failure(.to(server.authority, scheme: "https"))
+        let error = try await CurlTransport.patient().failure(.to(server.authority, scheme: "https"))
         #expect(error.code == .tlsFailed)
         #expect(error.certainty == .neverSent)
     }
@@ -84,7 +84,7 @@ struct TLSTests {
     func aRefusalOnAUsedConnectionIsNotProcessed(how: String) async throws {
         let server = try Self.http2 { how == "refused" ? Frame.reset($0, code: 7) : Frame.goAway(lastStream: 1) }
         let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
-        let transport = CurlTransport(configuration: .init(httpVersion: .http2, caFile: front.caFile))
+        let transport = CurlTransport.patient(.init(httpVersion: .http2, caFile: front.caFile))
         let request = HTTPRequest.to(front.authority, .post, scheme: "https")
         #expect(try await transport.fetch(request, HTTPBody("x")).head.status == .ok)
         let error = try await transport.failure(request, HTTPBody("x"))
@@ -105,7 +105,7 @@ struct TLSTests {
             }
         }
         let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
-        let transport = CurlTransport(configuration: .init(httpVersion: .http2, caFile: front.caFile))
+        let transport = CurlTransport.patient(.init(httpVersion: .http2, caFile: front.caFile))
         let request = HTTPRequest.to(front.authority, .post, scheme: "https")
         #expect(try await transport.fetch(request, HTTPBody("x")).head.status == .ok)
         let error = try await transport.failure(request, HTTPBody("x"))
@@ -118,7 +118,7 @@ struct TLSTests {
     func manyShareOneConnection() async throws {
         let server = try HTTP2Tests.server { Frame.ok($0) }
         let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
-        let transport = CurlTransport(configuration: .init(httpVersion: .http2, caFile: front.caFile))
+        let transport = CurlTransport.patient(.init(httpVersion: .http2, caFile: front.caFile))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<40 {
                 group.addTask { _ = try await transport.fetch(.to(front.authority, scheme: "https")) }
@@ -137,7 +137,7 @@ struct ProxyTests {
     @Test
     func aPlainRequestGoesThroughInAbsoluteForm() async throws {
         let proxy = try FaultServer { .echo($0) }
-        let transport = CurlTransport(configuration: .init(proxy: .url("http://user:pass@\(proxy.authority)")))
+        let transport = CurlTransport.patient(.init(proxy: .url("http://user:pass@\(proxy.authority)")))
         _ = try await transport.fetch(.to("origin.example", .get, "/a?b"))
         let request = try #require(proxy.receivedRequests.first)
         #expect(request.path == "http://origin.example/a?b")
@@ -148,7 +148,7 @@ struct ProxyTests {
     @Test
     func aTunnelThatIsRefusedSendsNothing() async throws {
         let proxy = try FaultServer(.answer(502).then(.close))
-        let transport = CurlTransport(configuration: .init(proxy: .url("http://\(proxy.authority)")))
+        let transport = CurlTransport.patient(.init(proxy: .url("http://\(proxy.authority)")))
         let error = try await transport.failure(.to("origin.example", .post, scheme: "https"), HTTPBody("x"))
         #expect(error.code == .cannotConnect)
         #expect(error.certainty == .neverSent)
@@ -159,7 +159,7 @@ struct ProxyTests {
     @Test
     func aProxyThatIsNotThereSendsNothing() async throws {
         let port = try RefusingPort()
-        let transport = CurlTransport(configuration: .init(proxy: .url("http://u:secret@\(port.authority)")))
+        let transport = CurlTransport.patient(.init(proxy: .url("http://u:secret@\(port.authority)")))
         let error = try await transport.failure(.to("origin.example"))
         #expect(error.code == .cannotConnect)
         #expect(error.certainty == .neverSent)
