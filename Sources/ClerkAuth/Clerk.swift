@@ -13,7 +13,7 @@ public import HTTPRecovery
 ///
 /// Copies share what they know: the client as the server told it last, and the session tokens.
 public struct Clerk: Sendable {
-    let api: ClerkAPI
+    var api: ClerkAPI
 
     /// Creates a client of the instance that a publishable key names.
     ///
@@ -49,6 +49,13 @@ public struct Clerk: Sendable {
     ) throws(InvalidURL) {
         let base = try FrontendAPI(frontendAPI)
         self.api = ClerkAPI(base: base, client: client, tokens: tokens, configuration: configuration)
+    }
+
+    /// The same, for calls that belong to the operation: they have its number, and keep to its bounds.
+    public func within(_ operation: RecoveryOperation) -> Clerk {
+        var clerk = self
+        clerk.api = api.within(operation)
+        return clerk
     }
 
     /// What is known about locked accounts.

@@ -32,25 +32,37 @@ extension Facebook {
             outcome.parameter = "depends_on"
             throw RecoveryError(outcome: outcome, reason: .notRecoverable)
         }
+        return try await api.client.operation { operation in
+            try await batch(parts, as: token, maxAttempts: maxAttempts, in: operation)
+        }
+    }
+
+    private func batch(
+        _ parts: [ArraySlice<FacebookBatchRequest>],
+        as token: FacebookToken,
+        maxAttempts: Int,
+        in operation: RecoveryOperation
+    ) async throws -> [FacebookBatchAnswer] {
         var answers: [FacebookBatchAnswer] = []
         // Whatever is sent again is sent for the same person.
         let authorization = FacebookAuthorization(api, token: token)
         for part in parts {
-            var run = FacebookBatchRun(
+            let run = FacebookBatchRun(
                 api: api,
                 requests: Array(part),
                 token: token,
                 maxAttempts: maxAttempts
-            ) { call in
-                try await recovering(call.token, nil, continuing: authorization) { authorization, api in
-                    (try await api.send(call, authorization: authorization), authorization.presented)
-                }
+            ) { call, operation in
+                try await within(operation)
+                    .recovering(call.token, nil, continuing: authorization) { authorization, api in
+                        (try await api.send(call, authorization: authorization), authorization.presented)
+                    }
             }
             do {
-                answers += try await run()
+                answers += try await run(in: operation)
             } catch let error where !answers.isEmpty && !(error is CancellationError) {
                 // What was done before is told all the same.
-                answers += part.map { _ in FacebookBatchRun.answer(for: error) }
+                answers += part.map { _ in FacebookBatchPlan.answer(for: error) }
             }
         }
         return answers

@@ -23,14 +23,17 @@ extension Facebook {
         as token: FacebookToken = .stored,
         progress: @escaping @Sendable (Int64) -> Void = { _ in }
     ) async throws -> JSONValue {
-        let run = FacebookUploadRun(
-            api: api,
-            path: path,
-            upload: upload,
-            token: token,
-            send: { call in try await self.send(call) },
-            progress: progress
-        )
-        return try await run(finishing: fields)
+        try await api.client.operation { operation in
+            let plan = FacebookUploadPlan(size: upload.size) { [api] in api.failure($0, in: $1) }
+            return try await operation.run(plan) { step, operation in
+                switch step {
+                case .start: break
+                case .transfer(_, let offsets): progress(offsets.start)
+                case .finish: progress(upload.size)
+                }
+                let run = FacebookUploadRun(facebook: within(operation), path: path, upload: upload, token: token)
+                return try await run.perform(step, finishing: fields)
+            }
+        }
     }
 }

@@ -10,7 +10,7 @@ public import HTTPRecovery
 /// let feed = try await facebook.send(path: "me/feed")
 /// ```
 public struct Facebook: Sendable {
-    let api: GraphAPI
+    var api: GraphAPI
 
     /// Keeps the person's token, and exchanges it for a new one in time where the app has its secret.
     ///
@@ -73,14 +73,8 @@ public struct Facebook: Sendable {
         answering responder: any ChallengeResponder,
         options: SignInOptions = SignInOptions()
     ) async throws -> FacebookSession {
-        let runtime = api.client.runtime
-        let watch = SignInWatch(responder, options: options, now: runtime.time.now)
-        return try await watch.run {
-            var api = api
-            api.observer = { watch.observe($0) }
-            let login = FacebookDeviceLoginRun(api: api) { delay, reason in
-                try await watch.wait(delay, reason: reason, in: runtime)
-            }
+        try await SignInWatch.run(api.client, showing: responder, options: options) { watch in
+            let login = FacebookDeviceLoginRun(api: api.within(watch.operation))
             var restarts = 0
             while true {
                 let device = try await login.begin(permissions ?? api.configuration.permissions)
@@ -89,10 +83,12 @@ public struct Facebook: Sendable {
                     kind: challenge.key.rawValue,
                     destination: device.verificationURI
                 )
-                watch.emit(kind, in: runtime)
+                watch.emit(kind)
                 await responder.show(challenge)
                 do {
-                    return try await login.finish(device)
+                    return try await login.finish(device, in: watch.operation) {
+                        try await watch.wait($0, reason: $1)
+                    }
                 } catch let error as RecoveryError where error.kind == .flowExpired && restarts < options.maxRestarts {
                     restarts += 1
                 }
@@ -106,8 +102,7 @@ public struct Facebook: Sendable {
     /// - Throws: `RecoveryError`; of the kind `misconfigured` where the app has no client token. `CancellationError` as
     ///   soon as the task is cancelled.
     public func beginDeviceLogin(permissions: [String]? = nil) async throws -> FacebookDeviceLogin {
-        try await FacebookDeviceLoginRun(api: api) { _, _ in }
-            .begin(permissions ?? api.configuration.permissions)
+        try await FacebookDeviceLoginRun(api: api).begin(permissions ?? api.configuration.permissions)
     }
 
     /// Waits until the person has entered the code of a device login, and stores the token.
@@ -116,14 +111,15 @@ public struct Facebook: Sendable {
     ///
     /// - Throws: As ``signIn(permissions:answering:options:)``.
     public func finishDeviceLogin(_ device: FacebookDeviceLogin) async throws -> FacebookSession {
-        let runtime = api.client.runtime
-        let login = FacebookDeviceLoginRun(api: api) { delay, reason in
-            let end = runtime.time.now.advanced(by: delay)
-            let until = runtime.time.wallTime(at: end)
-            let kind = RecoveryEvent.Kind.wait(reason: reason, duration: delay, until: until)
-            runtime.events.emit(RecoveryEvent(call: 0, time: runtime.time.now, kind: kind))
-            try await runtime.time.sleep(until: end)
+        try await api.client.operation { operation in
+            try await FacebookDeviceLoginRun(api: api.within(operation)).finish(device, in: operation)
         }
-        return try await login.finish(device)
+    }
+
+    /// The same, for calls that belong to the operation: they have its number, and keep to its bounds.
+    public func within(_ operation: RecoveryOperation) -> Facebook {
+        var facebook = self
+        facebook.api = api.within(operation)
+        return facebook
     }
 }

@@ -213,21 +213,17 @@ public struct ForgeRock: Sendable {
         options: SignInOptions
     ) async throws -> ForgeRockSession {
         let runtime = api.client.runtime
-        let watch = SignInWatch(responder, options: options, now: runtime.time.now)
-        let flow = SignInFlow(answering: responder, options: options) { watch.emit($0, in: runtime) }
-        let surroundings = ForgeRockSignInMachine.Surroundings(
-            runtime: runtime,
-            watch: watch,
-            callbacks: callbacks,
-            webAuthn: WebAuthnResponder(authenticator: authenticator, time: runtime.time),
-            show: { await responder.notice($0) }
-        )
-        var journey = journey
-        journey.observer = { watch.observe($0) }
-        let watched = journey
-        return try await watch.run {
+        return try await SignInWatch.run(api.client, showing: responder, options: options) { watch in
+            let flow = SignInFlow(answering: responder, options: options) { watch.emit($0) }
+            let surroundings = ForgeRockSignInMachine.Surroundings(
+                runtime: runtime,
+                watch: watch,
+                callbacks: callbacks,
+                webAuthn: WebAuthnResponder(authenticator: authenticator, time: runtime.time),
+                show: { await responder.notice($0) }
+            )
             var machine = ForgeRockSignInMachine(
-                journey: watched,
+                journey: journey.within(watch.operation),
                 restart: restart,
                 identifier: identifier,
                 password: password,

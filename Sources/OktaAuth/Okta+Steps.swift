@@ -86,18 +86,9 @@ extension Okta {
         _ state: OktaState,
         showing show: @Sendable (OktaTransaction) async -> Void = { _ in }
     ) async throws -> OktaState {
-        let runtime = api.client.runtime
-        let poller = OktaPoller(api: api) { duration, reason in
-            let end = runtime.time.now.advanced(by: duration)
-            let kind = RecoveryEvent.Kind.wait(
-                reason: reason,
-                duration: duration,
-                until: runtime.time.wallTime(at: end)
-            )
-            runtime.events.emit(RecoveryEvent(call: 0, time: runtime.time.now, kind: kind))
-            try await runtime.time.sleep(until: end)
+        try await api.client.operation { operation in
+            try await api.poll(state, in: operation) { await show($0.transaction) }
         }
-        return try await poller.run(state) { await show($0.transaction) }
     }
 
     /// Makes a session, or obtains the app's tokens, from the one-time token of a success.

@@ -104,12 +104,9 @@ public struct Okta: Sendable {
         _ responder: any ChallengeResponder,
         _ options: SignInOptions
     ) async throws -> OktaSession {
-        let runtime = api.client.runtime
-        let watch = SignInWatch(responder, options: options, now: runtime.time.now)
-        let flow = SignInFlow(answering: responder, options: options) { watch.emit($0, in: runtime) }
-        return try await watch.run {
-            var api = api
-            api.observer = { watch.observe($0) }
+        try await SignInWatch.run(api.client, showing: responder, options: options) { watch in
+            let flow = SignInFlow(answering: responder, options: options) { watch.emit($0) }
+            var api = api.within(watch.operation)
             api.account = LockoutLedger.account(for: identifier)
             var machine = OktaSignInMachine(
                 api: api,

@@ -42,7 +42,7 @@ struct GateIdentityTests {
     private struct Renews: TokenRenewer {
         var reuse: RefreshTokenReuse { .reusable }
         func canRenew(_ credentials: Credentials) -> Bool { true }
-        func renew(_ credentials: Credentials) async throws -> Credentials {
+        func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
             var renewed = credentials
             renewed.accessToken = "renewed"
             renewed.refreshToken = "rotated"

@@ -11,7 +11,7 @@ struct RedirectCredentialTests {
 
         var reuse: RefreshTokenReuse { .reusable }
         func canRenew(_ credentials: Credentials) -> Bool { credentials.refreshToken != nil }
-        func renew(_ credentials: Credentials) async throws -> Credentials {
+        func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
             renewals.withLock { $0 += 1 }
             var renewed = credentials
             renewed.accessToken = "B"

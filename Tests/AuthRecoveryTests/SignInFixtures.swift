@@ -46,7 +46,9 @@ struct ScriptedMachine: SignInMachine {
         try next("submit \(challenge.factor.providerName) \(answer.reveal())")
     }
 
-    mutating func resend(_ factor: Factor) throws -> SignInStep<String> { try next("resend \(factor.providerName)") }
+    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) throws -> SignInStep<String> {
+        try next("resend \(factor.providerName)")
+    }
 
     mutating func replace(_ factor: Factor, after refusal: RecoveryError?) throws -> SignInStep<String> {
         try next("replace \(factor.providerName)\(refusal.map { " \($0.kind.rawValue)" } ?? "")")

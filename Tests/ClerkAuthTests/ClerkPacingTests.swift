@@ -14,20 +14,42 @@ import Testing
         path: "/v1/client/sign_ins?_is_native=true"
     )
 
-    private func instant(_ seconds: Double) -> TimeSource.Instant {
-        TimeSource.Instant(sinceStart: .seconds(seconds))
-    }
-
-    private func delays(_ request: HTTPRequest, _ count: Int, at seconds: Double, _ pacing: ClerkPacing) -> [Double] {
-        (0..<count).map { _ in
-            pacing.takePlace(for: request, at: instant(seconds), within: .seconds(600)).delay.inSeconds
+    /// The present of a call, and an attempt of it.
+    private func admit(
+        _ request: HTTPRequest,
+        at seconds: Double,
+        within limit: Duration = .seconds(600),
+        _ pacing: ClerkPacing
+    ) async throws -> (attempt: PlannedAttempt, context: CallContext, delay: Duration, permit: AdmissionPermit?) {
+        let clock = ManualClock()
+        let time = clock.timeSource()
+        clock.advance(by: .seconds(seconds))
+        let context = CallContext(record: CallRecord(), runtime: Runtime(time: time))
+        let attempt = PlannedAttempt(request, longestWait: limit)
+        switch await pacing.admit(attempt, context: context) {
+        case .go(let permit): return (attempt, context, .zero, permit)
+        case .wait(let delay, _, let permit): return (attempt, context, delay, permit)
+        default: throw NoPlace()
         }
     }
 
-    @Test func signInsAreBegunAtTheirRate() {
+    private struct NoPlace: Error {}
+
+    private func delays(
+        _ request: HTTPRequest,
+        _ count: Int,
+        at seconds: Double,
+        _ pacing: ClerkPacing
+    ) async throws -> [Double] {
+        var delays: [Double] = []
+        for _ in 0..<count { delays.append(try await admit(request, at: seconds, pacing).delay.inSeconds) }
+        return delays
+    }
+
+    @Test func signInsAreBegunAtTheirRate() async throws {
         let pacing = ClerkPacing()
-        #expect(delays(create, 12, at: 0, pacing) == [0, 0, 0, 0, 0, 10, 10, 10, 10, 10, 20, 20])
-        #expect(delays(create, 1, at: 25, pacing) == [0])
+        #expect(try await delays(create, 12, at: 0, pacing) == [0, 0, 0, 0, 0, 10, 10, 10, 10, 10, 20, 20])
+        #expect(try await delays(create, 1, at: 25, pacing) == [0])
     }
 
     @Test(arguments: [
@@ -35,31 +57,39 @@ import Testing
         ("/v1/client/sign_ups", 5), ("/v1/client/sign_ups/sua_1/attempt_verification", 3),
         ("/v1/client/sign_ins/sia_1/prepare_first_factor", 100), ("/v1/client/sessions/sess_1/tokens", 100),
     ])
-    func eachClassHasItsRate(path: String, count: Int) {
+    func eachClassHasItsRate(path: String, count: Int) async throws {
         var request = create
         request.path = path
-        let waits = delays(request, count + 1, at: 0, ClerkPacing())
+        let waits = try await delays(request, count + 1, at: 0, ClerkPacing())
         #expect(waits.prefix(count).allSatisfy { $0 == 0 })
         #expect(waits.last == (count == 100 ? 0 : 10))
     }
 
-    @Test func bothFactorsAndAllSignInsShareARate() {
+    @Test func bothFactorsAndAllSignInsShareARate() async throws {
         let pacing = ClerkPacing()
         var (first, second) = (create, create)
         first.path = "/v1/client/sign_ins/sia_1/attempt_first_factor"
         second.path = "/v1/client/sign_ins/sia_2/attempt_second_factor"
-        #expect(delays(first, 2, at: 0, pacing) + delays(second, 2, at: 0, pacing) == [0, 0, 0, 10])
+        #expect(try await delays(first, 2, at: 0, pacing) + delays(second, 2, at: 0, pacing) == [0, 0, 0, 10])
     }
 
-    @Test func aPlaceBeyondTheLimitIsNotTakenAndOneCanBeGivenBack() {
+    @Test func aPlaceBeyondTheLimitIsNotTakenAndOneCanBeGivenBack() async throws {
         let pacing = ClerkPacing()
-        _ = delays(create, 5, at: 0, pacing)
-        #expect(pacing.takePlace(for: create, at: instant(0), within: .seconds(5)).delay == .seconds(10))
-        #expect(delays(create, 5, at: 0, pacing) == [10, 10, 10, 10, 10])
-        let place = pacing.takePlace(for: create, at: instant(0), within: .seconds(600))
-        #expect(place.delay == .seconds(20))
-        pacing.giveBack(place)
-        #expect(delays(create, 1, at: 0, pacing) == [20])
+        _ = try await delays(create, 5, at: 0, pacing)
+        let refused = try await admit(create, at: 0, within: .seconds(5), pacing)
+        #expect(refused.delay == .seconds(10) && refused.permit == nil)
+        #expect(try await delays(create, 5, at: 0, pacing) == [10, 10, 10, 10, 10])
+        let taken = try await admit(create, at: 0, pacing)
+        #expect(taken.delay == .seconds(20))
+        _ = await pacing.conclude(taken.attempt, .notSent, permit: taken.permit, context: taken.context)
+        #expect(try await delays(create, 1, at: 0, pacing) == [20])
+    }
+
+    @Test func whatIsStillToWaitTakesNoPlace() async throws {
+        let pacing = ClerkPacing()
+        let context = CallContext(record: CallRecord(), runtime: Runtime(time: ManualClock().timeSource()))
+        for _ in 1...20 { _ = await pacing.admit(PlannedAttempt(create, isDue: false), context: context) }
+        #expect(try await delays(create, 5, at: 0, pacing) == [0, 0, 0, 0, 0])
     }
 
     @Test func aSixthSignInWaitsVisibly() async throws {

@@ -271,7 +271,7 @@ import Testing
         await bench.transport.waitForRequests(number)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(bench.events.words.last == "done cancelled 1")
+        #expect(bench.events.words.last == "done cancelled \(number)")
     }
 
     @Test(.timeLimit(.minutes(30)))

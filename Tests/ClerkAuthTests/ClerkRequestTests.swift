@@ -76,20 +76,25 @@ import Testing
         #expect(throws: InvalidURL.self) { try ClerkBench(url: url) }
     }
 
-    @Test func eventsAndTheFlowsOwnEventsCarryTheNumberOfTheirCall() async throws {
+    @Test func allEventsOfASignInCarryItsNumber() async throws {
         let bench = try ClerkBench([
             .error("form_password_compromised"), .signIn("needs_first_factor", first: ClerkJSON.email),
             .signIn("needs_first_factor", first: ClerkJSON.email), .complete(),
         ])
         _ = try await bench.signIn("hunter2", Person([.emailCode: "1"]))
-        #expect(bench.events.events.allSatisfy { $0.call >= 1 })
+        #expect(bench.events.events.allSatisfy { $0.call == 1 })
         let own = bench.events.events.filter { event in
             switch event.kind {
             case .fallback, .challenge: true
             default: false
             }
         }
-        #expect(own.map(\.call) == [2, 3])
+        #expect(own.map(\.call) == [1, 1])
+        let numbers = bench.events.events.compactMap { event in
+            if case .attempt(let number, _, _, _) = event.kind { number } else { nil }
+        }
+        #expect(numbers == Array(1...4), "its attempts are counted through")
+        #expect(bench.events.words.filter { $0.hasPrefix("done") } == ["done ok 4"])
     }
 
     // MARK: Errors

@@ -51,7 +51,7 @@ import Testing
     @Test func aRenewerTellsAnOutageAsAnOutage() async throws {
         let bench = try bench([Self.refusal, .status(500)])
         let error = await #expect(throws: RecoveryError.self) {
-            try await ClerkTokenRenewer(bench.clerk).renew(Credentials())
+            try await bench.client.operation { try await ClerkTokenRenewer(bench.clerk).renew(Credentials(), in: $0) }
         }
         #expect(error?.kind == .unavailable)
         #expect(try await bench.credentials == Self.signedIn)

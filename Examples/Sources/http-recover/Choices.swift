@@ -29,7 +29,7 @@ enum ProviderChoice: String, ExpressibleByArgument, CaseIterable {
     }
 
     /// What keeps calls below the provider's limits, where it reports them on successes or states no times; nil for none.
-    var pacing: (any Middleware)? {
+    var pacing: FacebookPacing? {
         switch self {
         case .facebook: FacebookPacing()
         case .http, .oauth, .clerk, .okta, .forgerock: nil

@@ -96,9 +96,9 @@ struct StoppingRenewer: TokenRenewer {
 
     func canRenew(_ credentials: Credentials) -> Bool { base.canRenew(credentials) }
 
-    func renew(_ credentials: Credentials) async throws -> Credentials {
+    func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
         if stopAt == .leased { try await stop() }
-        let renewed = try await base.renew(credentials)
+        let renewed = try await base.renew(credentials, in: operation)
         if stopAt == .answered { try await stop() }
         return renewed
     }

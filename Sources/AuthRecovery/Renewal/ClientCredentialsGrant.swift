@@ -1,3 +1,5 @@
+public import HTTPRecovery
+
 /// Renews credentials with the client's own (RFC 6749 section 4.4): a service that acts for itself.
 public struct ClientCredentialsGrant: TokenRenewer {
     private let client: OAuthClient
@@ -26,7 +28,8 @@ public struct ClientCredentialsGrant: TokenRenewer {
     ///
     /// - Returns: The credentials with the new token; everything else in them stays.
     /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
-    public func renew(_ credentials: Credentials) async throws -> Credentials {
-        try await client.tokens(.clientCredentials(scope: scope, parameters: parameters)).merged(into: credentials)
+    public func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
+        let grant = TokenGrant.clientCredentials(scope: scope, parameters: parameters)
+        return try await client.within(operation).tokens(grant).merged(into: credentials)
     }
 }

@@ -1,4 +1,4 @@
-import HTTPRecovery
+public import HTTPRecovery
 
 /// Renews credentials with their refresh token (RFC 6749 section 6).
 public struct RefreshTokenGrant: TokenRenewer {
@@ -31,11 +31,11 @@ public struct RefreshTokenGrant: TokenRenewer {
     /// - Throws: `RecoveryError`; where its `tokenAction` is `clear`, the refresh token is dead. Of the kind
     ///   `reauthentication_required` where there is no refresh token. `CancellationError` as soon as the task is
     ///   cancelled.
-    public func renew(_ credentials: Credentials) async throws -> Credentials {
+    public func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
         guard let token = credentials.refreshToken, !token.isEmpty else {
             let outcome = Outcome(.reauthenticationRequired, processed: .no, remedies: [.reauthenticate])
             throw RecoveryError(outcome: outcome, reason: .notRecoverable)
         }
-        return try await client.tokens(.refreshToken(token, scope: scope)).merged(into: credentials)
+        return try await client.within(operation).tokens(.refreshToken(token, scope: scope)).merged(into: credentials)
     }
 }

@@ -5,12 +5,15 @@ struct Renewal: Sendable {
     let store: any TokenStore
     let renewer: any TokenRenewer
     let options: RenewalOptions
-    let time: TimeSource
-    let random: RandomSource
+    /// The call for which it is done.
+    let call: CallContext
     /// Told of credentials that are stored, and of those that they replace.
     let onRenew: @Sendable (Credentials, Credentials) -> Void
     /// Told of a credential that is cleared.
     let onClear: @Sendable (Outcome.CredentialKind) -> Void
+
+    private var time: TimeSource { call.runtime.time }
+    private var random: RandomSource { call.runtime.random }
 
     /// Renews the credentials, unless they are not those of the version any more.
     func run(_ kind: Outcome.CredentialKind, version: UInt64?) async -> RenewalEnd {
@@ -71,57 +74,69 @@ struct Renewal: Sendable {
         lease: any TokenLease,
         until end: TimeSource.Instant
     ) async -> RenewalEnd {
-        var tries = 0
-        while true {
-            do {
-                // Who was stopped for longer than the lease lasts has lost it: somebody else may be renewing.
-                guard await lease.extend(for: options.lease) else { throw LeaseLost() }
-                guard let use = try await prepare(kind, version: version) else { return .overtaken }
-                tries += 1
-                let sent = use.credentials
-                let renewed: Credentials
-                do {
-                    // What waits for a limit to pass must not go out after the grace, nor be cut off while it waits:
-                    // then nobody could tell whether it was sent. A renewer that sends otherwise than through a client
-                    // is cut off at the grace's end, which is the most that can be done about it.
-                    let grace = use.end.map { SendBy($0, orElse: use.isFirst ? Self.heldUp : Self.graceIsOver) }
-                    let limit = use.isFirst ? end : grace.map { min(time.instant(at: $0.moment), end) } ?? end
-                    let left = time.now.duration(to: limit)
-                    renewed = try await time.withTimeout(until: limit) { [renewer] in
-                        try await RecoveringClient.$timeLimit.withValue(left) {
-                            try await RecoveringClient.$sendBy.withValue(grace) { try await renewer.renew(sent) }
-                        }
-                    }
-                } catch {
-                    let outcome = Self.outcome(of: error)
-                    if outcome.isTooLateForGood, !use.isFirst { throw RenewalInDoubt() }
-                    // A refusal that takes nothing away, as a proxy's 401, is a failure like any other.
-                    if outcome.kind == .credentialRejected, outcome.tokenAction == .clear {
-                        return try await rejected(outcome, sent: sent)
-                    }
-                    if use.isFirst, !RenewalRules.isInDoubt(after: outcome, reuse: renewer.reuse) {
-                        try await forgetDoubt(about: sent, since: lease)
-                    }
-                    guard
-                        let delay = RenewalRules.delay(
-                            after: outcome,
-                            reuse: renewer.reuse,
-                            tries: tries,
-                            random: random.unit()
-                        ), time.now.advanced(by: delay) < end
-                    else { return failure(error) }
-                    try await time.sleep(for: delay)
-                    continue
-                }
-                return try await keep(renewed, insteadOf: sent) ? .renewed : .overtaken
-            } catch {
-                return failure(error)
+        let operation = RecoveryOperation(for: call, until: end)
+        do {
+            return try await operation.run(RenewalTries(reuse: renewer.reuse, end: end)) { _, operation in
+                try await attempt(kind, version: version, lease: lease, until: end, in: operation)
             }
+        } catch {
+            return failure(error)
+        }
+    }
+
+    /// Presents what renews, once.
+    private func attempt(
+        _ kind: Outcome.CredentialKind,
+        version: UInt64?,
+        lease: any TokenLease,
+        until end: TimeSource.Instant,
+        in operation: RecoveryOperation
+    ) async throws -> RenewalTries.Answer {
+        do {
+            // Who was stopped for longer than the lease lasts has lost it: somebody else may be renewing.
+            guard await lease.extend(for: options.lease) else { throw LeaseLost() }
+            guard let use = try await prepare(kind, version: version) else { return .ended(.overtaken) }
+            let sent = use.credentials
+            let renewed: Credentials
+            do {
+                renewed = try await present(use, until: end, in: operation)
+            } catch {
+                let outcome = Self.outcome(of: error)
+                if outcome.isTooLateForGood, !use.isFirst { throw RenewalInDoubt() }
+                // A refusal that takes nothing away, as a proxy's 401, is a failure like any other.
+                if outcome.kind == .credentialRejected, outcome.tokenAction == .clear {
+                    return .ended(try await rejected(outcome, sent: sent))
+                }
+                if use.isFirst, !RenewalRules.isInDoubt(after: outcome, reuse: renewer.reuse) {
+                    try await forgetDoubt(about: sent, since: lease)
+                }
+                return .failed(failure(error))
+            }
+            return .ended(try await keep(renewed, insteadOf: sent) ? .renewed : .overtaken)
+        } catch {
+            return .ended(failure(error))
+        }
+    }
+
+    /// Presents what renews within the grace.
+    ///
+    /// What waits for a limit to pass must not go out after the grace, nor be cut off while it waits: then nobody could
+    /// tell whether it was sent. A renewer that sends otherwise than through a client is cut off at the grace's end,
+    /// which is the most that can be done about it.
+    private func present(
+        _ use: Use,
+        until end: TimeSource.Instant,
+        in operation: RecoveryOperation
+    ) async throws -> Credentials {
+        let grace = use.end.map { SendBy($0, orElse: use.isFirst ? Self.heldUp : Self.graceIsOver) }
+        let limit = use.isFirst ? end : grace.map { min(time.instant(at: $0.moment), end) } ?? end
+        return try await time.withTimeout(until: limit) { [renewer] in
+            try await renewer.renew(use.credentials, in: operation.bounded(until: limit, sendBy: grace))
         }
     }
 
     /// One use of the credential that renews.
-    private struct Use {
+    private struct Use: Sendable {
         var credentials: Credentials
         /// Whether no use before it is in doubt.
         var isFirst = true

@@ -288,13 +288,11 @@ public final class TokenManager: Sendable {
 
     private func perform(_ kind: Outcome.CredentialKind, version: UInt64?, context: CallContext) async -> RenewalEnd {
         guard let renewer else { return .overtaken }
-        let runtime = context.runtime
         let renewal = Renewal(
             store: store,
             renewer: renewer,
             options: options,
-            time: runtime.time,
-            random: runtime.random,
+            call: context,
             onRenew: { [lineage] in lineage.note($0, insteadOf: $1) },
             onClear: { context.emit(.clear($0)) }
         )

@@ -1,3 +1,5 @@
+public import HTTPRecovery
+
 /// Obtains new credentials for ones that expire or were refused.
 ///
 /// A renewer performs one renewal and nothing else: that only one is under way at a time, that its result is stored
@@ -11,9 +13,12 @@ public protocol TokenRenewer: Sendable {
 
     /// Performs one renewal.
     ///
-    /// - Parameter credentials: The credentials as they are stored.
+    /// - Parameters:
+    ///   - credentials: The credentials as they are stored.
+    ///   - operation: What the renewal belongs to: its calls are made by a client that is
+    ///     `RecoveringClient.within(_:)` it, so that they keep to its bounds and appear under its number.
     /// - Returns: The credentials as they are to be stored: where the answer brought no new refresh token, with the old.
     /// - Throws: `RecoveryError`; one of kind `Outcome.Kind.credentialRejected` says that the server
     ///   has definitely refused the credential that the renewal presented.
-    func renew(_ credentials: Credentials) async throws -> Credentials
+    func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials
 }

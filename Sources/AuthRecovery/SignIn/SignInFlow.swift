@@ -118,10 +118,8 @@ public struct SignInFlow: Sendable {
         case .submit(let answer, let challenge): try await machine.submit(answer, to: challenge)
         // Meanwhile the code that was sent before may arrive: then nobody wants to sit out a limit on new ones.
         case .resend(let challenge, isWish: true) where challenge.key.isSent:
-            try await RecoveringClient.$waitLimit.withValue(Self.patience) {
-                try await machine.resend(challenge.factor)
-            }
-        case .resend(let challenge, _): try await machine.resend(challenge.factor)
+            try await machine.resend(challenge.factor, waitingAtMost: Self.patience)
+        case .resend(let challenge, _): try await machine.resend(challenge.factor, waitingAtMost: nil)
         case .replace(let detour): try await machine.replace(detour.question.factor, after: detour.refusal)
         }
     }

@@ -42,7 +42,11 @@ public protocol SignInMachine {
     mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<Session>
 
     /// Has the code of a factor sent again.
-    mutating func resend(_ factor: Factor) async throws -> SignInStep<Session>
+    ///
+    /// - Parameters:
+    ///   - factor: The factor.
+    ///   - limit: The longest that is waited for a limit on new codes; nil for no bound but the client's own.
+    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<Session>
 
     /// Says what can be used instead of a factor, mostly by ``SignInStep/choose(_:)``; without a factor where there is
     /// nothing else.

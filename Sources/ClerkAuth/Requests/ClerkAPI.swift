@@ -8,7 +8,7 @@ struct ClerkAPI: Sendable {
     static let version = "2026-05-12"
 
     let base: FrontendAPI
-    let client: RecoveringClient
+    var client: RecoveringClient
     let tokens: any TokenStore
     let configuration: ClerkConfiguration
 
@@ -42,6 +42,13 @@ struct ClerkAPI: Sendable {
         /// Policies of the call, asked before all others.
         var policies: [any RecoveryPolicy] = []
         var observer: (@Sendable (RecoveryEvent) -> Void)?
+    }
+
+    /// The API, for calls that belong to the operation.
+    func within(_ operation: RecoveryOperation) -> ClerkAPI {
+        var api = self
+        api.client = client.within(operation)
+        return api
     }
 
     /// Performs a call and reads its answer.
@@ -99,7 +106,7 @@ struct ClerkAPI: Sendable {
                     presents: .client,
                     attemptLayers: [ClerkAuthorization(api: self, progress: progress)],
                     policies: policies,
-                    pacing: configuration.pacing,
+                    admissions: configuration.pacing.map { [$0] } ?? [],
                     observer: call.observer
                 )
             )

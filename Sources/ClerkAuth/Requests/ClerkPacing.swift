@@ -1,5 +1,5 @@
 public import HTTPRecovery
-public import HTTPTypes
+import HTTPTypes
 
 /// Keeps the requests of a process within the rates that Clerk publishes for an address (its guide "System limits"): 5
 /// sign-ins and 5 sign-ups begun in 10 s, and 3 attempts at each.
@@ -7,7 +7,7 @@ public import HTTPTypes
 /// Requests beyond a rate wait for their place, visibly as `rate_limited`, or fail at once where their deadline or the
 /// engine's longest wait comes first. Other processes at the same address are not counted; where they use the limit up,
 /// the server says so, and its word holds. Share one value among all `Clerk` values that leave by one address.
-public final class ClerkPacing: RequestPacing {
+public final class ClerkPacing: Admission {
     /// So many requests within a time.
     public struct Rate: Sendable, Hashable {
         /// The requests, at least 1.
@@ -41,27 +41,54 @@ public final class ClerkPacing: RequestPacing {
         ]
     }
 
-    /// Takes the next place in the line of the request's class; one that Clerk does not count goes out at once.
-    public func takePlace(for request: HTTPRequest, at now: TimeSource.Instant, within limit: Duration) -> PacingPlace {
-        let name = ClerkEndpoint(method: request.method, path: request.pathWithoutQuery).className
-        let line = "\(Origin(of: request)) \(name)"
-        guard let rate = rates[name] else { return PacingPlace(line: line, time: now, delay: .zero) }
-        return taken.withLock { taken in
-            var times = (taken[line] ?? []).filter { $0.advanced(by: rate.window) > now }
-            var time = now
-            if times.count >= rate.count { time = max(now, times[times.count - rate.count].advanced(by: rate.window)) }
-            let place = PacingPlace(line: line, time: time, delay: now.duration(to: time))
-            if place.delay <= limit { times.append(time) }
-            taken[line] = times
-            return place
-        }
+    /// A place in the line of a request's class.
+    private struct Place {
+        var line: String
+        var time: TimeSource.Instant
     }
 
-    /// Gives a place back; those behind it stay where they are.
-    public func giveBack(_ place: PacingPlace) {
+    /// Lets a request go when its place has come; one that Clerk does not count goes out at once.
+    public func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+        guard attempt.isDue else { return .go() }
+        let name = ClerkEndpoint(method: attempt.request.method, path: attempt.request.pathWithoutQuery).className
+        guard let rate = rates[name] else { return .go() }
+        let place = Place(line: "\(attempt.origin) \(name)", time: context.runtime.time.now)
+        return takePlace(place, rate, within: attempt.longestWait)
+    }
+
+    /// Gives a place back that was not used; those behind it stay where they are.
+    public func conclude(
+        _ attempt: PlannedAttempt,
+        _ end: AttemptEnd,
+        permit: AdmissionPermit?,
+        context: CallContext
+    ) async -> Gate.Key? {
+        guard case .notSent = end, let place = permit?.value as? Place else { return nil }
         taken.withLock { taken in
             guard let index = taken[place.line]?.lastIndex(of: place.time) else { return }
             taken[place.line]?.remove(at: index)
         }
+        return nil
+    }
+
+    /// Takes the next place in a line; one that is farther away than the limit is not taken.
+    ///
+    /// - Parameter wish: The line, and the present.
+    private func takePlace(_ wish: Place, _ rate: Rate, within limit: Duration) -> AdmissionAnswer {
+        let now = wish.time
+        var place = wish
+        let isTaken = taken.withLock { taken in
+            var times = (taken[place.line] ?? []).filter { $0.advanced(by: rate.window) > now }
+            if times.count >= rate.count {
+                place.time = max(now, times[times.count - rate.count].advanced(by: rate.window))
+            }
+            let isTaken = now.duration(to: place.time) <= limit
+            if isTaken { times.append(place.time) }
+            taken[place.line] = times
+            return isTaken
+        }
+        let delay = now.duration(to: place.time)
+        let outcome = Outcome(.rateLimited, processed: .no, retryAfter: delay, remedies: [.wait])
+        return .wait(delay, because: outcome, permit: isTaken ? AdmissionPermit(place) : nil)
     }
 }

@@ -30,8 +30,8 @@ extension Clerk {
                 reason: .notRecoverable
             )
         }
-        return try await run(responder, options) { observer in
-            ClerkReverificationMachine(api: api, session: session, level: level, observer: observer)
+        return try await run(responder, options) { api in
+            ClerkReverificationMachine(api: api, session: session, level: level)
         }
     }
 

@@ -3,7 +3,7 @@ import HTTPRecovery
 
 /// The verification of a session as a machine: its factors are those of a sign-in, its end is a session that is fresher.
 struct ClerkReverificationMachine: SignInMachine {
-    private let calls: ClerkFactorCalls
+    private var calls: ClerkFactorCalls
     private let session: ClerkSession
     private let level: ClerkReverification
     private let base: String
@@ -12,17 +12,11 @@ struct ClerkReverificationMachine: SignInMachine {
     /// Until when the code that was sent last may be presented.
     private var codeLimit: SendBy?
 
-    init(
-        api: ClerkAPI,
-        session: ClerkSession,
-        level: ClerkReverification,
-        observer: @escaping @Sendable (RecoveryEvent) -> Void
-    ) {
+    init(api: ClerkAPI, session: ClerkSession, level: ClerkReverification) {
         calls = ClerkFactorCalls(
             api: api,
             account: session.identifiers.first.map { LockoutLedger.account(for: $0) },
-            sessionID: session.id,
-            observer: observer
+            sessionID: session.id
         )
         self.session = session
         self.level = level
@@ -71,8 +65,11 @@ struct ClerkReverificationMachine: SignInMachine {
         return try await attempt(answer, to: challenge.factor)
     }
 
-    mutating func resend(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
-        try await choose(factor)
+    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<ClerkSession> {
+        let unbounded = calls
+        calls = calls.waiting(atMost: limit)
+        defer { calls.api.client = unbounded.api.client }
+        return try await choose(factor)
     }
 
     mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<ClerkSession> {

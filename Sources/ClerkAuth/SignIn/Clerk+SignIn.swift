@@ -98,7 +98,7 @@ extension Clerk {
     /// - Throws: `RecoveryError`; of the kind `factor_unavailable` where the account or the configuration allows no
     ///   links. `CancellationError` as soon as the task is cancelled.
     public func sendEmailLink(identifier: String) async throws -> ClerkEmailLink {
-        var machine = ClerkSignInMachine(api: api, goal: .identifier(identifier, nil)) { _ in }
+        var machine = ClerkSignInMachine(api: api, goal: .identifier(identifier, nil))
         if case .choose(let factors) = try await machine.begin(),
             let factor = factors.first(where: { $0.key == .emailLink })
         {
@@ -147,21 +147,19 @@ extension Clerk {
         _ options: SignInOptions
     ) async throws -> ClerkSession {
         try await api.finishSignOuts()
-        return try await run(responder, options) { observer in
-            ClerkSignInMachine(api: api, goal: goal, observer: observer)
+        return try await run(responder, options) { api in
+            ClerkSignInMachine(api: api, goal: goal)
         }
     }
 
     func run<Machine: SignInMachine>(
         _ responder: any ChallengeResponder,
         _ options: SignInOptions,
-        machine: (@escaping @Sendable (RecoveryEvent) -> Void) -> Machine
+        machine: (ClerkAPI) -> Machine
     ) async throws -> Machine.Session {
-        let runtime = api.client.runtime
-        let watch = SignInWatch(responder, options: options, now: runtime.time.now)
-        let flow = SignInFlow(answering: responder, options: options) { watch.emit($0, in: runtime) }
-        return try await watch.run {
-            var machine = machine { watch.observe($0) }
+        try await SignInWatch.run(api.client, showing: responder, options: options) { watch in
+            let flow = SignInFlow(answering: responder, options: options) { watch.emit($0) }
+            var machine = machine(api.within(watch.operation))
             return try await flow.run(&machine)
         }
     }

@@ -4,13 +4,11 @@ import HTTPTypes
 
 /// The calls that prepare and attempt a factor, alike for a sign-in and for the verification of a session.
 struct ClerkFactorCalls: Sendable {
-    let api: ClerkAPI
+    var api: ClerkAPI
     /// Whose lockout holds for the attempts.
     var account: String?
     /// The session that is verified; nil in a sign-in.
     var sessionID: String?
-    let observer: @Sendable (RecoveryEvent) -> Void
-
     /// Has a code or link sent, or a challenge made.
     ///
     /// - Parameters:
@@ -86,9 +84,14 @@ struct ClerkFactorCalls: Sendable {
     }
 
     func perform(_ call: ClerkAPI.Call) async throws -> ClerkAnswer {
-        var call = call
-        call.observer = observer
-        return try await api.perform(call)
+        try await api.perform(call)
+    }
+
+    /// The same, for calls that wait no longer than that at a time.
+    func waiting(atMost limit: Duration?) -> ClerkFactorCalls {
+        var calls = self
+        calls.api.client = api.client.waiting(atMost: limit)
+        return calls
     }
 
     // MARK: Passkeys

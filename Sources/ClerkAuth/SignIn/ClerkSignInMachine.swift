@@ -4,7 +4,7 @@ import HTTPTypes
 
 /// Clerk's sign-in as a machine: its states, and the calls that lead from one to the next.
 struct ClerkSignInMachine: SignInMachine {
-    let calls: ClerkFactorCalls
+    var calls: ClerkFactorCalls
     private let goal: ClerkSignInGoal
 
     /// What ``begin()`` presents; forgotten once it was refused, learned once it was accepted.
@@ -21,12 +21,8 @@ struct ClerkSignInMachine: SignInMachine {
     /// The sign-in under way, as the server told it last.
     private(set) var signIn: ClerkSignIn?
 
-    init(api: ClerkAPI, goal: ClerkSignInGoal, observer: @escaping @Sendable (RecoveryEvent) -> Void) {
-        calls = ClerkFactorCalls(
-            api: api,
-            account: goal.identifier.map { LockoutLedger.account(for: $0) },
-            observer: observer
-        )
+    init(api: ClerkAPI, goal: ClerkSignInGoal) {
+        calls = ClerkFactorCalls(api: api, account: goal.identifier.map { LockoutLedger.account(for: $0) })
         self.goal = goal
         if case .identifier(_, let password) = goal { self.password = password }
     }
@@ -86,8 +82,11 @@ struct ClerkSignInMachine: SignInMachine {
         }
     }
 
-    mutating func resend(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
-        try await choose(factor)
+    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<ClerkSession> {
+        let unbounded = calls
+        calls = calls.waiting(atMost: limit)
+        defer { calls.api.client = unbounded.api.client }
+        return try await choose(factor)
     }
 
     mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<ClerkSession> {

@@ -22,8 +22,8 @@ extension Clerk {
         options: SignInOptions = SignInOptions()
     ) async throws -> ClerkSession {
         try await api.finishSignOuts()
-        return try await run(responder, options) { observer in
-            ClerkSignUpMachine(api: api, request: request, observer: observer)
+        return try await run(responder, options) { api in
+            ClerkSignUpMachine(api: api, request: request)
         }
     }
 

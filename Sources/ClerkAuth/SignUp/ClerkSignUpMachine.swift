@@ -4,7 +4,7 @@ import HTTPTypes
 
 /// Clerk's sign-up as a machine: it asks for what is missing, proves what is not proved, and ends in a session.
 struct ClerkSignUpMachine: SignInMachine {
-    private let calls: ClerkFactorCalls
+    private var calls: ClerkFactorCalls
     private var request: ClerkSignUpRequest
     /// The refusal of a ticket, which is presented once.
     private var ticketRefusal: RecoveryError?
@@ -13,8 +13,8 @@ struct ClerkSignUpMachine: SignInMachine {
     /// The sign-in that goes on for somebody who turned out to have an account.
     private var signIn: ClerkSignInMachine?
 
-    init(api: ClerkAPI, request: ClerkSignUpRequest, observer: @escaping @Sendable (RecoveryEvent) -> Void) {
-        calls = ClerkFactorCalls(api: api, observer: observer)
+    init(api: ClerkAPI, request: ClerkSignUpRequest) {
+        calls = ClerkFactorCalls(api: api)
         self.request = request
     }
 
@@ -76,8 +76,11 @@ struct ClerkSignUpMachine: SignInMachine {
         return try await follow(calls.perform(call))
     }
 
-    mutating func resend(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
-        try await choose(factor)
+    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<ClerkSession> {
+        let unbounded = calls
+        calls = calls.waiting(atMost: limit)
+        defer { calls.api.client = unbounded.api.client }
+        return try await choose(factor)
     }
 
     mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<ClerkSession> {
@@ -143,7 +146,7 @@ struct ClerkSignUpMachine: SignInMachine {
         }
         if updated.status == .abandoned { throw answer.failure(.flowExpired, [.restartFlow]) }
         if updated.verifications["external_account"]?.isTransferable == true {
-            var machine = ClerkSignInMachine(api: calls.api, goal: .transfer, observer: calls.observer)
+            var machine = ClerkSignInMachine(api: calls.api, goal: .transfer)
             let step = try await machine.begin()
             signIn = machine
             return step

@@ -1,5 +1,5 @@
 public import AuthRecovery
-import HTTPRecovery
+public import HTTPRecovery
 
 /// Renews an access token with the session tokens of a ``Clerk`` client, for requests to an app's own backend.
 ///
@@ -43,8 +43,8 @@ public struct ClerkTokenRenewer: TokenRenewer {
     /// - Returns: The credentials with the token as their access token; everything else in them stays.
     /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where the session has ended.
     ///   `CancellationError` as soon as the task is cancelled.
-    public func renew(_ credentials: Credentials) async throws -> Credentials {
-        let token = try await clerk.sessionToken(
+    public func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
+        let token = try await clerk.within(operation).sessionToken(
             template: template,
             organizationID: organizationID,
             skippingCache: credentials.accessToken != nil

@@ -6,7 +6,7 @@ extension FacebookPacing {
     ///
     /// - Parameter recovers: Whether failures are left to the policies of the client; else they end the call at once.
     func layer(recovers: Bool) -> any Middleware {
-        recovers ? self : UnrecoveredAttempt(pacing: self)
+        recovers ? learning : UnrecoveredAttempt(learning: learning)
     }
 }
 
@@ -17,7 +17,7 @@ extension StopReason {
 
 /// An attempt that ends its call, whatever it comes to; a stated limit still closes its gate.
 private struct UnrecoveredAttempt: Middleware {
-    let pacing: FacebookPacing
+    let learning: any Middleware
 
     func intercept(
         _ request: HTTPRequest,
@@ -27,7 +27,7 @@ private struct UnrecoveredAttempt: Middleware {
     ) async throws -> Response {
         let response: Response
         do {
-            response = try await pacing.intercept(request, body: body, context: context, next: next)
+            response = try await learning.intercept(request, body: body, context: context, next: next)
         } catch let error as TransportError {
             throw failure(context.outcome(of: error, for: request), nil, context)
         }

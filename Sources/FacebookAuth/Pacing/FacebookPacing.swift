@@ -1,5 +1,5 @@
 public import HTTPRecovery
-public import HTTPTypes
+import HTTPTypes
 
 /// Slows calls down as a limit comes near, and stops them where it is reached.
 ///
@@ -8,9 +8,9 @@ public import HTTPTypes
 /// refusal states no time, the scope's gate is closed in the client's store: no call of the scope leaves any process that
 /// shares it, since calls made meanwhile would lengthen the block.
 ///
-/// ``Facebook`` has one of these around every attempt. A client that calls Graph by itself can have it as a layer inside
-/// `Recovery`.
-public final class FacebookPacing: Middleware {
+/// ``Facebook`` has one of these for all its calls. A client that calls Graph by itself has it twice: among the
+/// admissions of its `Recovery`, and by ``learning`` as a layer inside it.
+public final class FacebookPacing: Admission {
     /// When to slow down, and how much.
     public struct Configuration: Sendable, Hashable {
         /// The share from which on calls are slowed down, in percent; 0 to 100, default: 80.
@@ -36,27 +36,41 @@ public final class FacebookPacing: Middleware {
     private let configuration: Configuration
     private let ledger = Locked(PacingLedger())
 
-    /// Creates the layer.
+    /// Creates a pacing.
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
     }
 
-    /// Sends the request when its turn has come, and learns from the answer.
-    ///
-    /// - Throws: `RecoveryError` of the kind `rate_limited` where the turn would come after the deadline or the longest
-    ///   wait of the engine around (without one, the cooldown), or the scope was blocked meanwhile for longer than that;
-    ///   no turn is taken then. `CancellationError` as soon as the call is cancelled.
-    public func intercept(
-        _ request: HTTPRequest,
-        body: HTTPBody?,
-        context: CallContext,
-        next: Next
-    ) async throws -> Response {
-        let scopes = FacebookScopes(request, context: context)
-        try await waitForTurn(scopes, context)
-        var response = try await next(request, body: body, context: context)
-        await learn(from: response.headerFields, &response.outcome, scopes: scopes, runtime: context.runtime)
-        return response
+    /// The layer that learns from answers what is left of the limits; it stands inside the engine.
+    public var learning: any Middleware { FacebookLearning(pacing: self) }
+
+    /// Lets a call go when its turn has come.
+    public func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+        guard attempt.isDue else { return .go() }
+        let keys = FacebookScopes(attempt.request, context: context).keys
+        let now = context.runtime.time.now
+        let limit = attempt.longestWait
+        let turn = ledger.withLock { $0.takeTurn(in: keys, at: now, within: limit, configuration) }
+        let pause = now.duration(to: turn)
+        let outcome = Outcome(.rateLimited, processed: .no, retryAfter: pause, remedies: [.wait])
+        return .wait(pause, because: outcome, permit: pause <= limit ? AdmissionPermit(Turn(time: turn, keys: keys)) : nil)
+    }
+
+    /// Gives a turn back that was not used; those behind it stay where they are.
+    public func conclude(
+        _ attempt: PlannedAttempt,
+        _ end: AttemptEnd,
+        permit: AdmissionPermit?,
+        context: CallContext
+    ) async -> Gate.Key? {
+        guard case .notSent = end, let turn = permit?.value as? Turn else { return nil }
+        ledger.withLock { $0.giveBack(turn.time, in: turn.keys) }
+        return nil
+    }
+
+    private struct Turn {
+        var time: TimeSource.Instant
+        var keys: [Gate.Key]
     }
 
     /// Learns from the answer to a call or to an item of a batch.
@@ -103,50 +117,21 @@ public final class FacebookPacing: Middleware {
     private func cooldown(_ count: Int) -> Duration {
         min(configuration.cooldown.scaled(by: Double(1 << min(max(count - 1, 0), 12))), .seconds(3600))
     }
+}
 
-    private func waitForTurn(_ scopes: FacebookScopes, _ context: CallContext) async throws {
-        let time = context.runtime.time
-        let keys = scopes.keys
-        let now = time.now
-        let limit = limit(context)
-        let turn = ledger.withLock { $0.takeTurn(in: keys, at: now, within: limit, configuration) }
-        let pause = now.duration(to: turn)
-        guard pause > .zero else { return }
-        do {
-            try await wait(pause, context)
-            // A limit may have been met by the call in front.
-            if let gate = await context.runtime.state.closedGate(among: keys) {
-                try await wait(gate.opensAt?.elapsed(since: time.wallTime) ?? .longest, context)
-            }
-        } catch {
-            ledger.withLock { $0.giveBack(turn, in: keys) }
-            throw error
-        }
-    }
+/// Learns from what an attempt brings.
+private struct FacebookLearning: Middleware {
+    let pacing: FacebookPacing
 
-    /// The longest that the call can wait: a wait that ends with the deadline leaves no time for the call, and without an
-    /// engine nobody else bounds it.
-    private func limit(_ context: CallContext) -> Duration {
-        let left = context.remaining.map { $0.saturatingSubtracting(.nanoseconds(1)) } ?? .longest
-        return min(left, context.longestWait ?? configuration.cooldown)
-    }
-
-    private func wait(_ delay: Duration, _ context: CallContext) async throws {
-        if delay > limit(context) {
-            let isPastDeadline = context.remaining.map { delay >= $0 } ?? false
-            throw Self.blocked(delay, isPastDeadline ? .deadlineWouldPass : .waitExceedsLimit, context)
-        }
-        try await context.wait(delay, reason: .rateLimited)
-    }
-
-    private static func blocked(_ wait: Duration, _ reason: StopReason, _ context: CallContext) -> RecoveryError {
-        let outcome = Outcome(.rateLimited, processed: .no, retryAfter: wait, remedies: [.wait])
-        return RecoveryError(
-            outcome: outcome,
-            reason: reason,
-            retryAfter: wait,
-            retryAt: context.runtime.time.wallTime.advanced(by: wait),
-            history: context.record.history
-        )
+    func intercept(
+        _ request: HTTPRequest,
+        body: HTTPBody?,
+        context: CallContext,
+        next: Next
+    ) async throws -> Response {
+        var response = try await next(request, body: body, context: context)
+        let scopes = FacebookScopes(request, context: context)
+        await pacing.learn(from: response.headerFields, &response.outcome, scopes: scopes, runtime: context.runtime)
+        return response
     }
 }

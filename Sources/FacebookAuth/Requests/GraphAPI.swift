@@ -6,14 +6,12 @@ import HTTPTypes
 struct GraphAPI: Sendable {
     let server: GraphServer
     let app: FacebookApp
-    let client: RecoveringClient
+    var client: RecoveringClient
     let store: FacebookTokenStore
     let configuration: FacebookConfiguration
     let pacing: FacebookPacing
     /// Renews the stored token; nil for the calls that do it.
     var manager: TokenManager?
-    /// Told the events of all calls.
-    var observer: (@Sendable (RecoveryEvent) -> Void)?
 
     /// What one call is.
     struct Call: Sendable {
@@ -40,6 +38,13 @@ struct GraphAPI: Sendable {
     }
 
     var classifier: FacebookClassifier { FacebookClassifier(errors: configuration.errors) }
+
+    /// The API, for calls that belong to the operation.
+    func within(_ operation: RecoveryOperation) -> GraphAPI {
+        var api = self
+        api.client = client.within(operation)
+        return api
+    }
 
     /// Performs a call.
     func send(_ call: Call) async throws -> Response {
@@ -70,7 +75,7 @@ struct GraphAPI: Sendable {
                 app: app.id,
                 presents: call.presents ?? call.token.presents,
                 attemptLayers: [pacing.layer(recovers: configuration.recoversFromErrors), authorization],
-                observer: observer
+                admissions: [pacing]
             )
         )
     }

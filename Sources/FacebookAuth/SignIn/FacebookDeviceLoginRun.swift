@@ -4,13 +4,7 @@ import HTTPTypes
 
 /// Begins device logins and sees them through.
 struct FacebookDeviceLoginRun: Sendable {
-    /// What a server that is asked too often adds to the interval.
-    private static let slowing: Duration = .seconds(5)
-    /// The longest that lost answers alone make the interval.
-    private static let longestBackoff: Duration = .seconds(60)
-
     let api: GraphAPI
-    let wait: @Sendable (Duration, Outcome.Kind) async throws -> Void
 
     /// Begins a login.
     func begin(_ permissions: [String]) async throws -> FacebookDeviceLogin {
@@ -38,41 +32,19 @@ struct FacebookDeviceLoginRun: Sendable {
 
     /// Asks until the person has answered, and stores the token that comes of it.
     ///
-    /// "Not yet" and "too fast" are no failures; the latter makes the interval longer for good. An answer that is lost,
-    /// an outage or a limit is followed by another question at twice the interval, as long as the login lasts. Where the
-    /// lost answer held the token, the login has to be begun again.
-    func finish(_ device: FacebookDeviceLogin) async throws -> FacebookSession {
-        let time = api.client.runtime.time
-        var interval = device.interval
-        var reason = Outcome.Kind.challengePending
-        var stated: Duration?
-        var failure: RecoveryError?
-        while true {
-            let delay = max(interval, stated ?? .zero)
-            guard time.now.advanced(by: delay) < device.expiresAt else { throw Self.expired }
-            do {
-                try await wait(delay, reason)
-            } catch let bound as RecoveryError {
-                // A limit or an outage that is not waited out is told as what it is.
-                guard var failure else { throw bound }
-                failure.reason = bound.reason
-                throw failure
-            }
-            do {
-                let response = try await poll(device)
-                let outcome = response.outcome
-                guard outcome.kind == .continue else { return try await keep(response) }
-                if outcome.subcode == "1349172" { interval = interval.saturatingAdding(Self.slowing) }
-                (reason, stated, failure) = (.challengePending, outcome.retryAfter, nil)
-            } catch let error as RecoveryError where error.kind == .invalidRequest && failure?.hasLostAnswer == true {
-                // The answer that was lost held the token: the code is used up, and nobody can obtain that token now.
-                throw Self.expired
-            } catch let error as RecoveryError where error.isPassing {
-                interval = max(interval, min(interval.scaled(by: 2), Self.longestBackoff))
-                (reason, stated, failure) = (error.kind, error.retryAfter, error)
-                guard time.now.advanced(by: max(interval, stated ?? .zero)) < device.expiresAt else { throw error }
-            }
+    /// - Parameters:
+    ///   - device: The login.
+    ///   - operation: What the polls belong to.
+    ///   - pausing: Pauses between two of them; nil leaves it to the operation.
+    func finish(
+        _ device: FacebookDeviceLogin,
+        in operation: RecoveryOperation,
+        pausing: ((Duration, Outcome.Kind) async throws -> Void)? = nil
+    ) async throws -> FacebookSession {
+        let response = try await operation.run(FacebookDevicePolling(device), pausing: pausing) { _, operation in
+            try await FacebookDeviceLoginRun(api: api.within(operation)).poll(device)
         }
+        return try await keep(response)
     }
 
     private func poll(_ device: FacebookDeviceLogin) async throws -> Response {
@@ -90,7 +62,7 @@ struct FacebookDeviceLoginRun: Sendable {
                 resend: .spending,
                 sendBy: SendBy(
                     api.client.runtime.time.wallTime(at: device.expiresAt),
-                    orElse: Self.expired.outcome
+                    orElse: FacebookDevicePolling.expired.outcome
                 ),
                 presents: .device,
                 purpose: .poll
@@ -119,26 +91,6 @@ struct FacebookDeviceLoginRun: Sendable {
             // The sign-in has succeeded all the same; who it is can be asked later.
         }
         return session
-    }
-
-    private static var expired: RecoveryError {
-        var outcome = Outcome(.flowExpired, processed: .no, remedies: [.restartFlow])
-        outcome.tokenAction = .clear
-        return RecoveryError(outcome: outcome, reason: .notRecoverable)
-    }
-}
-
-extension RecoveryError {
-    /// Whether the server may have answered what nobody has read.
-    fileprivate var hasLostAnswer: Bool { !outcome.provesNothingSpent }
-
-    /// Whether a device login outlives the error: nothing was said about the login itself.
-    fileprivate var isPassing: Bool {
-        switch kind {
-        case .transport, .timedOut, .unavailable, .rateLimited, .quotaExhausted:
-            reason != .recoveryOff && (remedies.contains(.retry) || remedies.contains(.wait))
-        default: false
-        }
     }
 }
 

@@ -15,7 +15,8 @@ struct FacebookExchange: TokenRenewer {
         return credentials.expiresAt.map { $0 > api.client.runtime.time.wallTime } ?? true
     }
 
-    func renew(_ credentials: Credentials) async throws -> Credentials {
+    func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
+        let api = api.within(operation)
         guard let token = credentials.accessToken, let secret = api.app.secret else { throw RecoveryError.signedOut }
         var query: FormFields = ["grant_type": "fb_exchange_token", "client_id": api.app.id]
         query.add("client_secret", secret: secret)

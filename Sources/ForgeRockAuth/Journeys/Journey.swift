@@ -23,7 +23,7 @@ public struct Journey: Sendable {
         case success(JourneySuccess)
     }
 
-    private let api: ForgeRockAPI
+    private var api: ForgeRockAPI
     private let options: JourneyOptions
     private var start: JourneyStart
     private var cookies = JourneyCookies()
@@ -31,7 +31,8 @@ public struct Journey: Sendable {
     /// The account that the journey is about, so that a lockout holds for it.
     public var account: String?
 
-    var observer: (@Sendable (RecoveryEvent) -> Void)?
+    /// The longest that the step under way waits for a limit; nil for no bound but the client's own.
+    var patience: Duration?
 
     init(_ start: JourneyStart, options: JourneyOptions, api: ForgeRockAPI) {
         self.start = start
@@ -73,6 +74,13 @@ public struct Journey: Sendable {
         try await post(step.json, query: FormFields(), action: .authenticate)
     }
 
+    /// The journey, for calls that belong to the operation.
+    func within(_ operation: RecoveryOperation) -> Journey {
+        var journey = self
+        journey.api = api.within(operation)
+        return journey
+    }
+
     /// Goes on with another beginning.
     mutating func replace(_ start: JourneyStart) {
         self.start = start
@@ -83,6 +91,7 @@ public struct Journey: Sendable {
         query: FormFields,
         action: ForgeRockAction
     ) async throws -> Answer {
+        let api = api.waiting(atMost: patience)
         let session = options.upgradesSession ? try await api.tokens.read().credentials.ssoToken : nil
         let path = api.server.json("authenticate")
         let call = ForgeRockAPI.Call(
@@ -95,8 +104,7 @@ public struct Journey: Sendable {
             presents: action == .authenticate || session == nil ? .state : .session,
             session: session,
             resend: .spending,
-            account: account,
-            observer: observer
+            account: account
         )
         do {
             let response = try await api.send(call)

@@ -4,7 +4,7 @@ import HTTPTypes
 
 /// The OAuth 2 side of PingAM: exchanges the session for tokens, without a browser.
 struct ForgeRockOAuth: Sendable {
-    let api: ForgeRockAPI
+    private(set) var api: ForgeRockAPI
     let settings: OAuthSettings
     private let server: OAuthServer
 
@@ -31,10 +31,17 @@ struct ForgeRockOAuth: Sendable {
         )
     }
 
+    /// The same, for calls that belong to the operation.
+    func within(_ operation: RecoveryOperation) -> ForgeRockOAuth {
+        var oauth = self
+        oauth.api = api.within(operation)
+        return oauth
+    }
+
     /// Presents the refresh token once.
-    func refresh(_ credentials: Credentials) async throws -> Credentials {
+    func refresh(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
         let grant = RefreshTokenGrant(client: client(for: .refreshToken), reuse: settings.reuse)
-        return try await grant.renew(credentials)
+        return try await grant.renew(credentials, in: operation)
     }
 
     /// Exchanges a session for tokens: an authorization code by the session's cookie and PKCE, then the tokens.

@@ -13,11 +13,12 @@ struct ForgeRockRenewer: TokenRenewer {
         credentials.refreshToken.map { !$0.isEmpty } ?? false || credentials.ssoToken.map { !$0.isEmpty } ?? false
     }
 
-    func renew(_ credentials: Credentials) async throws -> Credentials {
+    func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
+        let oauth = oauth.within(operation)
         var present = credentials
         if let token = credentials.refreshToken, !token.isEmpty {
             do {
-                return try await oauth.refresh(credentials)
+                return try await oauth.refresh(credentials, in: operation)
             } catch let error as RecoveryError
                 where error.kind == .credentialRejected && credentials.ssoToken?.isEmpty == false
             {

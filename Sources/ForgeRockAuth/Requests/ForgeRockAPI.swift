@@ -5,7 +5,7 @@ import HTTPTypes
 /// PingAM's REST API as a client calls it.
 struct ForgeRockAPI: Sendable {
     let server: ForgeRockServer
-    let client: RecoveringClient
+    var client: RecoveringClient
     let tokens: any TokenStore
     let interceptors: [any ForgeRockInterceptor]
     /// The name of the session's cookie, as soon as it is known.
@@ -30,6 +30,20 @@ struct ForgeRockAPI: Sendable {
         var account: String?
         var followsRedirects = true
         var observer: (@Sendable (RecoveryEvent) -> Void)?
+    }
+
+    /// The API, for calls that belong to the operation.
+    func within(_ operation: RecoveryOperation) -> ForgeRockAPI {
+        var api = self
+        api.client = client.within(operation)
+        return api
+    }
+
+    /// The API, for calls that wait no longer than that at a time.
+    func waiting(atMost limit: Duration?) -> ForgeRockAPI {
+        var api = self
+        api.client = client.waiting(atMost: limit)
+        return api
     }
 
     /// Performs a call.

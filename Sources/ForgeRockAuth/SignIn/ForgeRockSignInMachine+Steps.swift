@@ -39,7 +39,7 @@ extension ForgeRockSignInMachine {
                         retryAt: surroundings.runtime.time.wallTime.advanced(by: pause)
                     )
                 }
-                try await surroundings.watch.wait(pause, reason: .challengePending, in: surroundings.runtime)
+                try await surroundings.watch.wait(pause, reason: .challengePending)
             } else {
                 unattended += 1
                 if unattended > Self.maximumUnattended {
@@ -189,19 +189,13 @@ extension ForgeRockSignInMachine {
         confirm(current, except: isAnswered)
         if let fallback = fellBack, let question = asked.first {
             fellBack = nil
-            surroundings.watch.emit(
-                .fallback(from: fallback.rawValue, to: question.key.rawValue),
-                in: surroundings.runtime
-            )
+            surroundings.watch.emit(.fallback(from: fallback.rawValue, to: question.key.rawValue))
         }
         if asked.isEmpty { await showTexts(of: current) }
     }
 
     private mutating func performWebAuthn(in current: inout JourneyStep, at index: Int) async throws {
-        surroundings.watch.emit(
-            .challenge(kind: AnswerKey.webauthn.rawValue, destination: nil),
-            in: surroundings.runtime
-        )
+        surroundings.watch.emit(.challenge(kind: AnswerKey.webauthn.rawValue, destination: nil))
         guard let result = try await surroundings.webAuthn.outcome(for: current) else { return }
         current.callbacks[index].setInput(.string(result.outcome))
         guard let error = result.error else { return }

@@ -57,7 +57,7 @@ struct ForgeRockSignInMachine: SignInMachine {
         hasBegun = true
         if needsPause {
             needsPause = false
-            try await surroundings.watch.wait(.seconds(1), reason: .unavailable, in: surroundings.runtime)
+            try await surroundings.watch.wait(.seconds(1), reason: .unavailable)
         }
         answers.begin()
         step = nil
@@ -107,7 +107,12 @@ struct ForgeRockSignInMachine: SignInMachine {
         return try await proceed()
     }
 
-    mutating func resend(_ factor: Factor) async throws -> SignInStep<ForgeRockSession> {
+    mutating func resend(
+        _ factor: Factor,
+        waitingAtMost limit: Duration?
+    ) async throws -> SignInStep<ForgeRockSession> {
+        journey.patience = limit
+        defer { journey.patience = nil }
         guard step != nil else { return try await begin() }
         let offered = step.map { JourneyQuestions.confirmations(of: $0) + asked } ?? []
         let again = offered.lazy.compactMap { question in

@@ -1,5 +1,4 @@
 public import HTTPTypes
-import Synchronization
 
 /// An HTTP client that recovers: it waits out rate limits and lockouts, repeats what can be repeated safely, and says
 /// what would help where nothing can be done.
@@ -16,7 +15,10 @@ public struct RecoveringClient: Sendable {
     /// The layers that can tell whose credential they are going to attach.
     private let presenters: [any Middleware]
     private let transport: any HTTPTransport
-    private let counter = CallCounter()
+    /// The operation that the calls belong to; nil where each stands for itself.
+    var scope: RecoveryOperation?
+    /// The longest single wait of the calls; nil for no bound but those of layers and operation.
+    var longestWait: Duration?
 
     /// Creates a client.
     ///
@@ -65,45 +67,54 @@ public struct RecoveringClient: Sendable {
         body: HTTPBody? = nil,
         options: RequestOptions = RequestOptions()
     ) async throws -> Response {
-        var options = options
-        if let limit = Self.sendBy { options.sendBy = SendBy.earlier(options.sendBy, limit) }
-        let record = CallRecord(callID: options.callID ?? counter.next())
-        var context = CallContext(options: options, record: record, runtime: runtime)
-        context.presenters = presenters
         let start = runtime.time.now
-        let limits = [options.deadline, Self.timeLimit].compactMap { $0 }
-        if let limit = limits.min() { context.deadline = start.advanced(by: max(limit, .zero)) }
+        let context = context(of: options, from: start)
         let failures = body.flatMap { $0.bytesInMemory == nil ? BodyFailures() : nil }
+        // What a call within an operation comes to is an inner affair of that.
+        defer { scope?.context.record.add(context.record) }
         do {
             let response = try await run(request, body: body?.noting { failures?.note($0) }, context: context)
-            report(.ok, since: start, context: context)
+            if scope == nil { context.report(.ok, since: start) }
             return response
-        } catch is CancellationError {
-            report(.cancelled, since: start, context: context)
-            throw CancellationError()
         } catch {
-            let error = RecoveryError(of: error, body: failures, context: context)
-            context.emit(
-                .givingUp(error.outcome, reason: error.reason, retryAfter: error.retryAfter, until: error.retryAt)
-            )
-            report(.failed, since: start, context: context)
-            throw error
+            let isCancelled = error is CancellationError
+            let end: any Error =
+                isCancelled ? CancellationError() : RecoveryError(of: error, body: failures, context: context)
+            if scope == nil { context.report(end, since: start) }
+            throw end
         }
     }
 
-    /// How long calls may take that are made within work which is bounded as a whole; nil for no such bound.
-    ///
-    /// They learn of the bound, so that a wait that would not end within it is not begun: what is left is known to be
-    /// unsent, instead of cut off in doubt.
-    @TaskLocal package static var timeLimit: Duration?
-
-    /// Until when calls may send that are made within work of which this is true as a whole; nil for no such bound.
-    @TaskLocal package static var sendBy: SendBy?
-
-    /// The longest single wait of calls that somebody could do without; nil for no bound but the client's own.
-    ///
-    /// Unlike ``timeLimit`` it cuts off no call that is under way.
-    @TaskLocal package static var waitLimit: Duration?
+    /// What accompanies a call, within the bounds of the operation that it belongs to.
+    private func context(of options: RequestOptions, from start: TimeSource.Instant) -> CallContext {
+        guard let scope else {
+            var context = CallContext(
+                options: options,
+                record: CallRecord(callID: options.callID ?? runtime.numbers.next()),
+                runtime: runtime
+            )
+            context.presenters = presenters
+            context.longestWait = longestWait
+            if let limit = options.deadline { context.deadline = start.advanced(by: max(limit, .zero)) }
+            return context
+        }
+        var options = options
+        options.sendBy = SendBy.earlier(options.sendBy, scope.sendBy)
+        if let outer = scope.context.options.observer {
+            let own = options.observer
+            options.observer = { event in
+                own?(event)
+                outer(event)
+            }
+        }
+        var context = CallContext(options: options, record: CallRecord(within: scope.context.record), runtime: runtime)
+        context.presenters = presenters
+        context.repetition = scope.repetition
+        context.longestWait = [longestWait, scope.context.longestWait].compactMap { $0 }.min()
+        let limit = options.deadline.map { start.advanced(by: max($0, .zero)) }
+        context.deadline = [limit, scope.context.deadline].compactMap { $0 }.min()
+        return context
+    }
 
     /// The events of all calls from now on.
     public var events: AsyncStream<RecoveryEvent> {
@@ -131,32 +142,11 @@ public struct RecoveringClient: Sendable {
             failure = (context.outcome(of: error, for: request), nil)
         }
         throw RecoveryError(
-            outcome: failure.outcome,
+            after: failure.outcome,
             reason: .notRecoverable,
-            retryAfter: failure.outcome.statedWait,
-            retryAt: failure.outcome.statedWait.map { runtime.time.wallTime.advanced(by: $0) },
+            needed: nil,
             response: failure.response,
-            history: context.record.history
+            context: context
         )
-    }
-
-    private func report(_ end: RecoveryEvent.End, since start: TimeSource.Instant, context: CallContext) {
-        context.emit(
-            .done(
-                end,
-                attempts: context.record.attempts,
-                waited: context.record.history.waited,
-                elapsed: start.duration(to: runtime.time.now)
-            )
-        )
-    }
-}
-
-/// Numbers the calls of a client.
-private final class CallCounter: Sendable {
-    private let count = Atomic(0)
-
-    func next() -> Int {
-        count.add(1, ordering: .relaxed).newValue
     }
 }

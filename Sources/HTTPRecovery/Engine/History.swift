@@ -14,6 +14,8 @@ public struct History: Sendable, Hashable {
     public struct Attempt: Sendable, Hashable {
         /// The ordinal, counted from 1.
         public var number: Int
+        /// Why it was made.
+        public var cause: AttemptCause
         /// What it came to.
         public var kind: Outcome.Kind
         /// The HTTP status, where a response came.

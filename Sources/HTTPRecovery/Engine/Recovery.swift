@@ -7,7 +7,11 @@ public import HTTPTypes
 /// is never resent against ``ResendRule``, past the caller's deadline, beyond the attempts, or on an empty budget.
 public struct Recovery: Middleware {
     private let rules: RecoveryRules
+    /// Those that are asked before the call's own.
     private let budgets: RetryBudgets
+    /// Those that are asked behind them.
+    private let admissions: [any Admission]
+    private let all: [any Admission]
 
     /// Creates the engine.
     ///
@@ -16,15 +20,19 @@ public struct Recovery: Middleware {
     ///     after a repair counts as none.
     ///   - maxWait: The longest single wait, whatever the policies say. Default: 2 minutes.
     ///   - budget: How much resends may add to the load of an origin.
+    ///   - admissions: What else holds attempts back, the first asked first: a rate, a concurrency limit. Default: none.
     ///   - policies: What to do about failures, the first asked first. Default: ``defaultPolicies``.
     public init(
         maxAttempts: Int = 3,
         maxWait: Duration = .seconds(120),
         budget: RetryBudget.Configuration = RetryBudget.Configuration(),
+        admissions: [any Admission] = [],
         @PolicyBuilder policies: () -> [any RecoveryPolicy] = { Recovery.defaultPolicies }
     ) {
         self.rules = RecoveryRules(policies: policies(), maxAttempts: max(1, maxAttempts), maxWait: max(.zero, maxWait))
         self.budgets = RetryBudgets(budget)
+        self.admissions = admissions + [Gates()]
+        self.all = [budgets] + self.admissions
     }
 
     /// Waiting for rate limits and lockouts, and repeating what failed for a passing reason.
@@ -39,22 +47,21 @@ public struct Recovery: Middleware {
         context: CallContext,
         next: Next
     ) async throws -> Response {
-        let origin = Origin(of: request)
         var rules = rules
-        if let limit = RecoveringClient.waitLimit { rules.maxWait = min(rules.maxWait, max(.zero, limit)) }
+        if let limit = context.longestWait { rules.maxWait = min(rules.maxWait, max(.zero, limit)) }
         // Mostly none: then nothing is copied.
         if !context.options.policies.isEmpty { rules.policies = context.options.policies + rules.policies }
+        let own = context.options.admissions
         var context = context
-        context.longestWait = min(rules.maxWait, context.longestWait ?? .longest)
-        var run = RecoveryRun(
+        context.longestWait = rules.maxWait
+        var call = CallDriver(
             rules: rules,
-            budget: budgets[origin],
-            gates: CallGates(origin: origin, request: request, context: context),
+            admissions: own.isEmpty ? all : [budgets] + own + admissions,
             request: request,
             body: body,
             context: context,
             next: next
         )
-        return try await run.callAsFunction()
+        return try await call()
     }
 }

@@ -40,6 +40,19 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
+    /// The error of a call that is not tried (again).
+    init(after outcome: Outcome, reason: StopReason, needed: Duration?, response: Response?, context: CallContext) {
+        let wait = needed ?? outcome.statedWait
+        self.init(
+            outcome: outcome,
+            reason: reason,
+            retryAfter: wait,
+            retryAt: wait.map { context.runtime.time.wallTime.advanced(by: $0) },
+            response: response,
+            history: context.record.history
+        )
+    }
+
     /// What happened.
     public var kind: Outcome.Kind { outcome.kind }
 

@@ -19,16 +19,14 @@ struct RecoveryRules: Sendable {
     /// - Parameters:
     ///   - situation: What is known.
     ///   - obstacle: Why the request must not be sent again, by ``ResendRule``; nil when it may.
-    ///   - hasBudget: Whether the retry budget can pay for a resend.
-    func next(_ situation: Situation, obstacle: StopReason?, hasBudget: Bool) -> Step {
+    func next(_ situation: Situation, obstacle: StopReason?) -> Step {
         let stated = situation.outcome.statedWait
         for policy in policies {
             switch policy.decide(situation) {
             case .pass: continue
             case .giveUp(let reason): return .giveUp(reason, needed: stated)
             case .repair(let repair): return check(repair, situation, obstacle)
-            case .retry(let delay):
-                return check(delay: max(delay, .zero), situation, obstacle: obstacle, hasBudget: hasBudget)
+            case .retry(let delay): return check(delay: max(delay, .zero), situation, obstacle: obstacle)
             }
         }
         return .giveUp(situation.outcome.kind == .accountLocked ? .accountLocked : .notRecoverable, needed: stated)
@@ -41,7 +39,7 @@ struct RecoveryRules: Sendable {
         return .repair(repair)
     }
 
-    private func check(delay: Duration, _ situation: Situation, obstacle: StopReason?, hasBudget: Bool) -> Step {
+    private func check(delay: Duration, _ situation: Situation, obstacle: StopReason?) -> Step {
         if situation.wasSent {
             if let obstacle { return .giveUp(obstacle, needed: situation.outcome.statedWait) }
             if situation.attempts >= maxAttempts {
@@ -53,9 +51,6 @@ struct RecoveryRules: Sendable {
             return .giveUp(remaining <= .zero ? .deadlinePassed : .deadlineWouldPass, needed: delay)
         }
         if delay > maxWait { return .giveUp(.waitExceedsLimit, needed: delay) }
-        if situation.wasSent, !hasBudget {
-            return .giveUp(.budgetExhausted, needed: situation.outcome.statedWait)
-        }
         return .retry(after: delay)
     }
 

@@ -52,8 +52,11 @@ public struct RecoveryEvent: Sendable {
         case done(End, attempts: Int, waited: Duration, elapsed: Duration)
     }
 
-    /// The number of the call within the client, counted from 1, or the caller's own.
+    /// The number of the call or operation within the client, counted from 1, or the caller's own.
     public var call: Int
+
+    /// The number of the call for which this one is made, as a renewal is; nil for one that stands for itself.
+    public var parent: Int?
 
     /// When it happened.
     public var time: TimeSource.Instant
@@ -62,8 +65,9 @@ public struct RecoveryEvent: Sendable {
     public var kind: Kind
 
     /// Creates an event.
-    public init(call: Int, time: TimeSource.Instant, kind: Kind) {
+    public init(call: Int, parent: Int? = nil, time: TimeSource.Instant, kind: Kind) {
         self.call = call
+        self.parent = parent
         self.time = time
         self.kind = kind
     }

@@ -70,10 +70,11 @@ public struct RequestOptions: Sendable {
     /// engine nobody asks them.
     public var policies: [any RecoveryPolicy]
 
-    /// Spreads requests over time where a limit is known beforehand; nil, the default, does not.
+    /// What holds the attempts of this call back beside the client's own ``Recovery``, the first asked first; none by
+    /// default.
     ///
-    /// The engine asks it before each attempt, and looks at the gates behind its wait.
-    public var pacing: (any RequestPacing)?
+    /// A provider keeps a rate here that it knows beforehand. Without an engine nobody asks them.
+    public var admissions: [any Admission]
 
     /// Whether a ``Redirects`` layer of the client follows this call's redirects; default: it does.
     ///
@@ -99,7 +100,7 @@ public struct RequestOptions: Sendable {
         presents: Outcome.CredentialKind? = nil,
         attemptLayers: [any Middleware] = [],
         policies: [any RecoveryPolicy] = [],
-        pacing: (any RequestPacing)? = nil,
+        admissions: [any Admission] = [],
         followsRedirects: Bool = true,
         observer: (@Sendable (RecoveryEvent) -> Void)? = nil,
         callID: Int? = nil
@@ -115,7 +116,7 @@ public struct RequestOptions: Sendable {
         self.presents = presents
         self.attemptLayers = attemptLayers
         self.policies = policies
-        self.pacing = pacing
+        self.admissions = admissions
         self.followsRedirects = followsRedirects
         self.observer = observer
         self.callID = callID

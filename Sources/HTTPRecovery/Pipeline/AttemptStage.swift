@@ -49,6 +49,7 @@ struct AttemptStage: Sendable {
             .attempt(
                 History.Attempt(
                     number: number,
+                    cause: context.cause,
                     kind: outcome.kind,
                     status: outcome.status,
                     code: outcome.code,

@@ -25,6 +25,12 @@ public struct CallContext: Sendable {
     /// before it for as long as the outcome states.
     public var followUp: Outcome?
 
+    /// Why the present attempt is made.
+    public internal(set) var cause = AttemptCause.call
+
+    /// What the call failed with before, where an operation makes it again; nil otherwise.
+    var repetition: Outcome.Kind?
+
     /// The credential that the request presents, as the layer has said that attaches it; nil where none has.
     public private(set) var presented: PresentedCredential?
 
@@ -69,7 +75,12 @@ public struct CallContext: Sendable {
     public func emit(_ kind: @autoclosure () -> RecoveryEvent.Kind) {
         let observer = options.observer
         guard observer != nil || runtime.events.isObserved else { return }
-        let event = RecoveryEvent(call: record.callID, time: runtime.time.now, kind: kind())
+        let event = RecoveryEvent(
+            call: record.callID,
+            parent: record.parent,
+            time: runtime.time.now,
+            kind: kind()
+        )
         observer?(event)
         runtime.events.emit(event)
     }

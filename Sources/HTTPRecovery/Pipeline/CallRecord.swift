@@ -6,19 +6,34 @@ public final class CallRecord: Sendable {
         var history = History()
         var presented: PresentedCredential?
         var receivedHead: HTTPResponse?
+        /// The attempts of this call.
         var attempts = 0
         /// The budgets that paid for requests which continued the call.
         var debts: [RetryBudget] = []
     }
 
-    /// The number of the call in events.
+    /// The number of the call in events: that of the operation that it belongs to, where there is one.
     public let callID: Int
 
+    /// The number of the call for which this one is made, such as a renewal; nil for one that stands for itself.
+    public let parent: Int?
+
+    /// The attempts of the operation before this call: its own are counted on.
+    private let attemptsBefore: Int
     private let state = Locked(State())
 
     /// Creates the record of a call.
-    public init(callID: Int = 0) {
+    public init(callID: Int = 0, parent: Int? = nil) {
         self.callID = callID
+        self.parent = parent
+        attemptsBefore = 0
+    }
+
+    /// The record of a call that belongs to an operation.
+    init(within operation: CallRecord) {
+        callID = operation.callID
+        parent = operation.parent
+        attemptsBefore = operation.attempts
     }
 
     /// The attempts and waits so far.
@@ -52,7 +67,21 @@ public final class CallRecord: Sendable {
             state.attempts += 1
             state.presented = credential
             state.receivedHead = nil
-            return state.attempts
+            return attemptsBefore + state.attempts
+        }
+    }
+
+    /// The ordinal of the next attempt, in its operation where it belongs to one.
+    var nextAttempt: Int {
+        attemptsBefore + attempts + 1
+    }
+
+    /// Takes over what a call of the operation has done.
+    func add(_ call: CallRecord) {
+        let (attempts, history) = call.state.withLock { ($0.attempts, $0.history) }
+        state.withLock { state in
+            state.attempts += attempts
+            for step in history.steps { state.history.append(step) }
         }
     }
 

@@ -10,6 +10,8 @@ public struct Runtime: Sendable {
     public var events: EventHub
     /// Who tells what an exchange came to, unless the call names its own.
     public var classifier: any OutcomeClassifier
+    /// The numbers of calls and operations in the events.
+    package let numbers = CallNumbers()
 
     /// Creates a runtime.
     ///

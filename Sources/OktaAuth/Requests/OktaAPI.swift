@@ -5,15 +5,13 @@ import HTTPTypes
 /// An org's APIs as a client without a browser calls them.
 struct OktaAPI: Sendable {
     let org: OktaOrg
-    let client: RecoveringClient
+    var client: RecoveringClient
     let tokens: any TokenStore
     var configuration: OktaConfiguration
     /// The account that a sign-in is for, so that a lockout holds for it.
     var account: String?
     /// When the transaction ends whose state token the calls present; nil where that is not known.
     var transactionEndsAt: Timestamp?
-    /// Told the events of all calls.
-    var observer: (@Sendable (RecoveryEvent) -> Void)?
 
     /// What one call is.
     struct Call {
@@ -42,6 +40,20 @@ struct OktaAPI: Sendable {
         }
     }
 
+    /// The API, for calls that belong to the operation.
+    func within(_ operation: RecoveryOperation) -> OktaAPI {
+        var api = self
+        api.client = client.within(operation)
+        return api
+    }
+
+    /// The API, for calls that wait no longer than that at a time.
+    func waiting(atMost limit: Duration?) -> OktaAPI {
+        var api = self
+        api.client = client.waiting(atMost: limit)
+        return api
+    }
+
     /// Performs a call.
     func send(_ call: Call) async throws -> Response {
         var request = call.request
@@ -64,8 +76,7 @@ struct OktaAPI: Sendable {
             credentialID: call.presents == .access || call.presents == .session ? nil : "",
             presents: call.presents,
             attemptLayers: [OktaRetryFields()] + call.layers,
-            followsRedirects: false,
-            observer: observer
+            followsRedirects: false
         )
         do {
             return try await client.send(request, body: call.body.map { HTTPBody($0.description) }, options: options)

@@ -33,7 +33,7 @@ extension OktaSignInMachine {
         isWished: Bool = false
     ) async throws -> SignInStep<OktaSession> {
         guard isWished || !sent.contains(where: factor.isSame) else { return .ask(Challenge(factor: factor)) }
-        guard let step = required.send(chosen) else { throw missing("verify") }
+        guard let step = required.send(chosen)?.waiting(atMost: patience) else { throw missing("verify") }
         hasUsedFactors = true
         sent.append(factor)
         do {
@@ -74,10 +74,9 @@ extension OktaSignInMachine {
 
     /// Waits until an authenticator app shows its next code.
     private func waitForNextCode() async throws {
-        let runtime = api.client.runtime
-        let now = runtime.time.wallTime.secondsSinceEpoch
+        let now = api.client.runtime.time.wallTime.secondsSinceEpoch
         let left = Self.codeWindow - ((now % Self.codeWindow) + Self.codeWindow) % Self.codeWindow
-        try await watch.wait(.seconds(left), reason: .challengeIncorrect, in: runtime)
+        try await watch.wait(.seconds(left), reason: .challengeIncorrect)
     }
 
     /// Says what a factor wants that is being verified.
@@ -121,16 +120,19 @@ extension OktaSignInMachine {
             let unknown = failure(.unknown, [.newChallenge, .switchFactor])
             return .ask(Challenge(factor: factor, previousFailure: unknown.outcome))
         }
-        let (runtime, watch, responder) = (api.client.runtime, watch, responder)
+        let (watch, responder) = (watch, responder)
         let setup: Secret? = if case .activating(let activating) = waiting { activating.setup } else { nil }
         func show(_ number: String?) async {
-            watch.emit(.challenge(kind: factor.key.rawValue, destination: factor.destination), in: runtime)
+            watch.emit(.challenge(kind: factor.key.rawValue, destination: factor.destination))
             await responder.show(Challenge(factor: factor, number: number, setup: setup))
         }
         if waiting.transaction.factor?.number == nil { await show(nil) }
-        let poller = OktaPoller(api: api) { try await watch.wait($0, reason: $1, in: runtime) }
         do {
-            let next = try await poller.run(waiting) { await show($0.transaction.factor?.number) }
+            let next = try await api.poll(waiting, in: watch.operation) {
+                try await watch.wait($0, reason: $1)
+            } show: {
+                await show($0.transaction.factor?.number)
+            }
             return try await follow(next)
         } catch let error as RecoveryError {
             note(error)

@@ -24,6 +24,8 @@ struct OktaSignInMachine: SignInMachine {
     var state: OktaState?
     /// The factor that is being enrolled.
     var enrollment: OktaFactor?
+    /// The longest that the step under way waits for a limit; nil for no bound but the client's own.
+    var patience: Duration?
     /// How many pushes were sent.
     var pushes = 0
     /// The factors whose code was sent in the transaction.
@@ -107,7 +109,9 @@ struct OktaSignInMachine: SignInMachine {
         }
     }
 
-    mutating func resend(_ factor: Factor) async throws -> SignInStep<OktaSession> {
+    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<OktaSession> {
+        patience = limit
+        defer { patience = nil }
         if factor.key == .push { return try await sendPush(factor, isWished: true) }
         if case .factorRequired(let required) = state, factor.key.isSent,
             let chosen = required.factors.first(where: { $0.factor?.isSame(as: factor) == true })
@@ -123,7 +127,7 @@ struct OktaSignInMachine: SignInMachine {
             }
         guard let step else { return try await choose(factor) }
         // The answer may leave out what the step before has told.
-        _ = try await step()
+        _ = try await step.waiting(atMost: patience)()
         return .ask(Challenge(factor: factor))
     }
 
@@ -263,7 +267,7 @@ struct OktaSignInMachine: SignInMachine {
         _ step: (OktaAPI) async throws -> OktaTransaction?
     ) async throws -> SignInStep<OktaSession> {
         do {
-            guard let transaction = try await step(api) else { throw api.failure(.unreadable, in: nil) }
+            guard let transaction = try await step(api.waiting(atMost: patience)) else { throw api.failure(.unreadable, in: nil) }
             return try await follow(OktaState(transaction, api: api))
         } catch let error as RecoveryError {
             note(error)

@@ -16,7 +16,7 @@ public struct OktaStep<Input: Sendable>: Sendable {
     /// Where it goes.
     public let link: OktaLink
 
-    let api: OktaAPI
+    private(set) var api: OktaAPI
     let stateToken: Secret?
     var purpose = OktaCallClassifier.Purpose.step
     /// Whether it is a try at a password or a code, which a lockout holds back.
@@ -24,6 +24,20 @@ public struct OktaStep<Input: Sendable>: Sendable {
     var resend = RequestOptions.ResendPermission.spending
     let members: @Sendable (Input) -> [JSONValue.Member]
     var query: @Sendable (Input) -> [String] = { _ in [] }
+
+    /// The step, for calls that wait no longer than that at a time.
+    func waiting(atMost limit: Duration?) -> OktaStep {
+        var step = self
+        step.api = api.waiting(atMost: limit)
+        return step
+    }
+
+    /// The step, for calls that belong to the operation.
+    func within(_ operation: RecoveryOperation) -> OktaStep {
+        var step = self
+        step.api = api.within(operation)
+        return step
+    }
 
     /// Takes the step.
     ///
@@ -73,6 +87,11 @@ public struct OktaQuietStep: Sendable {
 
     /// Where it goes.
     public var link: OktaLink { step.link }
+
+    /// The step, for calls that wait no longer than that at a time.
+    func waiting(atMost limit: Duration?) -> OktaQuietStep {
+        OktaQuietStep(step: step.waiting(atMost: limit))
+    }
 
     /// Takes the step.
     ///

@@ -17,13 +17,13 @@ struct RenewerTests {
         let bench = try OAuthBench([.tokens(#","refresh_token":"R2""#), .tokens()])
         let renewer: any TokenRenewer = RefreshTokenGrant(client: bench.oauth, scope: "a")
         #expect(renewer.canRenew(Self.stored) && renewer.reuse == .undeclared)
-        let first = try await renewer.renew(Self.stored)
+        let first = try await renewer.renewed(Self.stored, by: bench.client)
         var expected = Self.stored
         expected.accessToken = "A2"
         expected.refreshToken = "R2"
         expected.expiresAt = OAuthBench.start.advanced(by: .seconds(3600))
         #expect(first == expected)
-        #expect(try await renewer.renew(first) == expected, "without a new one the old one stays")
+        #expect(try await renewer.renewed(first, by: bench.client) == expected, "without a new one the old one stays")
         #expect(
             bench.sent == [
                 "POST /token grant_type=refresh_token&refresh_token=R1&scope=a&client_id=app",
@@ -37,13 +37,14 @@ struct RenewerTests {
         let bench = try OAuthBench()
         let renewer = RefreshTokenGrant(client: bench.oauth, reuse: .rotating(grace: .seconds(30)))
         #expect(!renewer.canRenew(credentials) && renewer.reuse == .rotating(grace: .seconds(30)))
-        let error = try await bench.failure { try await renewer.renew(credentials) }
+        let error = try await bench.failure { try await renewer.renewed(credentials, by: bench.client) }
         #expect(error.kind == .reauthenticationRequired && bench.sent.isEmpty)
     }
 
     @Test func aDeadRefreshTokenIsToldAsDead() async throws {
         let bench = try OAuthBench([.oauth("invalid_grant")])
-        let error = try await bench.failure { try await RefreshTokenGrant(client: bench.oauth).renew(Self.stored) }
+        let renewer = RefreshTokenGrant(client: bench.oauth)
+        let error = try await bench.failure { try await renewer.renewed(Self.stored, by: bench.client) }
         #expect(error.kind == .credentialRejected && error.outcome.credential == .refresh)
         #expect(error.outcome.tokenAction == .clear && error.oauth?.word == .invalidGrant)
     }
@@ -105,7 +106,7 @@ struct RenewerTests {
         let bench = try OAuthBench([.tokens()], authentication: .clientSecretBasic("s"))
         let renewer = ClientCredentialsGrant(client: bench.oauth, scope: "a", parameters: ["audience": "b"])
         #expect(renewer.canRenew(Credentials()))
-        let renewed = try await renewer.renew(Self.stored)
+        let renewed = try await renewer.renewed(Self.stored, by: bench.client)
         #expect(renewed.accessToken == "A2" && renewed.refreshToken == "R1" && renewed.others == Self.stored.others)
         #expect(bench.sent == ["POST /token grant_type=client_credentials&scope=a&audience=b"])
     }
@@ -158,5 +159,12 @@ extension RecoveryError {
     /// Whether the call ended with a renewal that failed, or for lack of one.
     fileprivate var isFailureOfRenewal: Bool {
         reason == .repairFailed || kind == .reauthenticationRequired
+    }
+}
+
+extension TokenRenewer {
+    /// Renews in an operation of its own.
+    fileprivate func renewed(_ credentials: Credentials, by client: RecoveringClient) async throws -> Credentials {
+        try await client.operation { try await renew(credentials, in: $0) }
     }
 }

@@ -232,7 +232,7 @@ private final class WaitingRenewer: TokenRenewer {
 
     func canRenew(_ credentials: Credentials) -> Bool { true }
 
-    func renew(_ credentials: Credentials) async throws -> Credentials {
+    func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
         try await time.sleep(for: delay)
         sent.withLock { $0 = true }
         return credentials
@@ -246,7 +246,7 @@ private struct HeldUpRenewer: TokenRenewer {
 
     func canRenew(_ credentials: Credentials) -> Bool { true }
 
-    func renew(_ credentials: Credentials) async throws -> Credentials {
+    func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
         try await first()
         throw TransportError(.cannotConnect, .neverSent, message: "")
     }

@@ -70,7 +70,7 @@ final class RotatingServer: TokenRenewer {
 
     func canRenew(_ credentials: Credentials) -> Bool { credentials.refreshToken != nil }
 
-    func renew(_ credentials: Credentials) async throws -> Credentials {
+    func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
         let token = credentials.refreshToken?.reveal() ?? ""
         let step = state.withLock { state in
             state.presented.append(token)

@@ -3,7 +3,7 @@ import HTTPRecoveryTesting
 import HTTPTypes
 import Testing
 
-/// What a call brings itself: policies that are asked first, and a pacing.
+/// What a call brings itself: policies that are asked first, and an admission that paces.
 @Suite struct CallPolicyTests {
     /// Repairs a 409 once, or gives up on it.
     private struct OnConflict: RecoveryPolicy, Repair {
@@ -54,27 +54,37 @@ import Testing
     // MARK: Pacing
 
     /// One request in ten seconds.
-    private final class Slow: RequestPacing {
+    private final class Slow: Admission {
         private let next = Locked(TimeSource.Instant(sinceStart: .zero))
         let returned = Locked(0)
 
-        func takePlace(for request: HTTPRequest, at now: TimeSource.Instant, within limit: Duration) -> PacingPlace {
-            next.withLock { next in
+        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+            guard attempt.isDue else { return .go() }
+            let now = context.runtime.time.now
+            return next.withLock { next in
                 let time = max(now, next)
-                let place = PacingPlace(line: "all", time: time, delay: now.duration(to: time))
-                if place.delay <= limit { next = time.advanced(by: .seconds(10)) }
-                return place
+                let delay = now.duration(to: time)
+                let outcome = Outcome(.rateLimited, processed: .no, retryAfter: delay)
+                guard delay <= attempt.longestWait else { return .wait(delay, because: outcome) }
+                next = time.advanced(by: .seconds(10))
+                return .wait(delay, because: outcome, permit: AdmissionPermit(time))
             }
         }
 
-        func giveBack(_ place: PacingPlace) {
-            returned.withLock { $0 += 1 }
+        func conclude(
+            _ attempt: PlannedAttempt,
+            _ end: AttemptEnd,
+            permit: AdmissionPermit?,
+            context: CallContext
+        ) async -> Gate.Key? {
+            if case .notSent = end { returned.withLock { $0 += 1 } }
+            return nil
         }
     }
 
     @Test func eachAttemptWaitsForItsPlace() async throws {
         let bench = Bench([.status(200), .status(500), .status(200)])
-        let options = RequestOptions(pacing: Slow())
+        let options = RequestOptions(admissions: [Slow()])
         _ = try await bench.sendSkippingWaits(options: options)
         #expect(bench.clock.now.offset == .zero)
         let response = try await bench.sendSkippingWaits(options: options)
@@ -86,14 +96,14 @@ import Testing
     @Test func aPlaceThatIsTooFarAwayIsNotWaitedFor() async throws {
         let pacing = Slow()
         let bench = Bench()
-        _ = try await bench.client.send(Bench.get, options: RequestOptions(pacing: pacing))
-        let late = RequestOptions(deadline: .seconds(5), pacing: pacing)
+        _ = try await bench.client.send(Bench.get, options: RequestOptions(admissions: [pacing]))
+        let late = RequestOptions(deadline: .seconds(5), admissions: [pacing])
         let error = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.get, options: late) }
         #expect(error?.kind == .rateLimited && error?.reason == .deadlineWouldPass)
         #expect(error?.retryAfter == .seconds(10))
         let impatient = Bench { Recovery(maxWait: .seconds(1)) }
         let second = await #expect(throws: RecoveryError.self) {
-            try await impatient.client.send(Bench.get, options: RequestOptions(pacing: pacing))
+            try await impatient.client.send(Bench.get, options: RequestOptions(admissions: [pacing]))
         }
         #expect(second?.reason == .waitExceedsLimit)
         #expect(bench.transport.received.count == 1 && impatient.transport.received.isEmpty)
@@ -101,7 +111,7 @@ import Testing
 
     @Test func aGateThatClosesBehindTheWaitHolds() async throws {
         let bench = Bench([.status(200), .status(200)])
-        let options = RequestOptions(pacing: Slow())
+        let options = RequestOptions(admissions: [Slow()])
         _ = try await bench.client.send(Bench.get, options: options)
         let held = Task { try await bench.client.send(Bench.get, options: options) }
         await bench.clock.waitForSleepers(1)
@@ -120,7 +130,7 @@ import Testing
     @Test func whoIsCancelledGivesItsPlaceBack() async throws {
         let pacing = Slow()
         let bench = Bench()
-        let options = RequestOptions(pacing: pacing)
+        let options = RequestOptions(admissions: [pacing])
         _ = try await bench.client.send(Bench.get, options: options)
         let waiting = Task { try await bench.client.send(Bench.get, options: options) }
         await bench.clock.waitForSleepers(1)

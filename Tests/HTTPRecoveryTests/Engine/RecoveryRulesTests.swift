@@ -17,14 +17,13 @@ import Testing
     private func step(
         _ decisions: [Decision],
         obstacle: StopReason? = nil,
-        hasBudget: Bool = true,
         _ change: (inout Situation) -> Void = { _ in }
     ) -> String {
         let policies = decisions.map { Always(decision: $0) }
         let rules = RecoveryRules(policies: policies, maxAttempts: 3, maxWait: .seconds(60))
         var situation = Situation(outcome: Outcome(.unavailable))
         change(&situation)
-        return switch rules.next(situation, obstacle: obstacle, hasBudget: hasBudget) {
+        return switch rules.next(situation, obstacle: obstacle) {
         case .retry(let delay): "retry \(delay.inSeconds)"
         case .repair: "repair"
         case .giveUp(let reason, let needed): "stop \(reason)" + (needed.map { " \($0.inSeconds)" } ?? "")
@@ -47,12 +46,11 @@ import Testing
         #expect(step([retry]) { $0.remaining = .seconds(5) } == "stop deadline_would_pass 5.0")
         #expect(step([retry]) { $0.remaining = .zero } == "stop deadline_passed 5.0")
         #expect(step([.retry(after: .seconds(61))]) == "stop wait_exceeds_limit 61.0")
-        #expect(step([retry], hasBudget: false) == "stop budget_exhausted")
         #expect(step([.retry(after: .seconds(-5))]) == "retry 0.0")
     }
 
     @Test func whatWasNotSentCostsNothing() {
-        let step = step([.retry(after: .seconds(5))], obstacle: .methodNotIdempotent, hasBudget: false) {
+        let step = step([.retry(after: .seconds(5))], obstacle: .methodNotIdempotent) {
             $0.wasSent = false
             $0.attempts = 3
         }

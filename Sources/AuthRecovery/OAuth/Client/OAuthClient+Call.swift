@@ -14,7 +14,7 @@ extension OAuthClient {
     }
 
     /// An answer that was accepted.
-    struct Answer {
+    struct Answer: Sendable {
         var members: JSONValue
         var response: Response
         /// The server's time, where it says so, else the local one.

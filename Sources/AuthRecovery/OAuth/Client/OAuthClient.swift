@@ -54,6 +54,18 @@ public struct OAuthClient: Sendable {
         self.classifier = classifier
     }
 
+    /// The client, for calls that belong to the operation: they have its number, and keep to its bounds.
+    public func within(_ operation: RecoveryOperation) -> OAuthClient {
+        OAuthClient(
+            server: server,
+            clientID: clientID,
+            authentication: authentication,
+            client: client.within(operation),
+            attemptLayers: attemptLayers,
+            classifier: classifier
+        )
+    }
+
     /// Obtains tokens.
     ///
     /// - Parameters:

@@ -14,17 +14,14 @@ public struct DeviceAuthorization: Sendable {
     public let interval: Duration
     /// When the flow is over, on the client's clock.
     public let expiresAt: TimeSource.Instant
-    /// The number of the call that began the flow.
-    let call: Int
 
     /// Reads an answer.
     ///
     /// - Parameters:
     ///   - members: The answer's JSON object.
     ///   - receivedAt: When it came.
-    ///   - call: The number of the call.
     /// - Returns: Nil where one of the codes or the address is missing.
-    init?(_ members: JSONValue, receivedAt: TimeSource.Instant, call: Int) {
+    init?(_ members: JSONValue, receivedAt: TimeSource.Instant) {
         guard Self.isComplete(members), let deviceCode = members["device_code"]?.string,
             let userCode = members["user_code"]?.string, let uri = Self.uri(members, "")
         else { return nil }
@@ -38,7 +35,6 @@ public struct DeviceAuthorization: Sendable {
         self.interval = max(interval, .seconds(1))
         let lifetime = members["expires_in"]?.lenientNumber?.seconds ?? Self.defaultLifetime
         self.expiresAt = receivedAt.advanced(by: min(max(lifetime, .zero), Self.maximumLifetime))
-        self.call = call
     }
 
     /// How long the flow lasts where the server does not say: as long as those of most servers.

@@ -15,19 +15,17 @@ extension OAuthClient {
         var form = FormFields()
         form.add("scope", scope)
         form.add(parameters)
-        let calls = CallNumber()
         let answer = try await perform(
             Call(
                 endpoint: .deviceAuthorization,
                 form: form,
                 // A code that nobody has seen does no harm.
                 resend: .replayable,
-                classifier: OAuthEndpointClassifier(expects: .deviceAuthorization),
-                observer: { calls.observe($0) }
+                classifier: OAuthEndpointClassifier(expects: .deviceAuthorization)
             )
         )
         let now = client.runtime.time.now
-        guard let device = DeviceAuthorization(answer.members, receivedAt: now, call: calls.latest) else {
+        guard let device = DeviceAuthorization(answer.members, receivedAt: now) else {
             throw answer.unreadable
         }
         return device
@@ -35,7 +33,7 @@ extension OAuthClient {
 
     /// Waits until the person has answered a device flow, and obtains the tokens (RFC 8628 section 3.4).
     ///
-    /// The server is asked at its interval, every time a second call of the client; `slow_down` makes the interval
+    /// It is one operation, whose polls come at the server's interval; `slow_down` makes the interval
     /// longer by five seconds for good. A poll whose answer is lost, or that meets an outage or a throttle, is followed
     /// by another at twice the interval, 60 s at most, as long as the flow lasts: RFC 8628 section 3.5 wants it so,
     /// although a device code is spent in the end. The waits are events of the reason `challenge_pending`.
@@ -50,31 +48,12 @@ extension OAuthClient {
         for device: DeviceAuthorization,
         observer: (@Sendable (RecoveryEvent) -> Void)? = nil
     ) async throws -> TokenAnswer {
-        let calls = CallNumber(device.call)
-        let watch: @Sendable (RecoveryEvent) -> Void = { event in
-            calls.observe(event)
-            observer?(event)
-        }
-        var polling = DevicePolling(device)
-        var reason = Outcome.Kind.challengePending
-        var wait = polling.wait(from: client.runtime.time.now)
-        while let delay = wait {
-            try await pause(delay, for: reason, call: calls.latest, observer: observer)
-            do {
-                let answer = try await poll(device, observer: watch)
-                let outcome = answer.response.outcome
-                guard outcome.kind == .continue else { return try answer.tokens }
-                polling.note(outcome.code == OAuthError.Word.slowDown.rawValue ? .slowDown : .pending)
-                reason = .challengePending
-                wait = polling.wait(from: client.runtime.time.now, atLeast: outcome.retryAfter)
-            } catch let error as RecoveryError where error.isPassing {
-                polling.note(.lost)
-                reason = error.kind
-                wait = polling.wait(from: client.runtime.time.now, atLeast: error.retryAfter)
-                if wait == nil { throw error }
+        let answer = try await client.operation(observer: observer) { operation in
+            try await operation.run(DevicePolling(device, orElse: Self.deviceCodeExpired)) { _, operation in
+                try await within(operation).poll(device)
             }
         }
-        throw RecoveryError(outcome: Self.deviceCodeExpired, reason: .notRecoverable)
+        return try answer.tokens
     }
 
     /// What a device flow comes to that has lasted too long.
@@ -85,10 +64,7 @@ extension OAuthClient {
         return outcome
     }
 
-    private func poll(
-        _ device: DeviceAuthorization,
-        observer: @escaping @Sendable (RecoveryEvent) -> Void
-    ) async throws -> Answer {
+    private func poll(_ device: DeviceAuthorization) async throws -> Answer {
         let grant = TokenGrant.deviceCode(device.deviceCode)
         return try await perform(
             Call(
@@ -97,39 +73,8 @@ extension OAuthClient {
                 presents: grant.presents,
                 resend: grant.resend,
                 sendBy: SendBy(client.runtime.time.wallTime(at: device.expiresAt), orElse: Self.deviceCodeExpired),
-                classifier: OAuthEndpointClassifier(expects: .tokens, isPolling: true),
-                observer: observer
+                classifier: OAuthEndpointClassifier(expects: .tokens, isPolling: true)
             )
         )
-    }
-
-    /// Waits between two polls, visibly.
-    private func pause(
-        _ delay: Duration,
-        for reason: Outcome.Kind,
-        call: Int,
-        observer: (@Sendable (RecoveryEvent) -> Void)?
-    ) async throws {
-        let runtime = client.runtime
-        let end = runtime.time.now.advanced(by: delay)
-        let event = RecoveryEvent(
-            call: call,
-            time: runtime.time.now,
-            kind: .wait(reason: reason, duration: delay, until: runtime.time.wallTime(at: end))
-        )
-        observer?(event)
-        runtime.events.emit(event)
-        try await runtime.time.sleep(until: end)
-    }
-}
-
-extension RecoveryError {
-    /// Whether a device flow outlives the error: nothing was said about the flow itself.
-    fileprivate var isPassing: Bool {
-        switch kind {
-        case .transport, .timedOut, .unavailable, .rateLimited, .quotaExhausted:
-            remedies.contains(.retry) || remedies.contains(.wait)
-        default: false
-        }
     }
 }

@@ -130,25 +130,3 @@ public final class RetryBudget: Sendable {
         min(max(balance, 0), Configuration.largestBurst * unit)
     }
 }
-
-/// The budgets of a client, one an origin.
-final class RetryBudgets: Sendable {
-    private let configuration: RetryBudget.Configuration
-    private let budgets = Locked<[Origin: RetryBudget]>([:])
-    private static let limit = 1024
-
-    init(_ configuration: RetryBudget.Configuration) {
-        self.configuration = configuration
-    }
-
-    subscript(origin: Origin) -> RetryBudget {
-        budgets.withLock { budgets in
-            if let budget = budgets[origin] { return budget }
-            // Bounded against endless hosts; a forgotten origin starts with a fresh burst.
-            if budgets.count >= Self.limit, let any = budgets.keys.first { budgets[any] = nil }
-            let budget = RetryBudget(configuration, key: "\(origin)")
-            budgets[origin] = budget
-            return budget
-        }
-    }
-}

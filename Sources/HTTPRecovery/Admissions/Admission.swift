@@ -1,0 +1,44 @@
+/// Holds attempts back: asked before each one, and told how each ended that it let go.
+///
+/// Rates, concurrency limits, breakers and budgets are admissions. The engine asks them in one order: the retry budget,
+/// those of the call (``RequestOptions/admissions``), those of ``Recovery``, and last the gates, which know what the
+/// server has said. It asks when an attempt is planned that has to wait first, and again when the attempt is due; who has
+/// given a permit is not asked a second time for the same attempt. What they decide is bounded by the caller's deadline
+/// and the engine's longest wait, as everything is.
+///
+/// An admission keeps its own state, must not block, and never sleeps: it answers how long to wait.
+public protocol Admission: Sendable {
+    /// Tells whether the attempt may go out.
+    ///
+    /// - Parameters:
+    ///   - attempt: The attempt; one that is not ``PlannedAttempt/isDue`` is asked about before its wait.
+    ///   - context: The call, with clock, shared state and options.
+    /// - Throws: `CancellationError` when the task is cancelled; nothing may be taken then. Any other error ends the
+    ///   call with it as its cause.
+    func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> AdmissionAnswer
+
+    /// Takes note of how an attempt ended that was let go, and takes back what was given for it.
+    ///
+    /// It is called exactly once for each permit, in a cancelled task too; without a permit once for each attempt that
+    /// was sent.
+    ///
+    /// - Returns: The gate that was closed by it, before which callers queue; nil, as by default, where none was.
+    @discardableResult
+    func conclude(
+        _ attempt: PlannedAttempt,
+        _ end: AttemptEnd,
+        permit: AdmissionPermit?,
+        context: CallContext
+    ) async -> Gate.Key?
+}
+
+extension Admission {
+    /// Nothing is kept, and nothing given back.
+    @discardableResult
+    public func conclude(
+        _ attempt: PlannedAttempt,
+        _ end: AttemptEnd,
+        permit: AdmissionPermit?,
+        context: CallContext
+    ) async -> Gate.Key? { nil }
+}

@@ -1,0 +1,13 @@
+/// How an attempt ended, for the admissions that let it go.
+public enum AttemptEnd: Sendable {
+    /// It came to an outcome.
+    ///
+    /// - Parameters:
+    ///   - outcome: Which.
+    ///   - by: Who has answered, where that is not the origin that was asked, as after a redirect.
+    case ended(Outcome, by: Origin? = nil)
+    /// It was sent, and nothing is known of it: the caller was cancelled, or a layer failed. It counts for neither side.
+    case abandoned
+    /// It was not sent after all.
+    case notSent
+}

@@ -1,0 +1,84 @@
+import HTTPTypes
+
+/// What the server has said to all: stated waits and lockouts, by the scopes that an outcome can have.
+struct Gates: Admission {
+    /// Holds the attempt while a gate is closed for it.
+    func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+        let state = context.runtime.state
+        guard attempt.isDue, state.mayHoldGates else { return .go() }
+        let credential = await context.credential(of: attempt.request)
+        let keys = Outcome.Scope.allCases.flatMap { Self.keys(for: $0, attempt, credential, context) }
+        guard let gate = await state.closedGate(among: keys) else { return .go() }
+        return .hold(because: Self.outcome(of: gate, at: context.runtime.time.wallTime), queue: gate.key)
+    }
+
+    /// Closes the gate of the outcome's scope, if the server has stated a time, at the origin that has stated it.
+    func conclude(
+        _ attempt: PlannedAttempt,
+        _ end: AttemptEnd,
+        permit: AdmissionPermit?,
+        context: CallContext
+    ) async -> Gate.Key? {
+        guard case .ended(let outcome, let answering) = end, outcome.isFailure else { return nil }
+        let isLockout = outcome.kind == .accountLocked
+        var opensAt: Timestamp?
+        switch (isLockout, outcome.lockout, outcome.retryAfter) {
+        case (true, .remaining(let time), _) where time > .zero,
+            (false, _, let time?) where time > .zero && outcome.remedies.contains(.wait):
+            opensAt = context.runtime.time.wallTime.advanced(by: time)
+        case (true, .indefinite, _): opensAt = nil
+        default: return nil
+        }
+        let credential = await context.credential(of: attempt.request)
+        let scope = isLockout ? .account : outcome.scope
+        guard var key = Self.keys(for: scope, attempt, credential, context).first else { return nil }
+        if let answering { key.origin = answering }
+        let gate = Gate(
+            key: key,
+            reason: outcome.kind,
+            opensAt: opensAt,
+            code: outcome.code,
+            userMessage: outcome.userMessage
+        )
+        await context.runtime.state.close(gate)
+        return key
+    }
+
+    /// What a closed gate means for a call that comes to it.
+    private static func outcome(of gate: Gate, at now: Timestamp) -> Outcome {
+        var outcome = Outcome(gate.reason, scope: gate.key.scope, processed: .no, remedies: [.wait])
+        outcome.code = gate.code
+        outcome.userMessage = gate.userMessage
+        let left = gate.opensAt.map { max(.zero, $0.elapsed(since: now)) }
+        if gate.reason == .accountLocked {
+            outcome.lockout = left.map(Outcome.Lockout.remaining) ?? .indefinite
+            if left == nil {
+                // Waiting for what has no end helps nobody; but this client will try again.
+                outcome.remedies = [.contactAdmin]
+                outcome.retryAfter = gate.forgottenAt.map { max(.zero, $0.elapsed(since: now)) }
+            }
+        } else {
+            outcome.retryAfter = left
+        }
+        return outcome
+    }
+
+    /// The keys of a scope's gate, the one by which it is closed first; none where the call is not of the scope.
+    private static func keys(
+        for scope: Outcome.Scope,
+        _ attempt: PlannedAttempt,
+        _ credential: CredentialIdentity,
+        _ context: CallContext
+    ) -> [Gate.Key] {
+        let request = attempt.request
+        let names: [String]
+        switch scope {
+        case .endpoint:
+            names = [context.classifier.endpointClass(method: request.method, path: request.pathWithoutQuery)]
+        case .origin, .credential: names = [credential.name] + credential.formerNames
+        case .account: names = context.options.account.map { [$0] } ?? []
+        case .app: names = [context.options.app ?? ""]
+        }
+        return names.map { Gate.Key(scope: scope, origin: attempt.origin, name: $0) }
+    }
+}

@@ -1,0 +1,223 @@
+import HTTPTypes
+
+/// All that is known of one call on its way through the engine, and what it does next: a value without clock, lock or
+/// input and output.
+///
+/// ``CallDriver`` feeds it events and performs its actions. The same events, with the same remaining times and random
+/// numbers, lead to the same actions.
+struct CallState: Sendable {
+    /// What has happened.
+    enum Event: Sendable {
+        /// The call begins.
+        ///
+        /// - Parameters:
+        ///   - following: What it continues, as a redirect; nil for a call of its own.
+        ///   - repeating: What the same failed with before, where an operation makes it again.
+        case begun(following: Outcome? = nil, repeating: Outcome.Kind? = nil)
+        /// The admissions let the coming attempt go.
+        case admitted
+        /// An admission knows when the attempt may go out.
+        case delayed(Duration, because: Outcome)
+        /// An admission holds the attempt until something has changed.
+        case held(because: Outcome, hasQueue: Bool)
+        /// An admission ends the call.
+        case refused(StopReason, because: Outcome?)
+        /// The call stands in the queue of a gate, behind so many.
+        case queued(behind: Int)
+        /// The wait is over.
+        case waited
+        /// The attempt succeeded.
+        case succeeded
+        /// The attempt failed.
+        ///
+        /// - Parameters:
+        ///   - outcome: With what.
+        ///   - obstacle: Why the request must not be sent again, by ``ResendRule``; nil where it may.
+        ///   - hasQueue: Whether a gate was closed by it, before which callers queue.
+        case failed(Outcome, obstacle: StopReason?, hasQueue: Bool)
+        /// What was refused is repaired.
+        case repaired(name: String)
+        /// It is not, and the call ends.
+        case repairFailed(Outcome, StopReason)
+    }
+
+    /// What is to be done.
+    enum Action: Sendable {
+        /// Ask the admissions about an attempt.
+        case admit(AttemptCause, isDue: Bool)
+        /// Send.
+        case attempt(AttemptCause)
+        /// Stand in the queue of the gate that holds the call.
+        case queue
+        /// Wait.
+        case wait(Duration, Outcome.Kind)
+        /// Repair what was refused.
+        case repair(any Repair, Outcome)
+        /// Hand out the response.
+        case finish
+        /// End the call with an error.
+        case fail(Outcome, StopReason, needed: Duration?)
+    }
+
+    /// What stands between the admission of a planned attempt and its being due.
+    private enum Pending: Sendable {
+        case nothing
+        case wait(Duration, Outcome.Kind, hasQueue: Bool)
+        case decision(about: Outcome)
+    }
+
+    let rules: RecoveryRules
+    private let method: HTTPRequest.Method
+
+    private var cause = AttemptCause.call
+    private var isDue = true
+    private var pending = Pending.nothing
+    /// The attempts that count: all but the free replay after a repair.
+    private var attempts = 0
+    private var lockouts = 0
+    private var previousDelay = Duration.zero
+    /// The names of the repairs so far: each is performed once.
+    private var repairs: [String] = []
+    /// What the call has come to so far; nil before the first failure.
+    private var failure: Outcome?
+
+    init(rules: RecoveryRules, method: HTTPRequest.Method) {
+        self.rules = rules
+        self.method = method
+    }
+
+    /// Takes note of an event.
+    ///
+    /// - Parameters:
+    ///   - event: What has happened.
+    ///   - remaining: The time that is left; nil without a bound. Asked only where something is decided.
+    ///   - random: A number in `0 ..< 1`, another one each time it is asked for.
+    /// - Returns: What is to be done now.
+    mutating func next(
+        after event: Event,
+        remaining: @autoclosure () -> Duration?,
+        random: @autoclosure () -> Double
+    ) -> Action {
+        switch event {
+        case .begun(let following, let repeating): return begin(following: following, repeating: repeating)
+        case .admitted:
+            guard !isDue else {
+                attempts += 1
+                return .attempt(cause)
+            }
+            switch pending {
+            case .nothing: return admitWhenDue()
+            case .wait(let delay, let reason, let hasQueue): return pause(delay, reason, hasQueue: hasQueue)
+            case .decision(let outcome):
+                return decide(about: outcome, hasQueue: false, remaining: remaining(), random: random())
+            }
+        case .delayed(let delay, let outcome): return wait(delay, because: outcome, remaining: remaining())
+        case .held(let outcome, let hasQueue):
+            return decide(about: outcome, hasQueue: hasQueue, remaining: remaining(), random: random())
+        case .refused(let reason, let outcome):
+            return .fail(outcome ?? failure ?? Outcome(.unknown, processed: .no), reason, needed: nil)
+        case .queued(let count): return leave(behind: count, remaining: remaining(), random: random())
+        case .waited: return admitWhenDue()
+        case .succeeded: return .finish
+        case .failed(let outcome, let obstacle, let hasQueue):
+            failure = outcome
+            if outcome.kind == .accountLocked { lockouts += 1 }
+            return decide(
+                about: outcome,
+                wasSent: true,
+                obstacle: obstacle,
+                hasQueue: hasQueue,
+                remaining: remaining(),
+                random: random()
+            )
+        case .repaired(let name):
+            // The replay after a repair is free: it is bounded by one per call and repair.
+            attempts = max(0, attempts - 1)
+            cause = .repair(name: name)
+            return admitWhenDue()
+        case .repairFailed(let outcome, let reason): return .fail(outcome, reason, needed: nil)
+        }
+    }
+
+    /// A request that continues a call is paid for, and waits for as long as what it continues has stated.
+    private mutating func begin(following: Outcome?, repeating: Outcome.Kind?) -> Action {
+        if let repeating {
+            cause = .retry(after: repeating)
+            failure = Outcome(repeating, processed: .no, remedies: [.retry])
+        }
+        guard let following else { return admitWhenDue() }
+        cause = .followUp
+        failure = following
+        guard let delay = following.retryAfter, delay > .zero else { return admitWhenDue() }
+        var hold = Outcome(.unavailable, processed: .no, retryAfter: delay, remedies: [.wait])
+        hold.status = following.status
+        isDue = false
+        pending = .decision(about: hold)
+        return .admit(cause, isDue: false)
+    }
+
+    private mutating func admitWhenDue() -> Action {
+        isDue = true
+        pending = .nothing
+        return .admit(cause, isDue: true)
+    }
+
+    /// Does what the rules say about a failure, or about what keeps the request at home.
+    private mutating func decide(
+        about outcome: Outcome,
+        wasSent: Bool = false,
+        obstacle: StopReason? = nil,
+        hasQueue: Bool,
+        remaining: Duration?,
+        random: Double
+    ) -> Action {
+        let situation = Situation(
+            outcome: outcome,
+            wasSent: wasSent,
+            attempts: attempts,
+            lockouts: lockouts,
+            previousDelay: previousDelay,
+            method: method,
+            repairs: repairs,
+            remaining: remaining,
+            random: random
+        )
+        switch rules.next(situation, obstacle: obstacle) {
+        case .giveUp(let reason, let needed): return .fail(outcome, reason, needed: needed)
+        case .repair(let repair):
+            repairs.append(repair.name)
+            return .repair(repair, outcome)
+        case .retry(let delay):
+            previousDelay = delay
+            // What was not sent is planned already, and paid for.
+            guard wasSent else { return pause(delay, outcome.kind, hasQueue: hasQueue) }
+            cause = .retry(after: outcome.kind)
+            isDue = delay <= .zero
+            pending = isDue ? .nothing : .wait(delay, outcome.kind, hasQueue: hasQueue)
+            return .admit(cause, isDue: isDue)
+        }
+    }
+
+    private mutating func pause(_ delay: Duration, _ reason: Outcome.Kind, hasQueue: Bool) -> Action {
+        guard delay > .zero else { return admitWhenDue() }
+        pending = .wait(delay, reason, hasQueue: false)
+        return hasQueue ? .queue : .wait(delay, reason)
+    }
+
+    /// Leaves the queue a little after those in front.
+    private func leave(behind count: Int, remaining: Duration?, random: Double) -> Action {
+        guard case .wait(let delay, let reason, _) = pending else { return .wait(.zero, .unavailable) }
+        let spread = RecoveryRules.spread(wait: delay, queued: count, random: random, remaining: remaining)
+        return .wait(delay.saturatingAdding(spread), reason)
+    }
+
+    /// Waits for what an admission has stated, within the bounds of the call.
+    private mutating func wait(_ delay: Duration, because outcome: Outcome, remaining: Duration?) -> Action {
+        var outcome = outcome
+        outcome.status = outcome.status ?? failure?.status
+        // The caller's deadline is the stricter word where both bounds are passed.
+        if let remaining, delay >= remaining { return .fail(outcome, .deadlineWouldPass, needed: delay) }
+        if delay > rules.maxWait { return .fail(outcome, .waitExceedsLimit, needed: delay) }
+        return .wait(delay, outcome.kind)
+    }
+}

@@ -1,0 +1,77 @@
+extension RecoveringClient {
+    /// Does work of several calls as one operation.
+    ///
+    /// Within an operation it belongs to that one, under its number, with bounds that are at least as strict.
+    ///
+    /// - Parameters:
+    ///   - deadline: The time that it may take; nil for any.
+    ///   - longestWait: The longest single wait, in its calls and between them; nil for any.
+    ///   - observer: Told the events of its calls and its own, beside those who watch the client.
+    ///   - work: The work; it makes its calls by a client that is ``within(_:)`` the operation.
+    /// - Returns: What the work returns.
+    /// - Throws: What the work throws.
+    public func operation<Result>(
+        deadline: Duration? = nil,
+        longestWait: Duration? = nil,
+        observer: (@Sendable (RecoveryEvent) -> Void)? = nil,
+        _ work: (RecoveryOperation) async throws -> Result
+    ) async throws -> Result {
+        let start = runtime.time.now
+        let end = deadline.map { start.advanced(by: max($0, .zero)) }
+        if let scope { return try await work(scope.bounded(until: end, longestWait: longestWait)) }
+        let operation = RecoveryOperation(
+            options: RequestOptions(observer: observer),
+            CallRecord(callID: runtime.numbers.next()),
+            runtime,
+            until: end,
+            longestWait: longestWait
+        )
+        do {
+            let result = try await work(operation)
+            operation.context.report(.ok, since: start)
+            return result
+        } catch {
+            operation.context.report(error, since: start)
+            throw error
+        }
+    }
+
+    /// The client, for calls that belong to the operation: they have its number, and keep to its bounds.
+    public func within(_ operation: RecoveryOperation) -> RecoveringClient {
+        var client = self
+        client.scope = operation
+        return client
+    }
+
+    /// The client, for calls that wait no longer than that at a time.
+    ///
+    /// - Parameter limit: The longest single wait; nil for no bound but the client's own.
+    public func waiting(atMost limit: Duration?) -> RecoveringClient {
+        var client = self
+        client.longestWait = [longestWait, limit].compactMap { $0 }.min()
+        return client
+    }
+}
+
+extension CallContext {
+    /// Tells how a call or an operation has ended.
+    func report(_ end: RecoveryEvent.End, since start: TimeSource.Instant) {
+        emit(
+            .done(
+                end,
+                attempts: record.attempts,
+                waited: record.history.waited,
+                elapsed: start.duration(to: runtime.time.now)
+            )
+        )
+    }
+
+    /// Tells that a call or an operation has ended with an error, or was cancelled.
+    func report(_ error: any Error, since start: TimeSource.Instant) {
+        if error is CancellationError { return report(.cancelled, since: start) }
+        if let error = error as? RecoveryError {
+            emit(.givingUp(error.outcome, reason: error.reason, retryAfter: error.retryAfter, until: error.retryAt))
+        }
+        report(.failed, since: start)
+    }
+}

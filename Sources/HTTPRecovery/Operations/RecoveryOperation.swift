@@ -1,0 +1,148 @@
+/// Work of several calls that belongs together: a poll, a batch with its rounds, an upload, a renewal.
+///
+/// All of it has one number in the events, one end there, and one set of bounds. Its calls are those of a client that is
+/// ``RecoveringClient/within(_:)`` it; it pauses between them by ``pause(_:reason:)``. What is decided is decided by an
+/// ``OperationPlan``, which ``run(_:_:)`` carries out.
+///
+/// ```swift
+/// try await client.operation(deadline: .seconds(60)) { operation in
+///     let client = client.within(operation)
+///     while try await client.send(status).status == .accepted {
+///         try await operation.pause(.seconds(2), reason: .challengePending)
+///     }
+/// }
+/// ```
+public struct RecoveryOperation: Sendable {
+    /// The operation as a call of its own: number, deadline, longest wait, clock, and what all its calls have done.
+    public let context: CallContext
+
+    /// Until when its calls may send; nil is no limit.
+    let sendBy: SendBy?
+
+    /// What the call failed with before that is made again now; nil where nothing is repeated.
+    private(set) var repetition: Outcome.Kind?
+
+    /// Creates an operation that belongs to no client; ``RecoveringClient/operation(deadline:longestWait:observer:_:)``
+    /// is for all others.
+    ///
+    /// - Parameters:
+    ///   - call: The call for which it is done; it is the parent in the events.
+    ///   - deadline: When it has to be over; nil for any time.
+    ///   - sendBy: Until when its calls may send; nil for any time.
+    package init(for call: CallContext, until deadline: TimeSource.Instant?, sendBy: SendBy? = nil) {
+        let runtime = call.runtime
+        let record = CallRecord(callID: runtime.numbers.next(), parent: call.record.callID)
+        self.init(options: RequestOptions(observer: call.options.observer), record, runtime, until: deadline, sendBy)
+    }
+
+    init(
+        options: RequestOptions,
+        _ record: CallRecord,
+        _ runtime: Runtime,
+        until deadline: TimeSource.Instant?,
+        longestWait: Duration? = nil,
+        _ sendBy: SendBy? = nil
+    ) {
+        var context = CallContext(options: options, record: record, runtime: runtime)
+        context.deadline = deadline
+        context.longestWait = longestWait
+        self.context = context
+        self.sendBy = sendBy
+    }
+
+    /// The number in the events.
+    public var number: Int { context.record.callID }
+
+    /// Tells those who watch of something that the operation does between its calls.
+    public func emit(_ kind: @autoclosure () -> RecoveryEvent.Kind) {
+        context.emit(kind())
+    }
+
+    /// The operation with bounds that are at least as strict.
+    ///
+    /// - Parameters:
+    ///   - deadline: When what is done has to be over; nil for no bound beside the operation's own.
+    ///   - longestWait: The longest single wait; nil for no bound beside the operation's own.
+    ///   - sendBy: Until when its calls may send; nil for no bound beside the operation's own.
+    public func bounded(
+        until deadline: TimeSource.Instant? = nil,
+        longestWait: Duration? = nil,
+        sendBy: SendBy? = nil
+    ) -> RecoveryOperation {
+        var result = RecoveryOperation(
+            options: context.options,
+            context.record,
+            context.runtime,
+            until: [context.deadline, deadline].compactMap { $0 }.min(),
+            longestWait: [context.longestWait, longestWait].compactMap { $0 }.min(),
+            SendBy.earlier(self.sendBy, sendBy)
+        )
+        result.repetition = repetition
+        return result
+    }
+
+    /// Waits between two calls, visibly in the events.
+    ///
+    /// - Parameters:
+    ///   - delay: How long; nothing happens where it is not above zero.
+    ///   - reason: What is waited for.
+    /// - Throws: `RecoveryError` of the kind `timed_out`, at once, for a wait past the deadline or the longest wait;
+    ///   `CancellationError` as soon as the task is cancelled.
+    public func pause(_ delay: Duration, reason: Outcome.Kind) async throws {
+        guard delay > .zero else { return }
+        let stop: StopReason?
+        if let remaining = context.remaining, delay >= remaining {
+            stop = remaining <= .zero ? .deadlinePassed : .deadlineWouldPass
+        } else if let longest = context.longestWait, delay > longest {
+            stop = .waitExceedsLimit
+        } else {
+            stop = nil
+        }
+        if let stop {
+            let outcome = Outcome(.timedOut, processed: .yes)
+            throw RecoveryError(after: outcome, reason: stop, needed: delay, response: nil, context: context)
+        }
+        try await context.wait(delay, reason: reason)
+    }
+
+    /// Carries out a plan.
+    ///
+    /// - Parameters:
+    ///   - plan: What is done, and when.
+    ///   - pausing: Pauses, where more is to be done than ``pause(_:reason:)`` does, which it calls.
+    ///   - perform: Performs a step, with calls within the operation that it is given.
+    /// - Returns: What the plan came to.
+    /// - Throws: What the plan fails with; what `perform` throws beside `RecoveryError`, which the plan is told;
+    ///   `CancellationError` as soon as the task is cancelled.
+    public func run<Plan: OperationPlan>(
+        _ plan: Plan,
+        pausing: ((Duration, Outcome.Kind) async throws -> Void)? = nil,
+        _ perform: (Plan.Step, RecoveryOperation) async throws -> Plan.Answer
+    ) async throws -> Plan.Result {
+        var plan = plan
+        var event = OperationEvent<Plan.Answer>.begun
+        let (time, random) = (context.runtime.time, context.runtime.random)
+        while true {
+            try Task.checkCancellation()
+            switch plan.next(after: event, at: time.now, random: { random.unit() }) {
+            case .perform(let step, let repetition):
+                var operation = self
+                operation.repetition = repetition
+                do {
+                    event = .answered(try await perform(step, operation))
+                } catch let error as RecoveryError {
+                    event = .failed(error)
+                }
+            case .pause(let delay, let reason):
+                do {
+                    if let pausing { try await pausing(delay, reason) } else { try await pause(delay, reason: reason) }
+                    event = .paused
+                } catch let error as RecoveryError {
+                    event = .notPaused(error)
+                }
+            case .finish(let result): return result
+            case .fail(let error): throw error
+            }
+        }
+    }
+}

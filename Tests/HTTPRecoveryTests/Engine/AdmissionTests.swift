@@ -1,0 +1,129 @@
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+@testable import HTTPRecovery
+
+/// What holds attempts back: asked in order, told of each end, given back what was not used.
+@Suite(.timeLimit(.minutes(30))) struct AdmissionTests {
+    /// Writes down what it is asked and told, and answers by a script; at its end it lets everything go.
+    private final class Recorder: Admission {
+        private let answers: Locked<[AdmissionAnswer]>
+        let notes = Locked<[String]>([])
+
+        init(_ answers: AdmissionAnswer...) {
+            self.answers = Locked(answers)
+        }
+
+        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+            notes.withLock { $0.append("\(attempt.cause)\(attempt.isDue ? "" : " later")") }
+            return answers.withLock { $0.isEmpty ? .go() : $0.removeFirst() }
+        }
+
+        func conclude(
+            _ attempt: PlannedAttempt,
+            _ end: AttemptEnd,
+            permit: AdmissionPermit?,
+            context: CallContext
+        ) async -> Gate.Key? {
+            let word =
+                switch end {
+                case .ended(let outcome, _): outcome.kind.rawValue
+                case .abandoned: "abandoned"
+                case .notSent: "not sent"
+                }
+            notes.withLock { $0.append(word + (permit.map { " \($0.value)" } ?? "")) }
+            return nil
+        }
+
+        var all: [String] { notes.withLock { $0 } }
+    }
+
+    private func options(_ admissions: any Admission...) -> RequestOptions {
+        RequestOptions(admissions: admissions)
+    }
+
+    @Test func itIsAskedBeforeEachAttemptAndToldHowItEnded() async throws {
+        let recorder = Recorder()
+        let bench = Bench([.status(503), .status(200)]) {
+            Recovery { TransientRetry(backoff: .constant(.seconds(1))) }
+        }
+        _ = try await bench.sendSkippingWaits(options: options(recorder))
+        #expect(recorder.all == ["call", "unavailable", "unavailable later", "unavailable", "ok"])
+    }
+
+    @Test func whoHasGivenAPermitIsAskedOnce() async throws {
+        let recorder = Recorder(.go(), .go(AdmissionPermit("paid")))
+        let bench = Bench([.status(503), .status(200)]) {
+            Recovery { TransientRetry(backoff: .constant(.seconds(1))) }
+        }
+        _ = try await bench.sendSkippingWaits(options: options(recorder))
+        #expect(recorder.all == ["call", "unavailable", "unavailable later", "ok paid"])
+    }
+
+    @Test func whatALaterOneRefusesIsGivenBack() async throws {
+        let first = Recorder(.go(AdmissionPermit("slot")))
+        let second = Recorder(.refuse(.breakerOpen, because: Outcome(.unavailable, processed: .no)))
+        let bench = Bench()
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.client.send(Bench.get, options: options(first, second))
+        }
+        #expect(error?.kind == .unavailable && error?.reason == .breakerOpen)
+        #expect(first.all == ["call", "not sent slot"])
+        #expect(second.all == ["call"])
+        #expect(bench.transport.received.isEmpty)
+    }
+
+    @Test func whatOthersCouldUseIsGivenBackForAWait() async throws {
+        let slot = Recorder(
+            .go(AdmissionPermit("slot", isKeptWhileWaiting: false)),
+            .go(AdmissionPermit("slot", isKeptWhileWaiting: false))
+        )
+        let place = Recorder(.go(AdmissionPermit("place")))
+        let rate = Recorder(.wait(.seconds(3), because: Outcome(.rateLimited)))
+        let bench = Bench()
+        _ = try await bench.sendSkippingWaits(options: options(slot, place, rate))
+        #expect(slot.all == ["call", "not sent slot", "call", "ok slot"])
+        #expect(place.all == ["call", "ok place"])
+        // Without a permit it is asked again behind the wait.
+        #expect(rate.all == ["call", "call", "ok"])
+        #expect(bench.clock.now.offset == .seconds(3))
+    }
+
+    @Test func whatIsCancelledOnItsWayIsAbandoned() async throws {
+        let recorder = Recorder(.go(AdmissionPermit("slot")))
+        let bench = Bench([.hang])
+        let call = Task { try await bench.client.send(Bench.get, options: options(recorder)) }
+        while bench.transport.received.isEmpty { await Task.yield() }
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        #expect(recorder.all == ["call", "abandoned slot"])
+    }
+
+    @Test func aHeldAttemptIsDecidedAboutByThePolicies() async throws {
+        let held = Outcome(.rateLimited, processed: .no, retryAfter: .seconds(4), remedies: [.wait])
+        let bench = Bench()
+        let error = await #expect(throws: RecoveryError.self) {
+            let impatient = RequestOptions(deadline: .seconds(1), admissions: [Recorder(.hold(because: held))])
+            return try await bench.client.send(Bench.get, options: impatient)
+        }
+        #expect(error?.kind == .rateLimited && error?.reason == .deadlineWouldPass)
+        let response = try await bench.sendSkippingWaits(options: options(Recorder(.hold(because: held))))
+        #expect(response.history.waits.map(\.duration) == [.seconds(4)])
+    }
+
+    @Test func thoseOfTheEngineAreAskedBehindTheCalls() async throws {
+        let (own, shared) = (Recorder(.refuse(.breakerOpen)), Recorder())
+        let bench = Bench { Recovery(admissions: [shared]) }
+        await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.get, options: options(own)) }
+        #expect(shared.all == [])
+        _ = try await bench.client.send(Bench.get, options: options(own))
+        #expect(shared.all == ["call", "ok"])
+    }
+
+    @Test func eachAttemptHasItsCauseInTheHistory() async throws {
+        let bench = Bench([.status(503), .status(200)])
+        let response = try await bench.sendSkippingWaits()
+        #expect(response.history.attempts.map(\.cause) == [.call, .retry(after: .unavailable)])
+    }
+}

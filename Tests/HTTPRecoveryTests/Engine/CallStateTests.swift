@@ -1,0 +1,155 @@
+import HTTPTypes
+import Testing
+
+@testable import HTTPRecovery
+
+/// The value that knows a call: what it does next, by tables.
+@Suite struct CallStateTests {
+    private struct Always: RecoveryPolicy {
+        let decision: Decision
+        func decide(_ situation: Situation) -> Decision { decision }
+    }
+
+    private struct Mends: Repair {
+        var name: String { "mend" }
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult { .repaired }
+    }
+
+    /// A call, driven by hand.
+    private struct Call {
+        var state: CallState
+        var remaining: Duration?
+        var random = 0.0
+
+        init(_ decisions: Decision..., maxAttempts: Int = 3, maxWait: Duration = .seconds(60)) {
+            let policies = decisions.map { Always(decision: $0) }
+            let rules = RecoveryRules(policies: policies, maxAttempts: maxAttempts, maxWait: maxWait)
+            state = CallState(rules: rules, method: .get)
+        }
+
+        mutating func next(_ event: CallState.Event) -> String {
+            switch state.next(after: event, remaining: remaining, random: random) {
+            case .admit(let cause, let isDue): "admit \(cause)\(isDue ? "" : " later")"
+            case .attempt(let cause): "attempt \(cause)"
+            case .queue: "queue"
+            case .wait(let delay, let reason): "wait \(delay.inSeconds) \(reason.rawValue)"
+            case .repair(let repair, _): "repair \(repair.name)"
+            case .finish: "finish"
+            case .fail(let outcome, let reason, let needed):
+                "fail \(outcome.kind.rawValue) \(reason)" + (needed.map { " \($0.inSeconds)" } ?? "")
+            }
+        }
+
+        /// What it does after each of the events.
+        mutating func all(_ events: CallState.Event...) -> [String] {
+            events.map { next($0) }
+        }
+    }
+
+    private func failed(
+        _ kind: Outcome.Kind = .unavailable,
+        obstacle: StopReason? = nil,
+        hasQueue: Bool = false
+    ) -> CallState.Event {
+        .failed(Outcome(kind), obstacle: obstacle, hasQueue: hasQueue)
+    }
+
+    @Test func aCallThatSucceeds() {
+        var call = Call(.pass)
+        #expect(call.all(.begun(), .admitted, .succeeded) == ["admit call", "attempt call", "finish"])
+    }
+
+    @Test func aRetryIsPaidForBeforeItsWaitAndAskedForAgainBehindIt() {
+        var call = Call(.retry(after: .seconds(2)))
+        let steps = call.all(.begun(), .admitted, failed(), .admitted, .waited, .admitted)
+        #expect(
+            steps == [
+                "admit call", "attempt call", "admit unavailable later", "wait 2.0 unavailable", "admit unavailable",
+                "attempt unavailable",
+            ]
+        )
+    }
+
+    @Test func aRetryWithoutAWaitIsAskedForOnce() {
+        var call = Call(.retry(after: .zero))
+        #expect(call.all(.begun(), .admitted, failed(), .admitted).suffix(2) == ["admit unavailable", "attempt unavailable"])
+    }
+
+    @Test func anEmptyBudgetEndsTheCallWithWhatItCameTo() {
+        var call = Call(.retry(after: .seconds(2)))
+        _ = call.all(.begun(), .admitted, failed())
+        #expect(call.next(.refused(.budgetExhausted, because: nil)) == "fail unavailable budget_exhausted")
+    }
+
+    @Test func anObstacleIsTheStricterWord() {
+        var call = Call(.retry(after: .seconds(2)))
+        _ = call.all(.begun(), .admitted)
+        // Nobody is asked for a payment that would be in vain.
+        #expect(call.next(failed(obstacle: .methodNotIdempotent)) == "fail unavailable method_not_idempotent")
+    }
+
+    @Test func theAttemptsEnd() {
+        var call = Call(.retry(after: .zero), maxAttempts: 2)
+        _ = call.all(.begun(), .admitted, failed(), .admitted)
+        #expect(call.next(failed()) == "fail unavailable attempts_exhausted")
+    }
+
+    @Test func whoComesToAGateQueuesAndLeavesAfterThoseInFront() {
+        var call = Call(.retry(after: .seconds(10)))
+        #expect(call.next(.begun()) == "admit call")
+        #expect(call.next(.held(because: Outcome(.rateLimited), hasQueue: true)) == "queue")
+        #expect(call.next(.queued(behind: 4)) == "wait 10.02 rate_limited")
+        #expect(call.next(.waited) == "admit call")
+        // It was held, not refused: as many attempts as ever are left.
+        #expect(call.next(.admitted) == "attempt call")
+        #expect(call.next(failed(.rateLimited, hasQueue: true)) == "admit rate_limited later")
+        #expect(call.next(.admitted) == "queue")
+        call.remaining = .seconds(10.5)
+        call.random = 0.9
+        #expect(call.next(.queued(behind: 1000)) == "wait 10.25 rate_limited")
+    }
+
+    @Test func aPlaceIsWaitedForWithinTheBounds() {
+        var call = Call(.pass)
+        _ = call.next(.begun())
+        let limit = Outcome(.rateLimited)
+        #expect(call.next(.delayed(.seconds(60), because: limit)) == "wait 60.0 rate_limited")
+        #expect(call.next(.waited) == "admit call")
+        #expect(call.next(.delayed(.seconds(61), because: limit)) == "fail rate_limited wait_exceeds_limit 61.0")
+        call.remaining = .seconds(5)
+        #expect(call.next(.delayed(.seconds(61), because: limit)) == "fail rate_limited deadline_would_pass 61.0")
+    }
+
+    @Test func theReplayAfterARepairIsFree() {
+        var call = Call(.repair(Mends()), maxAttempts: 1)
+        #expect(
+            call.all(.begun(), .admitted, failed(), .repaired(name: "mend"), .admitted, failed()) == [
+                "admit call", "attempt call", "repair mend", "admit mend", "attempt mend",
+                "fail unavailable already_repaired",
+            ]
+        )
+    }
+
+    @Test func aRepairThatFailsEndsTheCall() {
+        var call = Call(.repair(Mends()))
+        _ = call.all(.begun(), .admitted, failed())
+        let end = call.next(.repairFailed(Outcome(.reauthenticationRequired), .repairFailed))
+        #expect(end == "fail reauthentication_required repair_failed")
+    }
+
+    @Test func whatContinuesACallIsPaidForAndWaitsAsStated() {
+        var cause = Outcome(.misconfigured, status: 302)
+        var call = Call(.retry(after: .seconds(3)))
+        #expect(call.all(.begun(following: cause), .admitted) == ["admit follow_up", "attempt follow_up"])
+        cause.retryAfter = .seconds(3)
+        call = Call(.retry(after: .seconds(3)))
+        #expect(
+            call.all(.begun(following: cause), .admitted, .waited, .admitted) == [
+                "admit follow_up later", "wait 3.0 unavailable", "admit follow_up", "attempt follow_up",
+            ]
+        )
+        call = Call(.retry(after: .seconds(3)))
+        _ = call.next(.begun(following: cause))
+        #expect(call.next(.refused(.budgetExhausted, because: nil)) == "fail misconfigured budget_exhausted")
+    }
+}
