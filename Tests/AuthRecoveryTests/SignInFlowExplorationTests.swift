@@ -163,7 +163,9 @@ private struct ExploringMachine: SignInMachine {
 
     mutating func resync() throws -> SignInStep<String> { try answer("resync") }
     mutating func choose(_ factor: Factor) throws -> SignInStep<String> { try answer("choose") }
-    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) throws -> SignInStep<String> { try answer("resend") }
+    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) throws -> SignInStep<String> {
+        try answer("resend")
+    }
 
     mutating func submit(_ secret: Secret, to challenge: Challenge) throws -> SignInStep<String> {
         try answer("submit \(secret.reveal())")

@@ -1,5 +1,6 @@
 import AuthRecovery
 import CommandLineSupport
+import FacebookAuth
 import HTTPRecovery
 import HTTPTypes
 import Locking
@@ -50,6 +51,9 @@ final class Runner: Sendable {
         let client = makeClient(transport, runtime, tokens)
         runtime.events.observe { [log, summary, terminal] event in
             if let notice = StoreNotice.line(event) { return terminal.tell(notice) }
+            // What is done for a call, as a renewal is, appears under its number.
+            var event = event
+            event.call = event.parent ?? event.call
             log.write(event)
             timeline?.note(event)
             progress.note(event)
@@ -193,9 +197,9 @@ final class Runner: Sendable {
         let followsRedirects = plan.followsRedirects
         if followsRedirects { layers.append(Redirects()) }
         if !plan.recovery.noRecovery {
-            layers.append(engine(tokens))
-            // Where the engine asks for the gates, so that both mean the same ones.
-            if let pacing = plan.recovery.provider.pacing { layers.append(pacing) }
+            let pacing = plan.recovery.provider.pacing
+            layers.append(engine(tokens, pacing: pacing))
+            if let pacing { layers.append(pacing.learning) }
         }
         if let tokens, let audience = plan.tokens?.audience { layers.append(Authorization(tokens, audience: audience)) }
         layers.append(AttemptTimeout(plan.recovery.attemptTimeout.duration))
@@ -211,7 +215,7 @@ final class Runner: Sendable {
         return output
     }
 
-    private func engine(_ tokens: TokenManager?) -> Recovery {
+    private func engine(_ tokens: TokenManager?, pacing: FacebookPacing? = nil) -> Recovery {
         let options = plan.recovery
         var rateLimits = RateLimitBackoff()
         var transient = TransientRetry()
@@ -226,7 +230,8 @@ final class Runner: Sendable {
         return Recovery(
             maxAttempts: options.maxAttempts,
             maxWait: options.maxWait.duration,
-            budget: RetryBudget.Configuration(ratio: options.budgetRatio, burst: options.budgetBurst)
+            budget: RetryBudget.Configuration(ratio: options.budgetRatio, burst: options.budgetBurst),
+            admissions: pacing.map { [$0] } ?? []
         ) { all }
     }
 }

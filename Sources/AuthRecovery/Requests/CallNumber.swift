@@ -14,6 +14,6 @@ package final class CallNumber: Sendable {
     }
 
     package func observe(_ event: RecoveryEvent) {
-        number.store(event.call, ordering: .relaxed)
+        number.store(event.parent ?? event.call, ordering: .relaxed)
     }
 }

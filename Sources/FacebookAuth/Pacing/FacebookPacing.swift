@@ -53,7 +53,11 @@ public final class FacebookPacing: Admission {
         let turn = ledger.withLock { $0.takeTurn(in: keys, at: now, within: limit, configuration) }
         let pause = now.duration(to: turn)
         let outcome = Outcome(.rateLimited, processed: .no, retryAfter: pause, remedies: [.wait])
-        return .wait(pause, because: outcome, permit: pause <= limit ? AdmissionPermit(Turn(time: turn, keys: keys)) : nil)
+        return .wait(
+            pause,
+            because: outcome,
+            permit: pause <= limit ? AdmissionPermit(Turn(time: turn, keys: keys)) : nil
+        )
     }
 
     /// Gives a turn back that was not used; those behind it stay where they are.

@@ -15,13 +15,17 @@ struct FacebookUploadRun: Sendable {
     private var api: GraphAPI { facebook.api }
 
     /// Performs a step.
-    func perform(_ step: FacebookUploadPlan.Step, finishing fields: FormFields) async throws -> FacebookUploadPlan.Answer {
+    func perform(_ step: FacebookUploadPlan.Step, finishing fields: FormFields) async throws
+        -> FacebookUploadPlan.Answer
+    {
         switch step {
         case .start:
             var form: FormFields = ["upload_phase": "start"]
             form.add("file_size", String(upload.size))
             // A session that nobody uses does no harm.
-            return try await send(GraphAPI.Call(method: .post, path: path, form: form, token: token, resend: .replayable))
+            return try await send(
+                GraphAPI.Call(method: .post, path: path, form: form, token: token, resend: .replayable)
+            )
         case .transfer(let session, let offsets): return try await transfer(session, offsets)
         case .finish(let session):
             var form: FormFields = ["upload_phase": "finish"]

@@ -10,6 +10,8 @@ struct CallDriver {
     private let next: Next
     /// The last response; nil where the last attempt had none.
     private var response: Response?
+    /// What a repair has failed with.
+    private var cause: (any Error)?
 
     init(
         rules: RecoveryRules,
@@ -84,7 +86,7 @@ struct CallDriver {
         case .repaired: break
         case .amended(let amend): amend(&request)
         case .failed(let conclusion, let reason, let cause):
-            repairCause = cause
+            self.cause = cause
             context.record.append(.repair(name: repair.name, succeeded: false))
             return .repairFailed(conclusion, reason)
         }
@@ -92,12 +94,7 @@ struct CallDriver {
         return .repaired(name: repair.name)
     }
 
-    /// What a failed repair was caused by.
-    private var repairCause: (any Error)?
-
     private func error(_ outcome: Outcome, _ reason: StopReason, needed: Duration?) -> RecoveryError {
-        var error = RecoveryError(after: outcome, reason: reason, needed: needed, response: response, context: context)
-        error.cause = repairCause
-        return error
+        RecoveryError(after: outcome, reason: reason, needed: needed, response: response, cause: cause, context: context)
     }
 }

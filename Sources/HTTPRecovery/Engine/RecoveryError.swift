@@ -41,7 +41,14 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The error of a call that is not tried (again).
-    init(after outcome: Outcome, reason: StopReason, needed: Duration?, response: Response?, context: CallContext) {
+    init(
+        after outcome: Outcome,
+        reason: StopReason,
+        needed: Duration?,
+        response: Response?,
+        cause: (any Error)? = nil,
+        context: CallContext
+    ) {
         let wait = needed ?? outcome.statedWait
         self.init(
             outcome: outcome,
@@ -49,7 +56,8 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
             retryAfter: wait,
             retryAt: wait.map { context.runtime.time.wallTime.advanced(by: $0) },
             response: response,
-            history: context.record.history
+            history: context.record.history,
+            cause: cause
         )
     }
 

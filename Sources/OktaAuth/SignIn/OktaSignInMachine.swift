@@ -267,7 +267,9 @@ struct OktaSignInMachine: SignInMachine {
         _ step: (OktaAPI) async throws -> OktaTransaction?
     ) async throws -> SignInStep<OktaSession> {
         do {
-            guard let transaction = try await step(api.waiting(atMost: patience)) else { throw api.failure(.unreadable, in: nil) }
+            guard let transaction = try await step(api.waiting(atMost: patience)) else {
+                throw api.failure(.unreadable, in: nil)
+            }
             return try await follow(OktaState(transaction, api: api))
         } catch let error as RecoveryError {
             note(error)

@@ -72,7 +72,11 @@ import Testing
 
     @Test func aRetryWithoutAWaitIsAskedForOnce() {
         var call = Call(.retry(after: .zero))
-        #expect(call.all(.begun(), .admitted, failed(), .admitted).suffix(2) == ["admit unavailable", "attempt unavailable"])
+        #expect(
+            call.all(.begun(), .admitted, failed(), .admitted).suffix(2) == [
+                "admit unavailable", "attempt unavailable",
+            ]
+        )
     }
 
     @Test func anEmptyBudgetEndsTheCallWithWhatItCameTo() {
