@@ -87,14 +87,12 @@ struct CallDriver {
         case .amended(let amend): amend(&request)
         case .failed(let conclusion, let reason, let cause):
             self.cause = cause
-            context.record.append(.repair(name: repair.name, succeeded: false))
             return .repairFailed(conclusion, reason)
         }
-        context.record.append(.repair(name: repair.name, succeeded: true))
         return .repaired(name: repair.name)
     }
 
     private func error(_ outcome: Outcome, _ reason: StopReason, needed: Duration?) -> RecoveryError {
-        RecoveryError(after: outcome, reason: reason, needed: needed, response: response, cause: cause, context: context)
+        .init(after: outcome, reason: reason, needed: needed, response: response, cause: cause, context: context)
     }
 }
