@@ -12,6 +12,8 @@ public struct ExitStatus: Sendable, Hashable, RawRepresentable {
 
     /// 0: everything went well.
     public static let success = ExitStatus(rawValue: 0)
+    /// 1: a recorded call is decided otherwise.
+    public static let differs = ExitStatus(rawValue: 1)
     /// 7: no connection could be made.
     public static let cannotConnect = ExitStatus(rawValue: 7)
     /// 22: an HTTP error is left, or the wait is longer than allowed.

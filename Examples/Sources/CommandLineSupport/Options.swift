@@ -59,6 +59,12 @@ public struct BackoffRange: Sendable, Hashable {
     /// The longest delay.
     public var cap: Duration
 
+    /// Creates a range.
+    public init(base: Duration, cap: Duration) {
+        self.base = base
+        self.cap = cap
+    }
+
     /// Reads two numbers of seconds.
     public static func parse(_ text: String) throws(InvalidOption) -> BackoffRange {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)

@@ -99,6 +99,9 @@ struct CallPlan: Sendable {
                 range.upperBound == .max ? "at least \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
             throw InvalidOption("\(name): \(number) is out of range, which is \(bound)")
         }
+        if command.report.record != nil, command.recovery.noRecovery {
+            throw InvalidOption("--record and --no-recovery contradict each other: nothing is decided without recovery")
+        }
         guard (0...1).contains(command.recovery.budgetRatio) else {
             throw InvalidOption("--budget-ratio: write a number from 0 to 1")
         }

@@ -211,6 +211,15 @@ struct ReportOptions: ParsableArguments {
     )
     var events: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Writes what was decided in each call and by what; 'http-recover replay FILE' decides it again.",
+            valueName: "FILE"
+        ),
+        completion: .file()
+    )
+    var record: String?
+
     @Flag(help: "Counts calls, attempts and waits on standard error at the end.")
     var summary = false
 

@@ -38,6 +38,10 @@ enum HelpText {
         There is one done for each call, its outcome is ok, failed or cancelled. Scopes are endpoint, origin, account, \
         credential, app; processed is no, yes or unknown. No secret is in any of them.
 
+        RECORDINGS. --record writes, a line for each call, what has happened in it and what was decided: words, times and \
+        random numbers, no URL, header, body or token. "http-recover replay FILE" decides it again without sending \
+        anything, and ends with 1 where a decision differs; see "http-recover replay --help".
+
         TOKENS. --token-file holds access_token, refresh_token and expires_at. With --token-url a token that was refused, \
         or has expired, is renewed once for all calls and all processes that use the file, and the request sent again; \
         without it a refused token is removed. The new token is stored before anyone uses it. Nothing is removed because \

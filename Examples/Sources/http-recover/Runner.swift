@@ -13,6 +13,7 @@ final class Runner: Sendable {
     private let terminal: Terminal
     private let output: StandardOutput
     private let file: AtomicFile?
+    private let recordings: LineFile?
     private let summary = Summary()
     private let time = TimeSource.system
     private let nextCall = Atomic(0)
@@ -28,6 +29,7 @@ final class Runner: Sendable {
         self.plan = plan
         self.log = try EventLog(plan.report.events)
         self.store = try plan.recovery.state.place().open()
+        self.recordings = try plan.report.record.map { path throws(FileError) in try LineFile(path) }
         self.file = try plan.output.map { path throws(FileError) in try AtomicFile(path) }
         // Whoever reads events from standard error reads nothing else there.
         self.terminal = plan.report.telling.terminal(isQuiet: plan.report.events == "-")
@@ -73,6 +75,7 @@ final class Runner: Sendable {
             output.endLine()
             for line in summary.lines(took: start.duration(to: time.now)) { terminal.write(line) }
         }
+        if let failure = recordings?.failure { terminal.write("http-recover: the recordings are not complete: \(failure)") }
         if let failure = log.failure { terminal.write("http-recover: the events are not complete: \(failure)") }
         // The calls have ended, at a deadline too; what the server gives out for the old token is not lost with that.
         await ending.withLock { $0 }?.settle(deadline: deadline.withLock { $0 })
@@ -110,6 +113,10 @@ final class Runner: Sendable {
         if let limit = plan.recovery.deadline { deadline.withLock { $0 = time.now.advanced(by: limit.duration) } }
         var options = RequestOptions(callID: index + 1)
         if plan.recovery.replayable { options.resend = .replayable }
+        if let recordings {
+            let policies = PolicyChoice(plan.recovery, renews: plan.tokens != nil).json
+            options.recorder = { recordings.write(["recording": $0.json, "policies": policies]) }
+        }
         let name = "\(request.method) \(request.redactedURL)"
         do {
             let response = try await client.send(request, body: plan.body, options: options)
@@ -217,21 +224,12 @@ final class Runner: Sendable {
 
     private func engine(_ tokens: TokenManager?, pacing: FacebookPacing? = nil) -> Recovery {
         let options = plan.recovery
-        var rateLimits = RateLimitBackoff()
-        var transient = TransientRetry()
-        if let range = options.backoff {
-            rateLimits.backoff = .exponential(base: range.base, cap: range.cap, jitter: .equal)
-            transient.backoff = .exponential(base: range.base, cap: range.cap)
-        }
-        var policies: [any RecoveryPolicy] = [rateLimits, LockoutWait(atMost: options.maxWait.duration)]
-        if let tokens { policies.append(SessionRenewal(tokens)) }
-        policies.append(transient)
-        let all = policies
+        let policies = PolicyChoice(options, renews: tokens != nil).policies(tokens)
         return Recovery(
             maxAttempts: options.maxAttempts,
             maxWait: options.maxWait.duration,
             budget: RetryBudget.Configuration(ratio: options.budgetRatio, burst: options.budgetBurst),
             admissions: pacing.map { [$0] } ?? []
-        ) { all }
+        ) { policies }
     }
 }

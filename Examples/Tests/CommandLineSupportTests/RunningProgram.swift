@@ -26,6 +26,11 @@ struct RunningProgram: Sendable {
         try RunningProgram("http-recover", ["--events", directory + "/events"] + arguments, in: directory)
     }
 
+    /// Starts `http-recover replay`.
+    static func replay(_ arguments: [String], in directory: String) throws -> RunningProgram {
+        try RunningProgram("http-recover", ["replay"] + arguments, in: directory)
+    }
+
     /// Runs `http-recover` to its end.
     static func httpRecover(_ arguments: String...) async throws -> Result {
         var result: Result?

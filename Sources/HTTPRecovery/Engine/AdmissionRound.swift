@@ -21,9 +21,10 @@ struct AdmissionRound {
         _ request: HTTPRequest,
         _ cause: AttemptCause,
         isDue: Bool,
-        longestWait: Duration,
-        context: CallContext
+        _ rules: RecoveryRules,
+        _ context: CallContext
     ) async throws -> CallState.Event {
+        let longestWait = min(rules.maxWait, context.remainingToSend ?? .longest)
         let attempt = PlannedAttempt(request, origin: origin, cause: cause, isDue: isDue, longestWait: longestWait)
         self.attempt = attempt
         for (index, admission) in admissions.enumerated() where !permits.contains(where: { $0.index == index }) {

@@ -8,6 +8,7 @@ struct CallDriver {
     private let body: HTTPBody?
     private var context: CallContext
     private let next: Next
+    private let tape: CallTape?
     /// The last response; nil where the last attempt had none.
     private var response: Response?
     /// What a repair has failed with.
@@ -27,9 +28,11 @@ struct CallDriver {
         self.body = body
         self.context = context
         self.next = next
+        self.tape = CallTape(rules, request, context)
     }
 
     mutating func callAsFunction() async throws -> Response {
+        defer { tape?.finish() }
         do {
             return try await run()
         } catch {
@@ -42,11 +45,9 @@ struct CallDriver {
         var event = CallState.Event.begun(following: context.followUp, repeating: context.repetition)
         while true {
             try Task.checkCancellation()
-            let (context, random) = (context, context.runtime.random)
-            switch state.next(after: event, remaining: context.remainingToSend, random: random.unit()) {
+            switch state.next(after: event, in: context, writing: tape) {
             case .admit(let cause, let isDue):
-                let limit = min(state.rules.maxWait, context.remainingToSend ?? .longest)
-                event = try await admissions.ask(request, cause, isDue: isDue, longestWait: limit, context: context)
+                event = try await admissions.ask(request, cause, isDue: isDue, state.rules, context)
             case .attempt(let cause): event = try await attempt(because: cause)
             case .queue: event = .queued(behind: await admissions.joinQueue(context.runtime.state))
             case .wait(let delay, let reason):

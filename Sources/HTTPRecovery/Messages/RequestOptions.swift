@@ -84,6 +84,10 @@ public struct RequestOptions: Sendable {
     /// Told this call's events, beside those who watch the client.
     public var observer: (@Sendable (RecoveryEvent) -> Void)?
 
+    /// Handed the recording of the call when it ends, in whatever way; of a call that is redirected one for each hop, and
+    /// none without an engine.
+    public var recorder: (@Sendable (CallRecording) -> Void)?
+
     /// The number under which the call appears in events; nil takes the client's next.
     public var callID: Int?
 
@@ -103,6 +107,7 @@ public struct RequestOptions: Sendable {
         admissions: [any Admission] = [],
         followsRedirects: Bool = true,
         observer: (@Sendable (RecoveryEvent) -> Void)? = nil,
+        recorder: (@Sendable (CallRecording) -> Void)? = nil,
         callID: Int? = nil
     ) {
         self.resend = resend
@@ -119,6 +124,7 @@ public struct RequestOptions: Sendable {
         self.admissions = admissions
         self.followsRedirects = followsRedirects
         self.observer = observer
+        self.recorder = recorder
         self.callID = callID
     }
 }

@@ -1,0 +1,60 @@
+import HTTPTypes
+
+/// Writes down what one call is told and what it decides.
+final class CallTape: Sendable {
+    private let entries = Locked<[CallRecording.Entry]>([])
+    private let method: HTTPRequest.Method
+    private let rules: RecoveryRules
+    private let context: CallContext
+    private let recorder: @Sendable (CallRecording) -> Void
+
+    /// A tape; nil for a call that nobody records.
+    init?(_ rules: RecoveryRules, _ request: HTTPRequest, _ context: CallContext) {
+        guard let recorder = context.options.recorder else { return nil }
+        self.recorder = recorder
+        self.rules = rules
+        self.method = request.method
+        self.context = context
+    }
+
+    func write(_ entry: CallRecording.Entry) {
+        entries.withLock { $0.append(entry) }
+    }
+
+    /// Hands the recording out.
+    func finish() {
+        recorder(
+            CallRecording(
+                call: context.record.callID,
+                method: method.rawValue,
+                maxAttempts: rules.maxAttempts,
+                maxWait: rules.maxWait,
+                entries: entries.withLock { $0 }
+            )
+        )
+    }
+}
+
+extension CallState {
+    /// Takes note of an event of the call, and writes it down where there is a tape.
+    mutating func next(after event: Event, in context: CallContext, writing tape: CallTape?) -> Action {
+        let random = context.runtime.random
+        guard let tape else {
+            return next(after: event, remaining: context.remainingToSend, random: random.unit())
+        }
+        var remaining: Duration??
+        var drawn: [Double] = []
+        func left() -> Duration? {
+            let left = context.remainingToSend
+            remaining = .some(left)
+            return left
+        }
+        func draw() -> Double {
+            drawn.append(random.unit())
+            return drawn[drawn.count - 1]
+        }
+        let action = next(after: event, remaining: left(), random: draw())
+        tape.write(CallRecording.Entry(event, action: action, remaining: remaining, random: drawn))
+        return action
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import Testing
+
+/// P12: nothing waits, sends again or holds back beside the engine. What the sources say is what is checked: a file that
+/// sleeps, waits or sends in a loop stands in a list here, with its reason, or fails the test.
+@Suite struct P12OneEngine {
+    /// The sources of the library's modules, by their path below `Sources`.
+    private static func sources() throws -> [(path: String, text: String)] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+        let files = try #require(FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil))
+        var result: [(String, String)] = []
+        for case let file as URL in files where file.pathExtension == "swift" {
+            let path = String(file.path.dropFirst(root.path.count + 1))
+            guard !path.contains("Testing/") else { continue }
+            let code = try String(contentsOf: file, encoding: .utf8).split(
+                separator: "\n",
+                omittingEmptySubsequences: false
+            )
+            .map { line in line.drop { $0 == " " }.hasPrefix("//") ? "" : line }
+            result.append((path, code.joined(separator: "\n")))
+        }
+        try #require(result.count > 300, "the sources are there")
+        return result
+    }
+
+    /// The files in which a text stands, but for those that may have it.
+    private func files(with texts: String..., except allowed: [String: String]) throws -> [String] {
+        var found: Set<String> = []
+        for (path, code) in try Self.sources() where texts.contains(where: { code.contains($0) }) { found.insert(path) }
+        for (path, reason) in allowed {
+            #expect(found.contains(path), "\(path) needs no exception any more (\(reason))")
+        }
+        return found.subtracting(allowed.keys).sorted()
+    }
+
+    @Test func nobodyElseSleeps() throws {
+        let strangers = try files(
+            with: "time.sleep(",
+            "Task.sleep",
+            ".sleep(until:",
+            ".sleep(for:",
+            except: [
+                "HTTPRecovery/Pipeline/CallContext+Wait.swift": "the one wait, which the driver and operations call",
+                "HTTPRecovery/Time/TimeSource.swift": "the clock itself",
+                "AuthRecovery/Renewal/Renewal.swift": "the lease's heartbeat, and a store that is busy: no requests",
+                "AuthRecovery/Tokens/FileTokenStore.swift": "a file that another process has locked",
+                "AuthRecovery/Tokens/FileLease.swift": "a file that another process has locked",
+                "AuthRecovery/Tokens/TokenStore.swift": "looks at a store for changes, without a request",
+                "ClerkAuth/Clerk+SessionTokens.swift": "a stream that lives as long as somebody iterates, for weeks",
+            ]
+        )
+        #expect(strangers == [])
+    }
+
+    @Test func onlyTheEngineAndOperationsWait() throws {
+        let strangers = try files(
+            with: "context.wait(",
+            except: [
+                "HTTPRecovery/Engine/CallDriver.swift": "the driver",
+                "HTTPRecovery/Operations/RecoveryOperation.swift": "between the calls of an operation",
+                "AuthRecovery/Renewal/TokenManager.swift": "for a renewal that failed a moment ago, within the repair",
+            ]
+        )
+        #expect(strangers == [])
+    }
+
+    @Test func waitsAreToldInOnePlace() throws {
+        let strangers = try files(
+            with: "emit(.wait(",
+            "kind: .wait(",
+            "Kind.wait(",
+            except: ["HTTPRecovery/Pipeline/CallContext+Wait.swift": "the one wait"]
+        )
+        #expect(strangers == [])
+    }
+
+    @Test func noBoundTravelsUnseen() throws {
+        #expect(try files(with: "@TaskLocal", "TaskLocal<", except: [:]) == [])
+    }
+
+    /// A loop with a request in it is a plan of an operation, or says here why it repeats nothing.
+    @Test func nobodyElseSendsInALoop() throws {
+        let allowed = [
+            "HTTPRecovery/Engine/CallDriver.swift": "the driver",
+            "HTTPRecovery/Operations/RecoveryOperation.swift": "carries out plans",
+            "HTTPRecovery/Guards/Redirects.swift": "each hop is another request, charged and recovered by the engine",
+            "FacebookAuth/Facebook+Batch.swift": "each part of a batch is sent once",
+            "FacebookAuth/Facebook.swift": "a device login that ran out begins anew: another code for the person",
+            "ForgeRockAuth/ForgeRock+Requests.swift": "a renewed token, an advice that was followed: once each",
+            "ForgeRockAuth/SignIn/ForgeRockSignInMachine+Steps.swift": "each step of a journey is another question",
+            "AuthRecovery/SignIn/SignInFlow.swift": "each move of a sign-in is another step",
+            "ClerkAuth/SignOut/PendingSignOuts.swift": "each session is ended once",
+            "AuthRecovery/OAuth/Server/OAuthServer+Discovery.swift": "each address that may hold the document is asked once",
+            "AuthRecovery/Tokens/FileTokenStore.swift": "work on a file, no request",
+        ]
+        var found: Set<String> = []
+        for (path, code) in try Self.sources() where Self.sendsInALoop(code) { found.insert(path) }
+        #expect(found.subtracting(allowed.keys).sorted() == [])
+        for (path, reason) in allowed {
+            #expect(found.contains(path), "\(path) needs no exception any more (\(reason))")
+        }
+    }
+
+    /// Whether a loop's body, by its braces, awaits something that sends.
+    private static func sendsInALoop(_ code: String) -> Bool {
+        let senders = [
+            ".send(", "next(request", "next(hop", "perform(", ".poll(", "attempt(", "api.end(", "run(in:",
+            "login.finish(",
+            "await send()", "await end(",
+        ]
+        var depths: [Int] = []
+        var depth = 0
+        for line in code.split(separator: "\n") {
+            let words = line.drop { $0 == " " }
+            let isFor = words.hasPrefix("for ") && words.contains(" in ")
+            if isFor || words.hasPrefix("while ") || words.hasPrefix("repeat {") { depths.append(depth) }
+            if !depths.isEmpty, line.contains("await"), senders.contains(where: { line.contains($0) }) { return true }
+            for byte in line.utf8 {
+                if byte == UInt8(ascii: "{") { depth += 1 }
+                if byte == UInt8(ascii: "}") { depth -= 1 }
+            }
+            while let last = depths.last, depth <= last, line.contains("}") { depths.removeLast() }
+        }
+        return false
+    }
+
+    @Test func theDriverIsShort() throws {
+        let driver = try #require(try Self.sources().first { $0.path == "HTTPRecovery/Engine/CallDriver.swift" })
+        #expect(driver.text.split(separator: "\n", omittingEmptySubsequences: false).count <= 100)
+    }
+}
