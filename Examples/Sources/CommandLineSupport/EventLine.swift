@@ -41,6 +41,7 @@ public enum EventLine {
         case .givingUp: "giving_up"
         case .done: "done"
         case .store: nil
+        @unknown default: nil
         }
     }
 
@@ -88,6 +89,7 @@ public enum EventLine {
         case .done(let end, let attempts, let waited, let elapsed):
             doneFields(end, attempts: attempts, waited: waited, elapsed: elapsed)
         case .store: []
+        @unknown default: []
         }
     }
 

@@ -68,6 +68,8 @@ public final class Timeline: Sendable {
             return "done: \(end.rawValue), \(count), waited \(span(waited)) of \(span(elapsed))"
         case .store:
             return nil
+        @unknown default:
+            return nil
         }
     }
 

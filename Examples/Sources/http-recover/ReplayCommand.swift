@@ -41,7 +41,9 @@ struct ReplayCommand: ParsableCommand {
             if replay.difference != nil { differences += 1 }
             try show(replay, of: recording, output)
         }
-        if differences > 0 { terminal.write("http-recover: \(differences) of \(lines.count) calls are decided otherwise") }
+        if differences > 0 {
+            terminal.write("http-recover: \(differences) of \(lines.count) calls are decided otherwise")
+        }
         return differences == 0 ? .success : .differs
     }
 

@@ -75,7 +75,9 @@ final class Runner: Sendable {
             output.endLine()
             for line in summary.lines(took: start.duration(to: time.now)) { terminal.write(line) }
         }
-        if let failure = recordings?.failure { terminal.write("http-recover: the recordings are not complete: \(failure)") }
+        if let failure = recordings?.failure {
+            terminal.write("http-recover: the recordings are not complete: \(failure)")
+        }
         if let failure = log.failure { terminal.write("http-recover: the events are not complete: \(failure)") }
         // The calls have ended, at a deadline too; what the server gives out for the old token is not lost with that.
         await ending.withLock { $0 }?.settle(deadline: deadline.withLock { $0 })

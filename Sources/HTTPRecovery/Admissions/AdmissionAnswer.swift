@@ -1,5 +1,5 @@
 /// What an ``Admission`` says to an attempt.
-public enum AdmissionAnswer: Sendable {
+@nonexhaustive public enum AdmissionAnswer: Sendable {
     /// The attempt may go out.
     ///
     /// - Parameter permit: What is taken for it; nil where nothing is.

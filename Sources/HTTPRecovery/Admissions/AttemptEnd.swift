@@ -1,5 +1,5 @@
 /// How an attempt ended, for the admissions that let it go.
-public enum AttemptEnd: Sendable {
+@nonexhaustive public enum AttemptEnd: Sendable {
     /// It came to an outcome.
     ///
     /// - Parameters:

@@ -15,6 +15,7 @@ public struct RecoveringClient: Sendable {
     /// The layers that can tell whose credential they are going to attach.
     private let presenters: [any Middleware]
     private let transport: any HTTPTransport
+    let openCalls = OpenCalls()
     /// The operation that the calls belong to; nil where each stands for itself.
     var scope: RecoveryOperation?
     /// The longest single wait of the calls; nil for no bound but those of layers and operation.
@@ -25,7 +26,8 @@ public struct RecoveringClient: Sendable {
     /// - Parameters:
     ///   - transport: What performs the attempts.
     ///   - runtime: Clock, randomness, shared state, events and the classifier.
-    ///   - middlewares: The layers around the transport, the outermost first. Default: ``defaultMiddlewares``.
+    ///   - middlewares: The layers around the transport, the outermost first. Default: ``defaultMiddlewares``. An order
+    ///     that cannot work (``Middleware/place``) ends the program with a sentence that says why.
     public init(
         transport: any HTTPTransport,
         runtime: Runtime = Runtime(),
@@ -43,6 +45,7 @@ public struct RecoveringClient: Sendable {
             return try await next(request, body: body, context: context)
         }
         let layers = middlewares()
+        if let problem = LayerPlace.problem(in: layers) { preconditionFailure(problem) }
         self.presenters = layers.filter { $0 is any CredentialPresenting }
         self.pipeline = Self.fold(layers, around: attempt)
     }
@@ -68,7 +71,10 @@ public struct RecoveringClient: Sendable {
         options: RequestOptions = RequestOptions()
     ) async throws -> Response {
         let start = runtime.time.now
-        let context = context(of: options, from: start)
+        let context = context(of: request, options, from: start)
+        // What belongs to an operation is let in with that.
+        guard scope != nil || openCalls.enter() else { throw Self.isShutDown(context) }
+        defer { if scope == nil { openCalls.leave() } }
         let failures = body.flatMap { $0.bytesInMemory == nil ? BodyFailures() : nil }
         // What a call within an operation comes to is an inner affair of that.
         defer { scope?.context.record.add(context.record) }
@@ -86,11 +92,15 @@ public struct RecoveringClient: Sendable {
     }
 
     /// What accompanies a call, within the bounds of the operation that it belongs to.
-    private func context(of options: RequestOptions, from start: TimeSource.Instant) -> CallContext {
+    private func context(
+        of request: HTTPRequest,
+        _ options: RequestOptions,
+        from start: TimeSource.Instant
+    ) -> CallContext {
         guard let scope else {
             var context = CallContext(
                 options: options,
-                record: CallRecord(callID: options.callID ?? runtime.numbers.next()),
+                record: CallRecord(callID: options.callID ?? runtime.numbers.next(), of: request),
                 runtime: runtime
             )
             context.presenters = presenters
@@ -107,7 +117,8 @@ public struct RecoveringClient: Sendable {
                 outer(event)
             }
         }
-        var context = CallContext(options: options, record: CallRecord(within: scope.context.record), runtime: runtime)
+        let record = CallRecord(within: scope.context.record, of: request)
+        var context = CallContext(options: options, record: record, runtime: runtime)
         context.presenters = presenters
         context.repetition = scope.repetition
         context.longestWait = [longestWait, scope.context.longestWait].compactMap { $0 }.min()
@@ -122,8 +133,43 @@ public struct RecoveringClient: Sendable {
     }
 
     /// Ends all transfers and frees what the transport holds; later calls fail.
+    ///
+    /// What is under way is cut off; ``drain(within:)`` lets it end.
     public func shutdown() async {
+        _ = openCalls.close()
         await transport.shutdown()
+    }
+
+    /// Takes no more calls and operations, waits for those that are under way, and shuts the client down.
+    ///
+    /// A service that ends does it in this order: it stops to take requests of its own, drains its clients, lets renewals
+    /// end and be stored (`TokenManager.finish()` in AuthRecovery), and then closes the store
+    /// (``SharedState/shutdown()``).
+    ///
+    /// - Parameter limit: How long to wait; what is under way then is cut off.
+    /// - Returns: Whether all came to their end by themselves; false too where the waiting task is cancelled, which cuts
+    ///   off what is under way.
+    @discardableResult
+    public func drain(within limit: Duration) async -> Bool {
+        var isIdle = true
+        if let idle = openCalls.close() {
+            do {
+                try await runtime.time.withTimeout(until: runtime.time.now.advanced(by: max(limit, .zero))) {
+                    try await idle.value
+                }
+            } catch {
+                isIdle = false
+            }
+        }
+        await shutdown()
+        return isIdle
+    }
+
+    /// What a call comes to that a client does not take any more.
+    static func isShutDown(_ context: CallContext) -> RecoveryError {
+        var outcome = Outcome(.transport, processed: .no)
+        outcome.transportError = TransportError(.shutDown, .neverSent, message: "the client has been shut down")
+        return RecoveryError(after: outcome, reason: .notRecoverable, needed: nil, response: nil, context: context)
     }
 
     private static func fold(_ middlewares: [any Middleware], around last: Next) -> Next {

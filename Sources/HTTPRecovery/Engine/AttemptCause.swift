@@ -1,5 +1,5 @@
 /// Why an attempt is made.
-public enum AttemptCause: Sendable, Hashable, CustomStringConvertible {
+@nonexhaustive public enum AttemptCause: Sendable, Hashable, CustomStringConvertible {
     /// It is the call's first.
     case call
     /// It continues a call, as after a redirect.

@@ -1,7 +1,7 @@
 /// What a call has done: each attempt, wait and repair, in order.
 public struct History: Sendable, Hashable {
     /// One thing that the call has done.
-    public enum Step: Sendable, Hashable {
+    @nonexhaustive public enum Step: Sendable, Hashable {
         /// An attempt ended.
         case attempt(Attempt)
         /// A wait ended, or was cut short.

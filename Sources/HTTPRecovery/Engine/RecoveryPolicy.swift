@@ -8,7 +8,7 @@ public protocol RecoveryPolicy: Sendable {
 }
 
 /// What a policy wants done.
-public enum Decision: Sendable {
+@nonexhaustive public enum Decision: Sendable {
     /// Nothing: another policy may know.
     case pass
     /// Send the request (again) after the delay.

@@ -25,7 +25,7 @@ public struct RecoveryEvent: Sendable {
     }
 
     /// What happened.
-    public enum Kind: Sendable {
+    @nonexhaustive public enum Kind: Sendable {
         /// A request goes out.
         case attempt(number: Int, method: String, url: String, transport: String)
         /// The head of a response has arrived.
@@ -58,6 +58,15 @@ public struct RecoveryEvent: Sendable {
     /// The number of the call for which this one is made, as a renewal is; nil for one that stands for itself.
     public var parent: Int?
 
+    /// The call's name by ``RequestOptions/label``; nil where it has none.
+    public var label: String?
+
+    /// The method of the call's request; nil for an operation of several.
+    public var method: String?
+
+    /// The URL of the call's request without userinfo, query and fragment; nil for an operation of several.
+    public var url: String?
+
     /// When it happened.
     public var time: TimeSource.Instant
 
@@ -65,9 +74,20 @@ public struct RecoveryEvent: Sendable {
     public var kind: Kind
 
     /// Creates an event.
-    public init(call: Int, parent: Int? = nil, time: TimeSource.Instant, kind: Kind) {
+    public init(
+        call: Int,
+        parent: Int? = nil,
+        label: String? = nil,
+        method: String? = nil,
+        url: String? = nil,
+        time: TimeSource.Instant,
+        kind: Kind
+    ) {
         self.call = call
         self.parent = parent
+        self.label = label
+        self.method = method
+        self.url = url
         self.time = time
         self.kind = kind
     }

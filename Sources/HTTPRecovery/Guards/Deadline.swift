@@ -1,6 +1,8 @@
 public import HTTPTypes
 
 /// Bounds a whole call: queueing, attempts, waits, repairs and the response body.
+///
+/// A call that has a time of its own (``RequestOptions/deadline``) is bounded by that instead.
 public struct Deadline: Middleware {
     /// The time a call may take.
     public var limit: Duration
@@ -10,6 +12,9 @@ public struct Deadline: Middleware {
         self.limit = limit
     }
 
+    /// Outside the engine: it bounds the waits too.
+    public var place: LayerPlace { .outsideRecovery }
+
     /// Sets the call's deadline, unless an earlier one stands.
     public func intercept(
         _ request: HTTPRequest,
@@ -17,6 +22,7 @@ public struct Deadline: Middleware {
         context: CallContext,
         next: Next
     ) async throws -> Response {
+        guard context.options.deadline == nil else { return try await next(request, body: body, context: context) }
         var context = context
         let deadline = context.runtime.time.now.advanced(by: max(limit, .zero))
         context.deadline = context.deadline.map { min($0, deadline) } ?? deadline

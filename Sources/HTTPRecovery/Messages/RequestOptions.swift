@@ -32,7 +32,10 @@ public struct RequestOptions: Sendable {
     /// How much of the response is read before it is judged; default: 1 MiB.
     public var buffering: Buffering
 
-    /// The time the whole call may take, its body included; it shortens a ``Deadline`` of the client, never lengthens it.
+    /// The time the whole call may take, its body included, shorter or longer than that of a ``Deadline`` of the client,
+    /// whose place it takes; nil leaves it to that.
+    ///
+    /// An operation's deadline holds all the same.
     public var deadline: Duration?
 
     /// Until when the request may leave, whatever holds it up, and what the call comes to after; nil is no limit.
@@ -81,6 +84,11 @@ public struct RequestOptions: Sendable {
     /// False where the redirect itself is the answer, as from an authorization endpoint.
     public var followsRedirects: Bool
 
+    /// A name for the call in its events, such as that of what it is made for; it must be no secret.
+    ///
+    /// Nil is none.
+    public var label: String?
+
     /// Told this call's events, beside those who watch the client.
     public var observer: (@Sendable (RecoveryEvent) -> Void)?
 
@@ -106,6 +114,7 @@ public struct RequestOptions: Sendable {
         policies: [any RecoveryPolicy] = [],
         admissions: [any Admission] = [],
         followsRedirects: Bool = true,
+        label: String? = nil,
         observer: (@Sendable (RecoveryEvent) -> Void)? = nil,
         recorder: (@Sendable (CallRecording) -> Void)? = nil,
         callID: Int? = nil
@@ -123,6 +132,7 @@ public struct RequestOptions: Sendable {
         self.policies = policies
         self.admissions = admissions
         self.followsRedirects = followsRedirects
+        self.label = label
         self.observer = observer
         self.recorder = recorder
         self.callID = callID

@@ -21,7 +21,7 @@ public protocol OperationPlan: Sendable {
 }
 
 /// What has happened in an operation.
-public enum OperationEvent<Answer: Sendable>: Sendable {
+@nonexhaustive public enum OperationEvent<Answer: Sendable>: Sendable {
     /// It begins.
     case begun
     /// The step was answered.

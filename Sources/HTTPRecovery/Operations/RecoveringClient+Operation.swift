@@ -9,7 +9,7 @@ extension RecoveringClient {
     ///   - observer: Told the events of its calls and its own, beside those who watch the client.
     ///   - work: The work; it makes its calls by a client that is ``within(_:)`` the operation.
     /// - Returns: What the work returns.
-    /// - Throws: What the work throws.
+    /// - Throws: What the work throws; `RecoveryError` where the client has been shut down.
     public func operation<Result>(
         deadline: Duration? = nil,
         longestWait: Duration? = nil,
@@ -26,6 +26,8 @@ extension RecoveringClient {
             until: end,
             longestWait: longestWait
         )
+        guard openCalls.enter() else { throw Self.isShutDown(operation.context) }
+        defer { openCalls.leave() }
         do {
             let result = try await work(operation)
             operation.context.report(.ok, since: start)

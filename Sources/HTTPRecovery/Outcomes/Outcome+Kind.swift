@@ -1,6 +1,6 @@
 extension Outcome {
     /// What an exchange came to, in the vocabulary that all providers share.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
+    @nonexhaustive public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Success.
         case ok
         /// A live flow that goes on: a second factor, a new password, a poll that still waits.

@@ -1,5 +1,5 @@
 /// Something that can be done about a failure; for a flow that goes on, what the flow wants next.
-public enum Remedy: String, Sendable, Hashable, CaseIterable {
+@nonexhaustive public enum Remedy: String, Sendable, Hashable, CaseIterable {
     /// Send the same request again after our own backoff, if that is safe.
     case retry
     /// Wait the stated time, then send the same request again.

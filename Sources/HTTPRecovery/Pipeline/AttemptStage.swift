@@ -17,7 +17,7 @@ struct AttemptStage: Sendable {
     }
 
     private func perform(_ request: HTTPRequest, body: HTTPBody?, context: CallContext) async throws -> Response {
-        let number = context.record.beginAttempt(presenting: context.presented)
+        let number = context.record.beginAttempt(presenting: context.presented, orNothing: context.presentsNothing)
         let start = context.runtime.time.now
         context.emit(
             .attempt(
@@ -32,8 +32,10 @@ struct AttemptStage: Sendable {
             context.record.receivedHead = received.head
             let elapsed = start.duration(to: context.runtime.time.now)
             context.emit(.response(number: number, status: received.head.status.code, elapsed: elapsed))
-            let response = try await judge(received, for: request, context: context)
+            var response = try await judge(received, for: request, context: context)
             record(response.outcome, number: number, since: start, context: context)
+            // For every layer, those outside the engine too.
+            response.history = context.record.history
             return response
         } catch let error as TransportError {
             // A transport that is cancelled may report its own side of it; cancellation is never a failure.
@@ -134,7 +136,7 @@ struct AttemptStage: Sendable {
         }
         let end = time.now.advanced(by: timeout)
         do {
-            var response = try await time.withTimeout(until: end) { [transport, options] in
+            var response = try await time.withCutoff(at: end) { [transport, options] in
                 try await transport.send(request, body: body, options: options)
             }
             response.body = response.body.limited(until: end, time: time)

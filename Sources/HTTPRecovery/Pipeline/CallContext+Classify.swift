@@ -19,12 +19,20 @@ extension CallContext {
             Exchange(
                 method: request.method,
                 path: request.path ?? "/",
-                presented: record.presented?.kind ?? options.presents
-                    ?? (request.headerFields.contains(.authorization) ? .access : nil),
+                presented: presentedKind(by: request),
                 result: result,
                 now: runtime.time.wallTime
             )
         )
+    }
+
+    /// The sort of credential that an attempt presented: what the layer says that attaches it, else what the call or the
+    /// request says.
+    private func presentedKind(by request: HTTPRequest) -> Outcome.CredentialKind? {
+        if let presented = record.presented { return presented.kind }
+        // Who has shown nothing is told nothing of what was shown.
+        if record.presentsNothing { return nil }
+        return options.presents ?? (request.headerFields.contains(.authorization) ? .access : nil)
     }
 
     /// The call's classifier: its own, else the client's.

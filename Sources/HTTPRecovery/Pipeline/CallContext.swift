@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// What accompanies a call through the pipeline.
 public struct CallContext: Sendable {
     /// What the call wants to be treated differently.
@@ -34,6 +36,9 @@ public struct CallContext: Sendable {
     /// The credential that the request presents, as the layer has said that attaches it; nil where none has.
     public private(set) var presented: PresentedCredential?
 
+    /// Whether a layer has said that the request presents none.
+    private(set) var presentsNothing = false
+
     /// The client's layers that can tell whose credential a request is going to present, the outermost first.
     var presenters: [any Middleware] = []
 
@@ -68,7 +73,16 @@ public struct CallContext: Sendable {
     /// which the credential was taken away, presents nothing.
     public mutating func present(_ credential: PresentedCredential?) {
         presented = credential
+        presentsNothing = credential == nil
         record.presented = credential
+    }
+
+    /// Takes back what a layer outside has said: the request presents what the call says
+    /// (``RequestOptions/presents``), in its body.
+    package mutating func presentAsCalled() {
+        presented = nil
+        presentsNothing = false
+        record.presented = nil
     }
 
     /// Tells those who watch the client's events.
@@ -78,6 +92,9 @@ public struct CallContext: Sendable {
         let event = RecoveryEvent(
             call: record.callID,
             parent: record.parent,
+            label: options.label,
+            method: record.request?.method.rawValue,
+            url: record.request?.redactedURL,
             time: runtime.time.now,
             kind: kind()
         )

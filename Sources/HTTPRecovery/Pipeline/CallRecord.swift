@@ -5,6 +5,8 @@ public final class CallRecord: Sendable {
     private struct State {
         var history = History()
         var presented: PresentedCredential?
+        /// Whether the attempt's layers have said that it presents none.
+        var presentsNothing = false
         var receivedHead: HTTPResponse?
         /// The attempts of this call.
         var attempts = 0
@@ -18,6 +20,9 @@ public final class CallRecord: Sendable {
     /// The number of the call for which this one is made, such as a renewal; nil for one that stands for itself.
     public let parent: Int?
 
+    /// What is asked; nil for an operation of several calls.
+    let request: HTTPRequest?
+
     /// The attempts of the operation before this call: its own are counted on.
     private let attemptsBefore: Int
     private let state = Locked(State())
@@ -26,11 +31,21 @@ public final class CallRecord: Sendable {
     public init(callID: Int = 0, parent: Int? = nil) {
         self.callID = callID
         self.parent = parent
+        request = nil
+        attemptsBefore = 0
+    }
+
+    /// The record of a call.
+    init(callID: Int, of request: HTTPRequest) {
+        self.callID = callID
+        self.request = request
+        parent = nil
         attemptsBefore = 0
     }
 
     /// The record of a call that belongs to an operation.
-    init(within operation: CallRecord) {
+    init(within operation: CallRecord, of request: HTTPRequest) {
+        self.request = request
         callID = operation.callID
         parent = operation.parent
         attemptsBefore = operation.attempts
@@ -48,6 +63,11 @@ public final class CallRecord: Sendable {
         set { state.withLock { $0.presented = newValue } }
     }
 
+    /// Whether the last attempt presented none, by the word of the layer that would have attached one.
+    var presentsNothing: Bool {
+        state.withLock { $0.presentsNothing }
+    }
+
     /// The head of the present attempt's response, as soon as it has arrived; nil before.
     ///
     /// An authorization that finds a new token in it keeps the token even where the body then breaks off.
@@ -62,10 +82,11 @@ public final class CallRecord: Sendable {
     }
 
     /// Counts one more attempt, which presents the credential or none, and returns its ordinal.
-    func beginAttempt(presenting credential: PresentedCredential?) -> Int {
+    func beginAttempt(presenting credential: PresentedCredential?, orNothing isNothing: Bool) -> Int {
         state.withLock { state in
             state.attempts += 1
             state.presented = credential
+            state.presentsNothing = isNothing
             state.receivedHead = nil
             return attemptsBefore + state.attempts
         }

@@ -11,6 +11,11 @@ public protocol CredentialPresenting: Middleware {
     func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity?
 }
 
+extension CredentialPresenting {
+    /// Inside the engine, so that each attempt carries the newest credential.
+    public var place: LayerPlace { .insideRecovery }
+}
+
 extension CallContext {
     /// What the limits of a request's credential are kept by: what the call says, else what the layers say that are
     /// going to attach one, else a fingerprint of the field that stands there already.

@@ -5,8 +5,16 @@ public import HTTPTypes
 /// A middleware changes the request, the response or the context and calls `next`: never (it rejects), once, or again.
 /// The shape is that of swift-openapi-runtime's `ClientMiddleware`, with a context in place of the base URL.
 public protocol Middleware: Sendable {
+    /// Where the layer can stand; a client refuses an order that cannot work when it is built. Default: anywhere.
+    var place: LayerPlace { get }
+
     /// Handles one call on its way out and back.
     func intercept(_ request: HTTPRequest, body: HTTPBody?, context: CallContext, next: Next) async throws -> Response
+}
+
+extension Middleware {
+    /// By default a layer can stand anywhere.
+    public var place: LayerPlace { .anywhere }
 }
 
 /// The rest of the pipeline, as a middleware sees it.
@@ -40,6 +48,12 @@ public struct Next: Sendable {
 public enum PipelineBuilder {
     /// A middleware.
     public static func buildExpression(_ middleware: some Middleware) -> [any Middleware] { [middleware] }
+    /// A policy, which is none.
+    @available(*, unavailable, message: "a policy decides within the engine: put it into Recovery { }")
+    public static func buildExpression(_ policy: some RecoveryPolicy) -> [any Middleware] { [] }
+    /// An admission, which is none.
+    @available(*, unavailable, message: "an admission is asked by the engine: put it into Recovery(admissions:)")
+    public static func buildExpression(_ admission: some Admission) -> [any Middleware] { [] }
     /// A list of middlewares.
     public static func buildExpression(_ middlewares: [any Middleware]) -> [any Middleware] { middlewares }
     /// Several lines.

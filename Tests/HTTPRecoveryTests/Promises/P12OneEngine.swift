@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-/// P12: nothing waits, sends again or holds back beside the engine. What the sources say is what is checked: a file that
+/// P12: nothing waits, sends again or holds back beside the engine.
+///
+/// What the sources say is what is checked: a file that
 /// sleeps, waits or sends in a loop stands in a list here, with its reason, or fails the test.
 @Suite struct P12OneEngine {
     /// The sources of the library's modules, by their path below `Sources`.
@@ -91,7 +93,7 @@ import Testing
             "ForgeRockAuth/SignIn/ForgeRockSignInMachine+Steps.swift": "each step of a journey is another question",
             "AuthRecovery/SignIn/SignInFlow.swift": "each move of a sign-in is another step",
             "ClerkAuth/SignOut/PendingSignOuts.swift": "each session is ended once",
-            "AuthRecovery/OAuth/Server/OAuthServer+Discovery.swift": "each address that may hold the document is asked once",
+            "AuthRecovery/OAuth/Server/OAuthServer+Discovery.swift": "each address is asked once",
             "AuthRecovery/Tokens/FileTokenStore.swift": "work on a file, no request",
         ]
         var found: Set<String> = []

@@ -39,6 +39,7 @@ extension Outcome.Kind {
         case .notFound: "What was asked for does not exist."
         case .unreadable: "This is not the API's answer; perhaps a proxy's or a page. Tokens stay."
         case .unknown: "An error whose meaning is not known: shown, never repeated; tokens stay."
+        @unknown default: rawValue
         }
     }
 }
@@ -99,6 +100,7 @@ extension Remedy {
         case .visitProvider: "send the person to the provider's website"
         case .fixRequest: "correct the request or the configuration"
         case .contactAdmin: "ask an administrator"
+        @unknown default: rawValue
         }
     }
 }

@@ -16,7 +16,7 @@ struct ClientAuthenticationLayer: Middleware {
         // No access token belongs on these requests, whatever stands around this layer.
         request.headerFields[.authorization] = nil
         var context = context
-        context.present(nil)
+        context.presentAsCalled()
         var attempt = ClientAttempt(
             server: client.server,
             url: "\(Origin(of: request))\(request.path ?? "/")",

@@ -1,0 +1,41 @@
+/// The calls of a client that are under way, and whether it takes more.
+final class OpenCalls: Sendable {
+    private struct State {
+        var count = 0
+        var isClosed = false
+        var idle: Flight<Void>?
+    }
+
+    private let state = Locked(State())
+
+    /// Takes note of a call that begins; false where none is taken any more.
+    func enter() -> Bool {
+        state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.count += 1
+            return true
+        }
+    }
+
+    /// Takes note of a call that has ended.
+    func leave() {
+        let idle = state.withLock { state -> Flight<Void>? in
+            state.count -= 1
+            return state.count == 0 ? state.idle : nil
+        }
+        idle?.land(.success(()))
+    }
+
+    /// Takes no more calls.
+    ///
+    /// - Returns: Lands when the last one has ended; nil where none is under way.
+    func close() -> Flight<Void>? {
+        state.withLock { state in
+            state.isClosed = true
+            guard state.count > 0 else { return nil }
+            let idle = state.idle ?? Flight()
+            state.idle = idle
+            return idle
+        }
+    }
+}

@@ -1,0 +1,264 @@
+import Dispatch
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+@testable import HTTPRecovery
+
+/// What a stranger expects of a client as a whole.
+@Suite(.timeLimit(.minutes(30))) struct ClientTests {
+    // MARK: Layers
+
+    /// Sees what comes out of the engine.
+    private final class Watcher: Middleware {
+        let histories = Locked<[History]>([])
+
+        func intercept(
+            _ request: HTTPRequest,
+            body: HTTPBody?,
+            context: CallContext,
+            next: Next
+        ) async throws -> Response {
+            let response = try await next(request, body: body, context: context)
+            histories.withLock { $0.append(response.history) }
+            return response
+        }
+    }
+
+    @Test func everyLayerSeesTheHistory() async throws {
+        let (outer, inner) = (Watcher(), Watcher())
+        let bench = Bench([.status(503), .status(200)]) {
+            outer
+            Recovery()
+            inner
+        }
+        let response = try await bench.sendSkippingWaits()
+        #expect(outer.histories.withLock { $0 } == [response.history])
+        #expect(response.history.attempts.count == 2 && response.history.waits.count == 1)
+        #expect(inner.histories.withLock { $0.map(\.attempts.count) } == [1, 2])
+    }
+
+    private struct Presents: CredentialPresenting {
+        func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity? { nil }
+        func intercept(
+            _ request: HTTPRequest,
+            body: HTTPBody?,
+            context: CallContext,
+            next: Next
+        ) async throws -> Response {
+            try await next(request, body: body, context: context)
+        }
+    }
+
+    @Test func anOrderThatCannotWorkIsToldByASentence() {
+        #expect(LayerPlace.problem(in: [Presents(), Recovery()])?.contains("write it below Recovery") == true)
+        #expect(LayerPlace.problem(in: [Recovery(), Deadline(.seconds(1))])?.contains("write it above") == true)
+        #expect(LayerPlace.problem(in: [Presents(), Recovery()])?.hasPrefix("Presents stands outside") == true)
+        let working: [[any Middleware]] = [
+            [], [Presents()], [Deadline(.seconds(1))], [Deadline(.seconds(1)), Recovery(), Presents()],
+            [Redirects(), Recovery(), AttemptTimeout(.seconds(1))], [Recovery(), Redirects()],
+            [Recovery(), Recovery()],
+            RecoveringClient.defaultMiddlewares,
+        ]
+        for layers in working { #expect(LayerPlace.problem(in: layers) == nil) }
+    }
+
+    @Test func aClientWithSuchAnOrderIsNotBuilt() async {
+        await #expect(processExitsWith: .failure) {
+            _ = RecoveringClient(transport: ScriptedTransport()) {
+                Recovery()
+                Deadline(.seconds(1))
+            }
+        }
+    }
+
+    // MARK: Time
+
+    @Test(arguments: [(1, false), (90, true)])
+    func aCallsOwnDeadlineTakesThePlaceOfTheClients(seconds: Int, succeeds: Bool) async throws {
+        let bench = Bench([.status(429, ["retry-after": "40"]), .status(200)]) {
+            Deadline(.seconds(30))
+            Recovery()
+        }
+        let result = await Result { () async throws(any Error) -> Response in
+            try await bench.sendSkippingWaits(options: RequestOptions(deadline: .seconds(seconds)))
+        }
+        #expect(((try? result.get()) != nil) == succeeds)
+    }
+
+    /// A transport that needs the thread of whoever cancels it, and time of its own.
+    private struct Stubborn: HTTPTransport {
+        let release = DispatchSemaphore(value: 0)
+        var name: String { "stubborn" }
+        var enforcesTimeouts: Bool { false }
+
+        func send(
+            _ request: HTTPRequest,
+            body: HTTPBody?,
+            options: AttemptOptions
+        ) async throws -> TransportResponse {
+            let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+            return try await withTaskCancellationHandler {
+                for await _ in stream {}
+                throw TransportError(.connectionLost, .unknown)
+            } onCancel: {
+                release.wait()
+                continuation.finish()
+            }
+        }
+    }
+
+    @Test func aTransportThatBlocksWhenItIsCancelledHoldsNobodyUp() async throws {
+        let clock = ManualClock()
+        let transport = Stubborn()
+        let client = RecoveringClient(transport: transport, runtime: Runtime(time: clock.timeSource())) {
+            AttemptTimeout(.seconds(5))
+        }
+        let call = Task { try await client.send(Bench.get) }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        let error = await #expect(throws: RecoveryError.self) { try await call.value }
+        #expect(error?.kind == .timedOut)
+        transport.release.signal()
+    }
+
+    // MARK: Events
+
+    @Test func everyEventTellsOfItsCall() async throws {
+        let bench = Bench([.status(503), .status(200)])
+        _ = try await bench.sendSkippingWaits(options: RequestOptions(label: "list items"))
+        #expect(bench.events.events.count > 4)
+        for event in bench.events.events {
+            #expect(event.label == "list items" && event.method == "GET")
+            #expect(event.url == "https://api.example.com/items", "without the query")
+        }
+    }
+
+    @Test func anOperationHasOneNumberOneEndAndItsBounds() async throws {
+        let bench = Bench([.status(200), .status(503), .status(200)])
+        let numbers = try await bench.clock.skippingWaits {
+            try await bench.client.operation(deadline: .seconds(60)) { operation in
+                let client = bench.client.within(operation)
+                _ = try await client.send(Bench.get)
+                try await operation.pause(.seconds(2), reason: .challengePending)
+                _ = try await client.send(Bench.get)
+                // It would end past the deadline.
+                let error = await #expect(throws: RecoveryError.self) {
+                    try await operation.pause(.seconds(60), reason: .challengePending)
+                }
+                #expect(error?.reason == .deadlineWouldPass && error?.retryAfter == .seconds(60))
+                return Set(bench.events.events.map(\.call))
+            }
+        }
+        #expect(numbers == [1])
+        let words = bench.events.words
+        #expect(words.filter { $0.hasPrefix("attempt") } == ["attempt 1", "attempt 2", "attempt 3"])
+        #expect(words.filter { $0.hasPrefix("done") } == ["done ok 3"])
+        #expect(words.contains("wait challenge_pending 2.0"))
+    }
+
+    @Test func repetitionsOfAnOperationArePaidFor() async throws {
+        let bench = Bench([], then: .status(503)) {
+            Recovery(maxAttempts: 1, budget: RetryBudget.Configuration(ratio: 0, burst: 2))
+        }
+        struct Again: OperationPlan {
+            var tries = 0
+            mutating func next(
+                after event: OperationEvent<Response>,
+                at now: TimeSource.Instant,
+                random: () -> Double
+            ) -> OperationAction<Void, Response> {
+                switch event {
+                case .answered(let response): return .finish(response)
+                case .failed(let error) where error.reason == .budgetExhausted: return .fail(error)
+                case .begun, .failed, .paused, .notPaused:
+                    tries += 1
+                    return .perform((), repeating: tries == 1 ? nil : .unavailable)
+                }
+            }
+        }
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.client.operation { operation in
+                try await operation.run(Again()) { _, operation in
+                    try await bench.client.within(operation).send(Bench.get)
+                }
+            }
+        }
+        #expect(error?.reason == .budgetExhausted && error?.kind == .unavailable)
+        #expect(bench.transport.received.count == 3, "the first, and as many as the budget holds")
+    }
+
+    // MARK: The end
+
+    @Test func drainingLetsEndWhatIsUnderWay() async throws {
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let bench = Bench([
+            .run { _ in
+                for await _ in gate.stream {}
+                return .scripted(200)
+            }
+        ])
+        let call = Task { try await bench.client.send(Bench.get) }
+        while bench.transport.received.isEmpty { await Task.yield() }
+        let drained = Task { await bench.client.drain(within: .seconds(10)) }
+        await bench.clock.waitForSleepers(1)
+        let refused = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.get) }
+        #expect(refused?.outcome.transportError?.code == .shutDown && refused?.outcome.processed == .no)
+        gate.continuation.finish()
+        #expect(try await call.value.status == .ok)
+        #expect(await drained.value)
+        #expect(await bench.client.drain(within: .zero), "nothing is under way any more")
+    }
+
+    @Test func whatDoesNotEndInTimeIsCutOff() async throws {
+        let bench = Bench([.hang])
+        let call = Task { try await bench.client.send(Bench.get) }
+        while bench.transport.received.isEmpty { await Task.yield() }
+        let drained = Task { await bench.client.drain(within: .seconds(10)) }
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(10))
+        #expect(await !drained.value)
+        call.cancel()
+        _ = try? await call.value
+    }
+
+    // MARK: Nothing was shown
+
+    /// Has no credential to attach, and says so.
+    private struct Empty: CredentialPresenting {
+        func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity? { nil }
+        func intercept(
+            _ request: HTTPRequest,
+            body: HTTPBody?,
+            context: CallContext,
+            next: Next
+        ) async throws -> Response {
+            var context = context
+            context.present(nil)
+            return try await next(request, body: body, context: context)
+        }
+    }
+
+    @Test func whoHasShownNothingIsNotToldThatASessionHasEnded() async throws {
+        let bench = Bench([.status(401, ["www-authenticate": #"Bearer error="invalid_token""#])]) {
+            Recovery()
+            Empty()
+        }
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.client.send(Bench.get, options: RequestOptions(presents: .session))
+        }
+        #expect(error?.outcome.tokenAction == .keep)
+        #expect(error?.userMessage.contains("has ended") == false, "\(error?.userMessage ?? "")")
+    }
+}
+
+extension Result {
+    /// What the function came to.
+    fileprivate init(_ body: () async throws(Failure) -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}
