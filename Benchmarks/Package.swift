@@ -18,12 +18,12 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
-        // Counts heap allocations by standing in front of the C library's allocator.
-        .target(name: "CAllocationCounter"),
+        // Counts heap allocations, by standing in front of the C library's allocator, and instructions.
+        .target(name: "CCounters"),
         .executableTarget(
             name: "stack-bench",
             dependencies: [
-                "CAllocationCounter",
+                "CCounters",
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]

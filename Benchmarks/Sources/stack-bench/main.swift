@@ -1,86 +1,96 @@
-import CAllocationCounter
+import CCounters
 import Dispatch
+import Glibc
 import HTTPRecovery
 import HTTPTypes
 
-/// Answers at once with the same response.
-struct Immediate: HTTPTransport {
-    let response: TransportResponse
+// usage: stack-bench [--check] [CALLS]
+//
+// Prints what the layers add to a call: time, allocations and instructions of one that succeeds at once, and the heap
+// that one holds while it waits. With --check it ends with status 1 where the default stack is above a `Limit`.
 
-    var name: String { "immediate" }
-    var enforcesTimeouts: Bool { true }
-
-    func send(_ request: HTTPRequest, body: HTTPBody?, options: AttemptOptions) async throws -> TransportResponse {
-        response
-    }
-}
-
-/// What one call costs.
-struct Cost {
-    var nanoseconds: Double
-    var allocations: Double
-}
-
-/// Runs the call many times; the best of several rounds is the least disturbed.
-func measure(rounds: Int, calls: Int, _ call: () async throws -> Void) async throws -> Cost {
-    var best = Cost(nanoseconds: .infinity, allocations: 0)
-    for _ in 0..<rounds {
-        let before = allocation_count()
-        let time = try await ContinuousClock().measure {
-            for _ in 0..<calls { try await call() }
-        }
-        let nanoseconds = time / .nanoseconds(1) / Double(calls)
-        if nanoseconds < best.nanoseconds {
-            best = Cost(nanoseconds: nanoseconds, allocations: Double(allocation_count() - before) / Double(calls))
-        }
-    }
-    return best
-}
-
-func padded(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
-}
-
-/// Prints what the layers add to a call that succeeds.
-func run() async throws {
-    let rounds = 7
-    let calls = Int(CommandLine.arguments.dropFirst().first ?? "") ?? 200_000
+/// Measures the ways to send, the bare transport first.
+func measure(calls: Int) async throws -> [(name: String, cost: Cost)] {
     let request = try HTTPRequest(url: "https://api.example.com/items")
     var head = HTTPResponse(status: .ok)
     head.headerFields[.contentType] = "application/json"
-    let transport = Immediate(response: TransportResponse(head: head, body: HTTPBody("{\"id\":1}")))
+    let response = TransportResponse(head: head, body: HTTPBody("{\"id\":1}"))
 
-    let bare = try await measure(rounds: rounds, calls: calls) {
-        _ = try await transport.send(request, body: nil, options: AttemptOptions())
+    func sending(by client: RecoveringClient) -> Call {
+        { _ = try await client.send(request) }
     }
-    let clients: [(String, RecoveringClient)] = [
-        ("no layers, judged", RecoveringClient(transport: transport) {}),
-        ("Recovery alone", RecoveringClient(transport: transport) { Recovery() }),
-        ("the default stack", RecoveringClient(transport: transport)),
+    let ways: [(name: String, make: (any HTTPTransport) -> Call)] = [
+        ("the transport", { transport in { _ = try await transport.send(request, body: nil, options: .init()) } }),
+        ("no layers, judged", { sending(by: RecoveringClient(transport: $0) {}) }),
+        ("Recovery alone", { sending(by: RecoveringClient(transport: $0) { Recovery() }) }),
+        ("the default stack", { sending(by: RecoveringClient(transport: $0)) }),
     ]
-    print("what a successful call costs (best of \(rounds) rounds of \(calls) calls; a transport that answers at once)")
-    print(padded("", 22) + padded("ns", 10) + padded("added", 10) + padded("allocs", 10) + padded("added", 10))
-    func row(_ name: String, _ cost: Cost) {
-        func number(_ value: Double) -> String { String(Double((value * 10).rounded()) / 10) }
-        print(
-            name + String(repeating: " ", count: 22 - name.count) + padded(number(cost.nanoseconds), 10)
-                + padded(number(cost.nanoseconds - bare.nanoseconds), 10) + padded(number(cost.allocations), 10)
-                + padded(number(cost.allocations - bare.allocations), 10)
-        )
+    let (rounds, waiting) = (5, 10_000)
+    print("What a call costs: at a transport that answers at once (the best of \(rounds) rounds of \(calls) calls),")
+    print("and in bytes while it waits for its answer, as one of \(waiting).\n")
+    var measured: [(name: String, cost: Cost)] = []
+    for way in ways {
+        let cost = try await Cost(rounds: rounds, calls: calls, waiting: waiting, response: response, make: way.make)
+        measured.append((way.name, cost))
     }
-    row("the transport", bare)
-    for (name, client) in clients {
-        row(name, try await measure(rounds: rounds, calls: calls) { _ = try await client.send(request) })
+    return measured
+}
+
+/// Prints what was measured, and what each adds to the first.
+func show(_ measured: [(name: String, cost: Cost)]) {
+    let values: [KeyPath<Cost, Double>] = [\.nanoseconds, \.allocations, \.instructions, \.bytes]
+    let titles = ["ns", "allocs", "instrs", "bytes"].flatMap { [$0, "added"] }
+    print(Table.row("", titles))
+    for (name, cost) in measured {
+        let cells = values.flatMap { value in
+            [cost[keyPath: value], cost[keyPath: value] - measured[0].cost[keyPath: value]].map(Table.number)
+        }
+        print(Table.row(name, cells))
     }
 }
 
-let done = DispatchSemaphore(value: 0)
-Task.detached {
+/// Compares what the default stack adds with the limits, in a table.
+///
+/// - Returns: Whether it is within all of them.
+func check(_ stack: Cost, addedTo bare: Cost) -> Bool {
+    print("\n" + Table.row("the default stack adds", ["measured", "limit", "aim"]))
+    var isWithin = true
+    for limit in Limit.all {
+        let added = stack[keyPath: limit.value] - bare[keyPath: limit.value]
+        // What is left of single allocations after so many calls is rounded off.
+        let isAbove = limit.isInForce && (added * 10).rounded() / 10 > limit.most
+        let verdict: String
+        switch (limit.isInForce, added.isFinite) {
+        case (false, _): verdict = "not checked: the limit is another processor's"
+        case (_, false): verdict = "not checked: not available"
+        default: verdict = isAbove ? "ABOVE THE LIMIT" : "within"
+        }
+        print(Table.row(limit.name, [added, limit.most, limit.aim].map(Table.number)) + "  " + verdict)
+        isWithin = isWithin && !isAbove
+    }
+    if !isWithin { print("\nA call costs more than it may: see Benchmarks/Sources/stack-bench/Limit.swift.") }
+    return isWithin
+}
+
+/// Does what the command line says and returns the status to end with.
+func run(calls: Int, isCheck: Bool) async -> Int32 {
     do {
-        try await run()
+        let measured = try await measure(calls: calls)
+        show(measured)
+        guard isCheck, let bare = measured.first, let stack = measured.last else { return 0 }
+        return check(stack.cost, addedTo: bare.cost) ? 0 : 1
     } catch {
         print("failed: \(error)")
+        return 1
     }
-    done.signal()
 }
-done.wait()
+
+// Before there are other threads: what is counted is this one and those that come from it.
+let obstacle = start_counting_instructions()
+if obstacle != 0 { print("Instructions: not available (\(String(cString: strerror(obstacle)))).\n") }
+let arguments = CommandLine.arguments.dropFirst()
+let isCheck = arguments.contains("--check")
+let calls = arguments.lazy.compactMap { Int($0) }.first ?? 50_000
+Task.detached { exit(await run(calls: calls, isCheck: isCheck)) }
+// Valgrind does not survive an asynchronous main.
+DispatchSemaphore(value: 0).wait()

@@ -1,5 +1,6 @@
-#include "counter.h"
+#include "counters.h"
 
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -13,6 +14,12 @@ extern void *__libc_memalign(size_t, size_t);
 static atomic_long count;
 
 long allocation_count(void) { return atomic_load(&count); }
+
+long bytes_in_use(void) {
+    // Blocks of their own mapping are counted apart.
+    struct mallinfo2 info = mallinfo2();
+    return (long)(info.uordblks + info.hblkhd);
+}
 
 void *malloc(size_t size) {
     atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
