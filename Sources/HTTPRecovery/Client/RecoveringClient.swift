@@ -17,7 +17,12 @@ public struct RecoveringClient: Sendable {
     private let transport: any HTTPTransport
     let openCalls = OpenCalls()
     /// The operation that the calls belong to; nil where each stands for itself.
-    var scope: RecoveryOperation?
+    var scope: RecoveryOperation? {
+        get { operation?.value }
+        set { operation = newValue.map { Box($0) } }
+    }
+
+    private var operation: Box<RecoveryOperation>?
     /// The longest single wait of the calls; nil for no bound but those of layers and operation.
     var longestWait: Duration?
 

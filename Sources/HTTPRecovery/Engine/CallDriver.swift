@@ -28,7 +28,7 @@ struct CallDriver {
         self.body = body
         self.context = context
         self.next = next
-        self.tape = CallTape(rules, request, context)
+        self.tape = CallTape.make(rules, request, context)
     }
 
     mutating func callAsFunction() async throws -> Response {

@@ -79,7 +79,12 @@ struct CallState: Sendable {
     /// The names of the repairs so far: each is performed once.
     private var repairs: [String] = []
     /// What the call has come to so far; nil before the first failure.
-    private var failure: Outcome?
+    private var failure: Outcome? {
+        get { lastFailure?.value }
+        set { lastFailure = newValue.map { Box($0) } }
+    }
+
+    private var lastFailure: Box<Outcome>?
 
     init(rules: RecoveryRules, method: HTTPRequest.Method) {
         self.rules = rules

@@ -42,7 +42,12 @@ public struct RequestOptions: Sendable {
     ///
     /// For what has an end: a code, a ticket, a link. A wait that would not end before it is not begun, and what is too
     /// late is not sent again.
-    public var sendBy: SendBy?
+    public var sendBy: SendBy? {
+        get { limit?.value }
+        set { limit = newValue.map { Box($0) } }
+    }
+
+    private var limit: Box<SendBy>?
 
     /// Who tells what an exchange came to; nil takes the client's.
     public var classifier: (any OutcomeClassifier)?
@@ -122,7 +127,7 @@ public struct RequestOptions: Sendable {
         self.resend = resend
         self.buffering = buffering
         self.deadline = deadline
-        self.sendBy = sendBy
+        limit = sendBy.map { Box($0) }
         self.classifier = classifier
         self.account = account
         self.credentialID = credentialID

@@ -18,56 +18,129 @@ public struct Outcome: Sendable, Hashable {
     public var retryAfter: Duration?
 
     /// How long the account stays locked, for ``Kind/accountLocked``; nil where nothing is said about a lockout.
-    public var lockout: Lockout?
+    public var lockout: Lockout? {
+        get { rare?.value.lockout }
+        set { change { $0.lockout = newValue } }
+    }
 
     /// What can be done about it, best first; empty where nothing helps.
     public var remedies: [Remedy]
 
     /// Which credential was refused, where one was.
-    public var credential: CredentialKind?
+    public var credential: CredentialKind? {
+        get { rare?.value.credential }
+        set { change { $0.credential = newValue } }
+    }
 
     /// What must happen to the credential that was presented.
-    public var tokenAction: TokenAction
+    public var tokenAction: TokenAction {
+        get { rare?.value.tokenAction ?? .keep }
+        set { change { $0.tokenAction = newValue } }
+    }
 
     /// The provider's own code, as text.
-    public var code: String?
+    public var code: String? {
+        get { rare?.value.code }
+        set { change { $0.code = newValue } }
+    }
 
     /// The provider's finer code, as text.
-    public var subcode: String?
+    public var subcode: String? {
+        get { rare?.value.subcode }
+        set { change { $0.subcode = newValue } }
+    }
 
     /// The provider's own message for developers; never shown to a person, never logged by the library.
-    public var message: String?
+    public var message: String? {
+        get { rare?.value.message }
+        set { change { $0.message = newValue } }
+    }
 
     /// The provider's own text for the end user, where it has one.
-    public var userMessage: String?
+    public var userMessage: String? {
+        get { rare?.value.userMessage }
+        set { change { $0.userMessage = newValue } }
+    }
 
     /// The parameter that the outcome concerns.
-    public var parameter: String?
+    public var parameter: String? {
+        get { rare?.value.parameter }
+        set { change { $0.parameter = newValue } }
+    }
 
     /// The provider's own status of a flow or resource, such as `needs_second_factor`.
-    public var statusType: String?
+    public var statusType: String? {
+        get { rare?.value.statusType }
+        set { change { $0.statusType = newValue } }
+    }
 
     /// The provider's own result of a factor, such as `WAITING`.
-    public var factorResult: String?
+    public var factorResult: String? {
+        get { rare?.value.factorResult }
+        set { change { $0.factorResult = newValue } }
+    }
 
     /// The provider's trace or request id.
-    public var traceID: String?
+    public var traceID: String? {
+        get { rare?.value.traceID }
+        set { change { $0.traceID = newValue } }
+    }
 
     /// The provider's advice on what authentication it wants (`acr_values`, a policy advice, a DPoP nonce).
-    public var advice: JSONValue?
+    public var advice: JSONValue? {
+        get { rare?.value.advice }
+        set { change { $0.advice = newValue } }
+    }
 
     /// The provider's further members of the error, kept whole (Clerk's `meta`); it may name people, so it is never
     /// logged.
-    public var details: JSONValue?
+    public var details: JSONValue? {
+        get { rare?.value.details }
+        set { change { $0.details = newValue } }
+    }
 
     /// The HTTP status; nil when no response came.
     public var status: Int?
 
     /// The transport's error; nil when a response came.
-    public var transportError: TransportError?
+    public var transportError: TransportError? {
+        get { rare?.value.transportError }
+        set { change { $0.transportError = newValue } }
+    }
 
     /// The outcomes of the items of a batch, in order; empty for a single answer.
-    public var items: [Outcome]
+    public var items: [Outcome] {
+        get { rare?.value.items ?? [] }
+        set { change { $0.items = newValue } }
+    }
+
+    /// What most outcomes have none of; kept aside, since every layer and every waiting call copies an outcome.
+    private var rare: Box<Rare>?
+
+    private struct Rare: Sendable, Hashable {
+        var lockout: Lockout?
+        var credential: CredentialKind?
+        var tokenAction = TokenAction.keep
+        var code: String?
+        var subcode: String?
+        var message: String?
+        var userMessage: String?
+        var parameter: String?
+        var statusType: String?
+        var factorResult: String?
+        var traceID: String?
+        var advice: JSONValue?
+        var details: JSONValue?
+        var transportError: TransportError?
+        var items = [Outcome]()
+    }
+
+    private mutating func change(_ body: (inout Rare) -> Void) {
+        var values = rare?.value ?? Rare()
+        body(&values)
+        if rare == nil, values == Rare() { return }
+        rare = Box(values)
+    }
 
     /// Creates an outcome.
     public init(
@@ -84,21 +157,6 @@ public struct Outcome: Sendable, Hashable {
         self.retryAfter = retryAfter
         self.remedies = remedies
         self.status = status
-        self.lockout = nil
-        self.credential = nil
-        self.tokenAction = .keep
-        self.code = nil
-        self.subcode = nil
-        self.message = nil
-        self.userMessage = nil
-        self.parameter = nil
-        self.statusType = nil
-        self.factorResult = nil
-        self.traceID = nil
-        self.advice = nil
-        self.details = nil
-        self.transportError = nil
-        self.items = []
     }
 
     /// Whether the outcome is a failure, so neither ``Kind/ok`` nor ``Kind/continue``.
@@ -110,5 +168,25 @@ public struct Outcome: Sendable, Hashable {
     public var statedWait: Duration? {
         if case .remaining(let time) = lockout { return time }
         return retryAfter
+    }
+}
+
+extension Outcome {
+    /// Whether two outcomes say the same.
+    public static func == (first: Outcome, second: Outcome) -> Bool {
+        first.kind == second.kind && first.scope == second.scope && first.processed == second.processed
+            && first.retryAfter == second.retryAfter && first.remedies == second.remedies
+            && first.status == second.status && (first.rare?.value ?? Rare()) == (second.rare?.value ?? Rare())
+    }
+
+    /// Hashes what the outcome says.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        hasher.combine(scope)
+        hasher.combine(processed)
+        hasher.combine(retryAfter)
+        hasher.combine(remedies)
+        hasher.combine(status)
+        hasher.combine(rare?.value ?? Rare())
     }
 }

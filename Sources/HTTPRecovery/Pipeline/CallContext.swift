@@ -25,7 +25,12 @@ public struct CallContext: Sendable {
     ///
     /// The engine charges such a request to the retry budget instead of counting it as a call of its own, and waits
     /// before it for as long as the outcome states.
-    public var followUp: Outcome?
+    public var followUp: Outcome? {
+        get { continued?.value }
+        set { continued = newValue.map { Box($0) } }
+    }
+
+    private var continued: Box<Outcome>?
 
     /// Why the present attempt is made.
     public internal(set) var cause = AttemptCause.call
@@ -55,7 +60,6 @@ public struct CallContext: Sendable {
         self.attemptTimeout = nil
         self.sendBy = nil
         self.longestWait = nil
-        self.followUp = nil
         self.presented = nil
         self.record = record
         self.runtime = runtime

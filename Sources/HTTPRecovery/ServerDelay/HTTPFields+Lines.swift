@@ -11,7 +11,12 @@ extension HTTPFields {
 
     /// The value of a field that must stand on one line; nil where it is absent or where its lines disagree.
     package func singleLine(_ canonicalName: String) -> String? {
-        let lines = lines(canonicalName)
-        return lines.dropFirst().allSatisfy { $0 == lines.first } ? lines.first : nil
+        // Without an array: it is asked of every answer.
+        var found: String?
+        for field in self where field.name.canonicalName == canonicalName {
+            if let found, found != field.value { return nil }
+            found = field.value
+        }
+        return found
     }
 }

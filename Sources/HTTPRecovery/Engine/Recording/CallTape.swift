@@ -8,9 +8,17 @@ final class CallTape: Sendable {
     private let context: CallContext
     private let recorder: @Sendable (CallRecording) -> Void
 
-    /// A tape; nil for a call that nobody records.
-    init?(_ rules: RecoveryRules, _ request: HTTPRequest, _ context: CallContext) {
-        guard let recorder = context.options.recorder else { return nil }
+    /// A tape; nil for a call that nobody records, for which nothing is allocated.
+    static func make(_ rules: RecoveryRules, _ request: HTTPRequest, _ context: CallContext) -> CallTape? {
+        context.options.recorder.map { CallTape(rules, request, context, $0) }
+    }
+
+    private init(
+        _ rules: RecoveryRules,
+        _ request: HTTPRequest,
+        _ context: CallContext,
+        _ recorder: @escaping @Sendable (CallRecording) -> Void
+    ) {
         self.recorder = recorder
         self.rules = rules
         self.method = request.method
@@ -38,10 +46,11 @@ final class CallTape: Sendable {
 extension CallState {
     /// Takes note of an event of the call, and writes it down where there is a tape.
     mutating func next(after event: Event, in context: CallContext, writing tape: CallTape?) -> Action {
-        let random = context.runtime.random
-        guard let tape else {
-            return next(after: event, remaining: context.remainingToSend, random: random.unit())
-        }
+        if let tape { return next(after: event, in: context, on: tape) }
+        return next(after: event, remaining: context.remainingToSend, random: context.runtime.random.unit())
+    }
+
+    private mutating func next(after event: Event, in context: CallContext, on tape: CallTape) -> Action {
         var remaining: Duration??
         var drawn: [Double] = []
         func left() -> Duration? {
@@ -50,7 +59,7 @@ extension CallState {
             return left
         }
         func draw() -> Double {
-            drawn.append(random.unit())
+            drawn.append(context.runtime.random.unit())
             return drawn[drawn.count - 1]
         }
         let action = next(after: event, remaining: left(), random: draw())
