@@ -10,7 +10,10 @@ public import HTTPRecovery
 /// await clock.waitForSleepers(1)
 /// clock.advance(by: .seconds(2))
 /// ```
-public final class ManualClock: Clock, Sendable {
+///
+/// Or it states the wait itself (``waitForSleeper(of:purpose:)``), or lets the clock jump over all of them
+/// (``skippingWaits(upTo:jumps:_:)``).
+public final class ManualClock: PurposefulClock, Sendable {
     /// A point on the clock, measured from its start.
     public struct Instant: InstantProtocol {
         /// The time since the clock's start.
@@ -37,28 +40,44 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    private struct Sleeper {
+    struct Sleeper: Sendable {
         var deadline: Instant
+        /// How long it was going to sleep when it began.
+        var delay: Duration
+        var purpose: SleepPurpose
         var continuation: CheckedContinuation<Void, any Error>
     }
 
-    private struct Watcher {
-        var count: Int
+    fileprivate struct Watcher: Sendable {
+        var fact: @Sendable (State) -> Bool
         var continuation: CheckedContinuation<Void, Never>
     }
 
-    private struct State {
-        var now = Instant(offset: .zero)
-        var nextID: UInt64 = 0
-        var sleepers: [UInt64: Sleeper] = [:]
-        var watchers: [UInt64: Watcher] = [:]
-        var cancelled: Set<UInt64> = []
-        var delays: [Duration] = []
+    struct State: Sendable {
+        fileprivate(set) var now = Instant(offset: .zero)
+        /// Grows with whatever somebody does with the clock.
+        fileprivate(set) var changes: UInt64 = 0
+        /// How many sleeps were over when they began.
+        fileprivate(set) var emptySleeps = 0
+        /// The last delay that was asked for, also one of nothing.
+        fileprivate(set) var lastDelay = Duration.zero
+        fileprivate(set) var sleepers: [UInt64: Sleeper] = [:]
+        fileprivate var nextID: UInt64 = 0
+        fileprivate var watchers: [UInt64: Watcher] = [:]
+        fileprivate var cancelled: Set<UInt64> = []
+        fileprivate var delays: [Duration] = []
+        /// Why nobody sleeps on the clock any more.
+        fileprivate var end: Endless?
 
-        /// Takes out the watchers whose fact has become true.
-        mutating func takeSatisfiedWatchers() -> [Watcher] {
-            let count = sleepers.count
-            let satisfied = watchers.filter { $0.value.count <= count }
+        /// Who wakes next; nil when nobody sleeps.
+        var next: Sleeper? {
+            sleepers.values.min { $0.isDue(before: $1) }
+        }
+
+        /// Takes note of a change, and takes out the watchers whose fact has become true.
+        fileprivate mutating func takeSatisfiedWatchers() -> [Watcher] {
+            changes += 1
+            let satisfied = watchers.filter { $0.value.fact(self) }
             for id in satisfied.keys { watchers[id] = nil }
             return Array(satisfied.values)
         }
@@ -89,28 +108,66 @@ public final class ManualClock: Clock, Sendable {
 
     /// When the next sleeper wakes; nil when nobody sleeps.
     public var nextDeadline: Instant? {
-        state.withLock { $0.sleepers.values.map(\.deadline).min() }
+        state.withLock { $0.next?.deadline }
+    }
+
+    /// Sleeps until a test has moved the clock to the deadline: a wait of the program.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled; ``Endless`` where the clock has given up.
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        try await sleep(until: deadline, for: .wait)
     }
 
     /// Sleeps until a test has moved the clock to the deadline.
     ///
-    /// - Throws: `CancellationError` as soon as the task is cancelled.
-    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        let id = state.withLock { state in
+    /// - Throws: `CancellationError` as soon as the task is cancelled; ``Endless`` where the clock has given up.
+    public func sleep(until deadline: Instant, for purpose: SleepPurpose) async throws {
+        let id: UInt64? = try state.withLock { state in
+            if let end = state.end { throw end }
+            guard deadline > state.now else {
+                state.emptySleeps += 1
+                state.lastDelay = .zero
+                return nil
+            }
             state.nextID += 1
             return state.nextID
         }
+        guard let id else {
+            notify()
+            // Whoever sleeps for nothing again and again leaves others their turn.
+            await Task.yield()
+            return try Task.checkCancellation()
+        }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                register(Sleeper(deadline: deadline, continuation: continuation), id: id)
+                register(deadline, purpose, continuation, id: id)
             }
         } onCancel: {
             cancel(id)
         }
     }
 
-    /// Waits until at least `count` tasks sleep on the clock; no longer once its own task is cancelled.
+    /// Waits until at least `count` tasks sleep on the clock, whatever for; no longer once its own task is cancelled.
     public func waitForSleepers(_ count: Int) async {
+        await wait { $0.sleepers.count >= count }
+    }
+
+    /// Waits until somebody sleeps on the clock for so long; no longer once its own task is cancelled.
+    ///
+    /// A test that states the wait does not break when something else begins to sleep beside it.
+    ///
+    /// - Parameters:
+    ///   - delay: The time that was asked for, to within the clock's ``minimumResolution``; not what is left of it.
+    ///   - purpose: What it is slept for. Default: a wait.
+    public func waitForSleeper(of delay: Duration, purpose: SleepPurpose = .wait) async {
+        let range = delay - minimumResolution...delay + minimumResolution
+        await wait { state in
+            state.sleepers.values.contains { $0.purpose == purpose && range.contains($0.delay) }
+        }
+    }
+
+    /// Waits until the fact is true; no longer once its own task is cancelled.
+    func wait(for fact: @escaping @Sendable (State) -> Bool) async {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID
@@ -119,8 +176,8 @@ public final class ManualClock: Clock, Sendable {
             await withCheckedContinuation { continuation in
                 let waits = state.withLock { state in
                     // Whoever cancels comes to the lock before this, and is seen here, or after it.
-                    if state.sleepers.count >= count || Task.isCancelled { return false }
-                    state.watchers[id] = Watcher(count: count, continuation: continuation)
+                    if fact(state) || Task.isCancelled { return false }
+                    state.watchers[id] = Watcher(fact: fact, continuation: continuation)
                     return true
                 }
                 if !waits { continuation.resume() }
@@ -147,21 +204,39 @@ public final class ManualClock: Clock, Sendable {
             await waitForSleepers(count)
             if Task.isCancelled { return }
             // Whoever slept may have been cancelled since: then it waits for the next.
-        } while !wake { $0.sleepers.count >= count ? $0.sleepers.values.map(\.deadline).min() : nil }
+        } while !wake { $0.sleepers.count >= count ? $0.next?.deadline : nil }
     }
 
     /// Moves the clock to the instant that the state leads to, and wakes whoever has slept long enough.
     @discardableResult
-    private func wake(at instant: (State) -> Instant?) -> Bool {
+    func wake(at instant: (State) -> Instant?) -> Bool {
         let due: [Sleeper]? = state.withLock { state in
             guard let instant = instant(state) else { return nil }
             state.now = max(state.now, instant)
             let due = state.sleepers.filter { $0.value.deadline <= state.now }
             for id in due.keys { state.sleepers[id] = nil }
-            return due.values.sorted { $0.deadline < $1.deadline }
+            return due.values.sorted { $0.isDue(before: $1) }
         }
-        for sleeper in due ?? [] { sleeper.continuation.resume() }
-        return due != nil
+        guard let due else { return false }
+        for sleeper in due { sleeper.continuation.resume() }
+        notify()
+        return true
+    }
+
+    /// Wakes whoever sleeps with the error, and lets nobody sleep any more.
+    func giveUp(_ end: Endless) {
+        let sleepers = state.withLock { state in
+            state.end = end
+            defer { state.sleepers = [:] }
+            return state.sleepers.values
+        }
+        for sleeper in sleepers { sleeper.continuation.resume(throwing: end) }
+        notify()
+    }
+
+    /// Tells the watchers of a change.
+    private func notify() {
+        for watcher in state.withLock({ $0.takeSatisfiedWatchers() }) { watcher.continuation.resume() }
     }
 
     /// A time source on this clock.
@@ -171,23 +246,28 @@ public final class ManualClock: Clock, Sendable {
         TimeSource(clock: self, wallTime: wallTime)
     }
 
-    private func register(_ sleeper: Sleeper, id: UInt64) {
-        enum Action {
-            case wake, fail
-            case sleep([Watcher])
+    private func register(
+        _ deadline: Instant,
+        _ purpose: SleepPurpose,
+        _ continuation: CheckedContinuation<Void, any Error>,
+        id: UInt64
+    ) {
+        let result: Result<Void, any Error>? = state.withLock { state in
+            if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
+            if let end = state.end { return .failure(end) }
+            let delay = state.now.duration(to: deadline)
+            state.delays.append(delay)
+            state.lastDelay = delay
+            if delay <= .zero { return .success(()) }
+            state.sleepers[id] = Sleeper(
+                deadline: deadline,
+                delay: delay,
+                purpose: purpose,
+                continuation: continuation
+            )
+            return nil
         }
-        let action: Action = state.withLock { state in
-            if state.cancelled.remove(id) != nil { return .fail }
-            state.delays.append(state.now.duration(to: sleeper.deadline))
-            if sleeper.deadline <= state.now { return .wake }
-            state.sleepers[id] = sleeper
-            return .sleep(state.takeSatisfiedWatchers())
-        }
-        switch action {
-        case .wake: sleeper.continuation.resume()
-        case .fail: sleeper.continuation.resume(throwing: CancellationError())
-        case .sleep(let watchers): for watcher in watchers { watcher.continuation.resume() }
-        }
+        if let result { continuation.resume(with: result) } else { notify() }
     }
 
     private func cancel(_ id: UInt64) {
@@ -198,5 +278,14 @@ public final class ManualClock: Clock, Sendable {
             return sleeper
         }
         sleeper?.continuation.resume(throwing: CancellationError())
+        notify()
+    }
+}
+
+extension ManualClock.Sleeper {
+    /// Whether this one wakes before the other: at the same time, what is waited for comes before what guards it.
+    func isDue(before other: ManualClock.Sleeper) -> Bool {
+        if deadline != other.deadline { return deadline < other.deadline }
+        return purpose == .wait && other.purpose == .guard
     }
 }

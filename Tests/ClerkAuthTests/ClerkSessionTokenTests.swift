@@ -298,10 +298,10 @@ import Testing
         var iterator = bench.clerk.sessionTokens().makeAsyncIterator()
         for (number, seconds) in [(1, 0), (2, 45), (3, 90)] {
             let clock = bench.clock
-            let mover = Task { await clock.skippingWaits { await bench.transport.waitForRequests(number) } }
+            let mover = Task { try await clock.skippingWaits { await bench.transport.waitForRequests(number) } }
             let token = try await iterator.next()
             #expect(token?.jwt.reveal() == SessionJWT.of(number, issuedAt: seconds))
-            await mover.value
+            try await mover.value
             #expect(bench.clock.now.offset >= .seconds(seconds))
         }
     }

@@ -30,8 +30,7 @@ struct FacebookClearingTests {
         let (name, steps, kind) = Self.harmless[index]
         let bench = try FacebookBench(steps, app: FacebookBench.service)
         let error = await #expect(throws: RecoveryError.self, "\(name)") {
-            // Over pauses, but not up to the timeouts that guard an exchange.
-            try await bench.clock.skippingWaits(upTo: .milliseconds(1500)) { try await bench.facebook.refresh() }
+            try await bench.skippingWaits { try await bench.facebook.refresh() }
         }
         #expect(error?.kind == kind, "\(name)")
         #expect(error?.outcome.tokenAction == .keep, "\(name)")
@@ -51,7 +50,7 @@ struct FacebookClearingTests {
         for steps in [[step], [.error(190), step]] {
             let bench = try FacebookBench(steps, app: FacebookBench.service)
             let error = await #expect(throws: RecoveryError.self, "\(name)") {
-                try await bench.clock.skippingWaits(upTo: .milliseconds(1500)) { try await bench.facebook.refresh() }
+                try await bench.skippingWaits { try await bench.facebook.refresh() }
             }
             #expect(error?.kind != .reauthenticationRequired && error?.outcome.tokenAction == .keep, "\(name)")
             #expect(error?.userMessage.contains("not known") == true, "\(name): \(error?.userMessage ?? "")")
@@ -65,7 +64,7 @@ struct FacebookClearingTests {
         if subcode == nil { steps.append(debugged == nil ? .error(190) : Self.info(false)) }
         let bench = try FacebookBench(steps, app: FacebookBench.service)
         let error = await #expect(throws: RecoveryError.self) {
-            try await bench.clock.skippingWaits(upTo: .milliseconds(1500)) { try await bench.facebook.refresh() }
+            try await bench.skippingWaits { try await bench.facebook.refresh() }
         }
         #expect(error?.kind == .reauthenticationRequired)
         #expect(try await bench.credentials == Credentials())

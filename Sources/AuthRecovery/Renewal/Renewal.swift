@@ -60,7 +60,7 @@ struct Renewal: Sendable {
     private func keeping(_ lease: any TokenLease, _ work: () async -> RenewalEnd) async -> RenewalEnd {
         let heartbeat = Task { [options, time] in
             while true {
-                try await time.sleep(for: options.lease.scaled(by: 1 / 3))
+                try await time.sleep(for: options.lease.scaled(by: 1 / 3), purpose: .guard)
                 guard await lease.extend(for: options.lease) else { return }
             }
         }

@@ -20,7 +20,7 @@ extension TimeSource {
             }
         }
         let timer = Task {
-            try await sleep(until: end)
+            try await sleep(until: end, purpose: .guard)
             flight.land(.failure(TimeoutExceeded()))
         }
         defer { timer.cancel() }

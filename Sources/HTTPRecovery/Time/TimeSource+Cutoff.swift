@@ -20,7 +20,7 @@ extension TimeSource {
             }
         }
         let timer = Task {
-            try await sleep(until: instant)
+            try await sleep(until: instant, purpose: .guard)
             flight.land(.failure(TimeoutExceeded()))
         }
         defer { timer.cancel() }

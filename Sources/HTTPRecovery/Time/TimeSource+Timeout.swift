@@ -12,7 +12,7 @@ extension TimeSource {
         try await withThrowingTaskGroup(of: Result.self) { group in
             group.addTask { try await operation() }
             group.addTask {
-                try await sleep(until: instant)
+                try await sleep(until: instant, purpose: .guard)
                 throw TimeoutExceeded()
             }
             defer { group.cancelAll() }

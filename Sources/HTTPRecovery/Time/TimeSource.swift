@@ -39,7 +39,7 @@ public struct TimeSource: Sendable {
     }
 
     private let elapsed: @Sendable () -> Duration
-    private let sleeper: @Sendable (Duration) async throws -> Void
+    private let sleeper: @Sendable (Duration, SleepPurpose) async throws -> Void
     private let startedAt: Timestamp
     /// The machine's boot clock, where the source follows the machine's clocks; nil for one that follows any other.
     package let bootClock: BootClock?
@@ -52,9 +52,25 @@ public struct TimeSource: Sendable {
     public init<C: Clock>(clock: C, wallTime: Timestamp = .system()) where C.Duration == Duration {
         let start = clock.now
         self.elapsed = { start.duration(to: clock.now) }
-        self.sleeper = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+        self.sleeper = { end, _ in
+            if end <= start.duration(to: clock.now) { return }
+            try await clock.sleep(until: start.advanced(by: end), tolerance: nil)
+        }
         self.startedAt = wallTime
         self.bootClock = clock is ContinuousClock || clock is SuspendingClock ? .system : nil
+    }
+
+    /// Creates a source from a clock that is told what each sleep is for.
+    ///
+    /// - Parameters:
+    ///   - clock: The clock to read and to sleep on.
+    ///   - wallTime: The wall time now; by default the system's.
+    public init<C: PurposefulClock>(clock: C, wallTime: Timestamp = .system()) where C.Duration == Duration {
+        let start = clock.now
+        self.elapsed = { start.duration(to: clock.now) }
+        self.sleeper = { try await clock.sleep(until: start.advanced(by: $0), for: $1) }
+        self.startedAt = wallTime
+        self.bootClock = nil
     }
 
     /// The same source with another boot clock.
@@ -90,18 +106,23 @@ public struct TimeSource: Sendable {
 
     /// Sleeps until the instant; returns at once when it has passed.
     ///
+    /// - Parameters:
+    ///   - instant: When the sleep is over.
+    ///   - purpose: What it is for, which the clock is told if it is a ``PurposefulClock``. Default: a wait.
     /// - Throws: `CancellationError` as soon as the task is cancelled.
-    public func sleep(until instant: Instant) async throws {
+    public func sleep(until instant: Instant, purpose: SleepPurpose = .wait) async throws {
         try Task.checkCancellation()
-        if instant <= now { return }
-        try await sleeper(instant.sinceStart)
+        try await sleeper(instant.sinceStart, purpose)
     }
 
     /// Sleeps for the duration.
     ///
+    /// - Parameters:
+    ///   - duration: How long.
+    ///   - purpose: What it is for, which the clock is told if it is a ``PurposefulClock``. Default: a wait.
     /// - Throws: `CancellationError` as soon as the task is cancelled.
-    public func sleep(for duration: Duration) async throws {
-        try await sleep(until: now.advanced(by: duration))
+    public func sleep(for duration: Duration, purpose: SleepPurpose = .wait) async throws {
+        try await sleep(until: now.advanced(by: duration), purpose: purpose)
     }
 }
 

@@ -223,6 +223,18 @@ import Darwin
         #expect(await store.acquireLease(for: .seconds(5), time: clock.timeSource()) != nil, "given back")
     }
 
+    /// Skipping waits does not skip to it: a renewal that takes long holds its lease, and time stands still.
+    @Test func theHeartbeatOfALeaseIsAGuard() async throws {
+        let latch = Latch()
+        let clock = ManualClock()
+        let bench = RenewalBench([.held(latch)], options: RenewalOptions(lease: .seconds(6)), clock: clock)
+        bench.server.expireAccess()
+        let call = Task { try await bench.send() }
+        await clock.waitForSleeper(of: .seconds(2), purpose: .guard)
+        await latch.open()
+        #expect(try await call.value == .ok)
+    }
+
     @Test func fencesGrow() async throws {
         let directory = TemporaryDirectory()
         for backing in Backing.allCases {

@@ -20,6 +20,23 @@ import Testing
         #expect(transport.received.count == 2)
     }
 
+    @Test func skippingWaits() async throws {
+        let clock = ManualClock()
+        let transport = ScriptedTransport([.status(429, ["retry-after": "2"]), .status(200)])
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock))
+
+        let response = try await clock.skippingWaits {
+            try await client.send(HTTPRequest(url: "https://api.example.com/items"))
+        }
+        #expect(response.status == .ok)
+
+        let time = clock.timeSource()
+        async let pause: Void = time.sleep(for: .seconds(5))
+        await clock.waitForSleeper(of: .seconds(5))
+        clock.advance(by: .seconds(5))
+        try await pause
+    }
+
     @Test func composition() async throws {
         let transport = ScriptedTransport()
         let client = RecoveringClient(transport: transport, runtime: .manual()) {

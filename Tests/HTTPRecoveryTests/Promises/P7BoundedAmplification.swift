@@ -19,7 +19,7 @@ import Testing
 
     @Test func manyCallersAtOnceAreBoundedToo() async throws {
         let bench = Bench(then: .status(503))
-        await bench.clock.skippingWaits {
+        try await bench.clock.skippingWaits {
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<300 {
                     group.addTask {
