@@ -1,6 +1,8 @@
 public import HTTPTypes
 
 /// Bounds each attempt, its response body included.
+///
+/// A client whose layers name none has ``standard``; ``none`` says that attempts may take any time.
 public struct AttemptTimeout: Middleware {
     /// The time an attempt may take.
     public var limit: Duration
@@ -9,6 +11,12 @@ public struct AttemptTimeout: Middleware {
     public init(_ limit: Duration) {
         self.limit = limit
     }
+
+    /// What an attempt may take where no layer says otherwise: 30 seconds.
+    public static let standard: Duration = .seconds(30)
+
+    /// Lets an attempt take any time, within the deadline of the call.
+    public static let none = AttemptTimeout(.longest)
 
     /// Sets the attempt's timeout, unless a shorter one stands.
     public func intercept(

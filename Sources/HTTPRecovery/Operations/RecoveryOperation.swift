@@ -2,7 +2,7 @@
 ///
 /// All of it has one number in the events, one end there, and one set of bounds. Its calls are those of a client that is
 /// ``RecoveringClient/within(_:)`` it; it pauses between them by ``pause(_:reason:)``. What is decided is decided by an
-/// ``OperationPlan``, which ``run(_:_:)`` carries out.
+/// ``OperationPlan``, which ``run(_:pausing:_:)`` carries out.
 ///
 /// ```swift
 /// try await client.operation(deadline: .seconds(60)) { operation in

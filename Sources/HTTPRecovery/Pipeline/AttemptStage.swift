@@ -120,9 +120,10 @@ struct AttemptStage: Sendable {
         if let limit = options.sendLimit, isOver(limit) {
             throw TransportError(.sendLimitPassed, .neverSent, message: "it was too late to send the request")
         }
-        let limits = (context.attemptTimeout, context.remaining)
+        // No client waits for ever because nobody has thought of it.
+        let ofAttempt = context.attemptTimeout ?? AttemptTimeout.standard
         let timeout: Duration
-        switch limits {
+        switch (ofAttempt < .longest ? ofAttempt : nil, context.remaining) {
         case (nil, nil): return try await transport.send(request, body: body, options: options)
         case (let limit?, nil), (nil, let limit?): timeout = limit
         case (let first?, let second?): timeout = min(first, second)

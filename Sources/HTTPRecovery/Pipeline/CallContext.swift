@@ -8,7 +8,7 @@ public struct CallContext: Sendable {
     /// When the call has to be over, response body included; nil is no limit.
     public var deadline: TimeSource.Instant?
 
-    /// The time one attempt may take, response body included; nil is no limit.
+    /// The time one attempt may take, response body included; nil is ``AttemptTimeout/standard``.
     public var attemptTimeout: Duration?
 
     /// Until when the present attempt may leave, as a layer inside the engine says; nil is no limit.

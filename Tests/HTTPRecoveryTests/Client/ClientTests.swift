@@ -86,6 +86,24 @@ import Testing
         #expect(((try? result.get()) != nil) == succeeds)
     }
 
+    @Test func noAttemptLastsForEverUnlessThatIsWanted() async throws {
+        let unnamed = Bench { Recovery() }
+        _ = try await unnamed.client.send(Bench.get)
+        #expect(unnamed.transport.received.map(\.timeout) == [AttemptTimeout.standard])
+        let unbounded = Bench {
+            Recovery()
+            AttemptTimeout.none
+        }
+        _ = try await unbounded.client.send(Bench.get)
+        #expect(unbounded.transport.received.map(\.timeout) == [nil])
+        let bounded = Bench { AttemptTimeout.none }
+        _ = try await bounded.client.send(Bench.get, options: RequestOptions(deadline: .seconds(90)))
+        #expect(bounded.transport.received.map(\.timeout) == [.seconds(90)])
+        let hanging = Bench([.hang], enforcesTimeouts: false) {}
+        let error = await #expect(throws: RecoveryError.self) { try await hanging.sendSkippingWaits() }
+        #expect(error?.kind == .timedOut && hanging.clock.now.offset == .seconds(30))
+    }
+
     /// A transport that needs the thread of whoever cancels it, and time of its own.
     private struct Stubborn: HTTPTransport {
         let release = DispatchSemaphore(value: 0)
