@@ -19,7 +19,7 @@ struct Limit: Sendable {
     /// They are there so that a change which makes every call dearer is seen. What stands here was measured by a release
     /// build of Swift 6.3.1 on x86-64; `measured` is the number that `--check` prints, and who makes a call cheaper
     /// writes the new one down. Allocations are the same in every run and hold exactly. Instructions and bytes vary by
-    /// less than a thousandth from run to run; the tenth is for other C libraries and compilers. Other processors have
+    /// less than a thousandth from run to run; the fifth is for other C libraries and compilers. Other processors have
     /// other instructions. There is no limit for time, which is the machine's as much as the program's.
     ///
     /// The aims: 4 allocations and 4 KiB a call; and 0.7 us, which is 7,700 instructions where a nanosecond has 11.
@@ -29,11 +29,11 @@ struct Limit: Sendable {
             name: "instructions",
             value: \.instructions,
             measured: 40_120,
-            margin: 0.1,
+            margin: 0.2,
             aim: 7700,
             isInForce: isX86
         ),
-        Limit(name: "bytes while it waits", value: \.bytes, measured: 35_700, margin: 0.1, aim: 4096),
+        Limit(name: "bytes while it waits", value: \.bytes, measured: 35_700, margin: 0.2, aim: 4096),
     ]
 
     private static var isX86: Bool {

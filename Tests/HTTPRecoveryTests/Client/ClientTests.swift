@@ -120,7 +120,8 @@ import Testing
                 for await _ in stream {}
                 throw TransportError(.connectionLost, .unknown)
             } onCancel: {
-                release.wait()
+                // Longer than the call takes, but not for ever: a machine may have one thread for all.
+                _ = release.wait(timeout: .now() + 20)
                 continuation.finish()
             }
         }
