@@ -9,9 +9,11 @@ final class OpenCalls: Sendable {
     private let state = Locked(State())
 
     /// Takes note of a call that begins; false where none is taken any more.
-    func enter() -> Bool {
+    ///
+    /// - Parameter isPart: Whether it is part of an operation that has begun: that is let end.
+    func enter(isPart: Bool = false) -> Bool {
         state.withLock { state in
-            guard !state.isClosed else { return false }
+            guard isPart || !state.isClosed else { return false }
             state.count += 1
             return true
         }

@@ -77,9 +77,12 @@ public struct RecoveringClient: Sendable {
     ) async throws -> Response {
         let start = runtime.time.now
         let context = context(of: request, options, from: start)
-        // What belongs to an operation is let in with that.
-        guard scope != nil || openCalls.enter() else { throw Self.isShutDown(context) }
-        defer { if scope == nil { openCalls.leave() } }
+        guard openCalls.enter(isPart: scope != nil) else {
+            let error = Self.isShutDown(context)
+            context.report(error, since: start)
+            throw error
+        }
+        defer { openCalls.leave() }
         let failures = body.flatMap { $0.bytesInMemory == nil ? BodyFailures() : nil }
         // What a call within an operation comes to is an inner affair of that.
         defer { scope?.context.record.add(context.record) }
@@ -147,8 +150,8 @@ public struct RecoveringClient: Sendable {
 
     /// Takes no more calls and operations, waits for those that are under way, and shuts the client down.
     ///
-    /// A service that ends does it in this order: it stops to take requests of its own, drains its clients, lets renewals
-    /// end and be stored (`TokenManager.finish()` in AuthRecovery), and then closes the store
+    /// A service that ends does it in this order: it stops to take requests of its own, lets renewals end and be stored,
+    /// which need their client (`TokenManager.finish()` in AuthRecovery), drains its clients, and then closes the store
     /// (``SharedState/shutdown()``).
     ///
     /// - Parameter limit: How long to wait; what is under way then is cut off.

@@ -229,6 +229,20 @@ import Testing
         #expect(await bench.client.drain(within: .zero), "nothing is under way any more")
     }
 
+    @Test func anOperationUnderWayMakesItsCalls() async throws {
+        let bench = Bench()
+        try await bench.client.operation { operation in
+            let drained = Task { await bench.client.drain(within: .seconds(10)) }
+            await bench.clock.waitForSleepers(1)
+            await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.get) }
+            await #expect(throws: RecoveryError.self) { try await bench.client.operation { _ in } }
+            let response = try await bench.client.within(operation).send(Bench.get)
+            #expect(response.status == .ok && !drained.isCancelled)
+        }
+        #expect(bench.transport.received.count == 1)
+        #expect(bench.events.words.filter { $0.hasPrefix("done") } == ["done failed 0", "done ok 1"])
+    }
+
     @Test func whatDoesNotEndInTimeIsCutOff() async throws {
         let bench = Bench([.hang])
         let call = Task { try await bench.client.send(Bench.get) }
