@@ -104,7 +104,7 @@ extension Facebook {
     @discardableResult
     public func refresh() async throws -> FacebookSession {
         guard api.app.secret != nil else { throw RecoveryError.missing("client_secret") }
-        let context = CallContext(record: CallRecord(), runtime: api.client.runtime)
+        let context = CallContext(runtime: api.client.runtime)
         let stored = try await tokens.renew(context).credentials
         return FacebookSession(
             user: stored.facebookProfile.flatMap { FacebookUser($0) },

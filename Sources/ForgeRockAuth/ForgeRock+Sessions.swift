@@ -82,7 +82,7 @@ extension ForgeRock {
     }
 
     func callContext() -> CallContext {
-        CallContext(record: CallRecord(), runtime: api.client.runtime)
+        CallContext(runtime: api.client.runtime)
     }
 
     static var signedOut: RecoveryError {

@@ -49,7 +49,7 @@ extension Okta {
     @discardableResult
     public func refresh() async throws -> OktaSession {
         guard api.configuration.app == nil else {
-            let context = CallContext(record: CallRecord(), runtime: api.client.runtime)
+            let context = CallContext(runtime: api.client.runtime)
             return Self.session(of: try await tokens.renew(context).credentials)
         }
         let call = OktaAPI.Call(
@@ -128,7 +128,7 @@ extension Okta {
     ) async throws -> Response {
         let kind = call.presents ?? .session
         let presented = PresentedCredential(kind: kind, version: held.version(of: kind) ?? 0)
-        let context = CallContext(record: CallRecord(), runtime: api.client.runtime)
+        let context = CallContext(runtime: api.client.runtime)
         switch try await tokens.repair(presented, after: error.outcome, context: context) {
         case .failed(let outcome, let reason, let cause):
             var failed = error
@@ -161,7 +161,7 @@ extension Okta {
     }
 
     private func currentTokens(of app: OktaApp) async throws -> OktaSession? {
-        let context = CallContext(record: CallRecord(), runtime: api.client.runtime)
+        let context = CallContext(runtime: api.client.runtime)
         let held = try await tokens.credentials(for: context).credentials
         guard let token = held.accessToken else { return nil }
         let introspection = try await app.oauth(at: api.org, client: api.client).introspect(token, hint: .access)

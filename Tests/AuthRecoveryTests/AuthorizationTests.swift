@@ -51,8 +51,8 @@ import Testing
     @Test func itReportsTheVersionThatItPresents() async throws {
         let tokens = InMemoryTokenStore(Credentials(accessToken: "A"))
         try await tokens.update { $0.accessToken = "B" }
-        let record = CallRecord()
-        let context = CallContext(record: record, runtime: Runtime())
+        let context = CallContext(runtime: Runtime())
+        let record = context.record
         let layer = Authorization(tokens, audience: [Bench.origin])
         _ = try await layer.intercept(
             Bench.get,

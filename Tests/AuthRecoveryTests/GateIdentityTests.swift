@@ -80,7 +80,7 @@ struct GateIdentityTests {
         let tokens = InMemoryTokenStore(Credentials(accessToken: "A", refreshToken: "R"))
         let ada = User(tokens, [Self.limit], store: store, clock: clock, renewer: Renews())
         #expect(await !ada.isHeld)
-        let context = CallContext(record: CallRecord(), runtime: ada.client.runtime)
+        let context = CallContext(runtime: ada.client.runtime)
         _ = try await ada.tokens.renew(context)
         #expect(await tokens.read().credentials.accessToken == "renewed")
         #expect(await ada.isHeld)

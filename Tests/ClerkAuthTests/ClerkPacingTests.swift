@@ -24,7 +24,7 @@ import Testing
         let clock = ManualClock()
         let time = clock.timeSource()
         clock.advance(by: .seconds(seconds))
-        let context = CallContext(record: CallRecord(), runtime: Runtime(time: time))
+        let context = CallContext(runtime: Runtime(time: time))
         let attempt = PlannedAttempt(request, longestWait: limit)
         switch await pacing.admit(attempt, context: context) {
         case .go(let permit): return (attempt, context, .zero, permit)
@@ -87,7 +87,7 @@ import Testing
 
     @Test func whatIsStillToWaitTakesNoPlace() async throws {
         let pacing = ClerkPacing()
-        let context = CallContext(record: CallRecord(), runtime: Runtime(time: ManualClock().timeSource()))
+        let context = CallContext(runtime: Runtime(time: ManualClock().timeSource()))
         for _ in 1...20 { _ = await pacing.admit(PlannedAttempt(create, isDue: false), context: context) }
         #expect(try await delays(create, 5, at: 0, pacing) == [0, 0, 0, 0, 0])
     }

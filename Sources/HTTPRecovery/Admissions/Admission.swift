@@ -8,6 +8,10 @@
 ///
 /// An admission keeps its own state, must not block, and never sleeps: it answers how long to wait.
 public protocol Admission: Sendable {
+    /// Whether it could have anything to say now to an attempt that is made for the reason; one that could not is not
+    /// asked. Default: it could.
+    func mayHold(_ cause: AttemptCause, context: CallContext) -> Bool
+
     /// Tells whether the attempt may go out.
     ///
     /// - Parameters:
@@ -33,6 +37,9 @@ public protocol Admission: Sendable {
 }
 
 extension Admission {
+    /// It is asked about each attempt.
+    public func mayHold(_ cause: AttemptCause, context: CallContext) -> Bool { true }
+
     /// Nothing is kept, and nothing given back.
     @discardableResult
     public func conclude(

@@ -2,10 +2,14 @@ import HTTPTypes
 
 /// What the server has said to all: stated waits and lockouts, by the scopes that an outcome can have.
 struct Gates: Admission {
+    func mayHold(_ cause: AttemptCause, context: CallContext) -> Bool {
+        context.surroundings.runtime.state.mayHoldGates
+    }
+
     /// Holds the attempt while a gate is closed for it.
     func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+        guard attempt.isDue else { return .go() }
         let state = context.runtime.state
-        guard attempt.isDue, state.mayHoldGates else { return .go() }
         let credential = await context.credential(of: attempt.request)
         let keys = Outcome.Scope.allCases.flatMap { Self.keys(for: $0, attempt, credential, context) }
         guard let gate = await state.closedGate(among: keys) else { return .go() }
@@ -20,6 +24,15 @@ struct Gates: Admission {
         context: CallContext
     ) async -> Gate.Key? {
         guard case .ended(let outcome, let answering) = end, outcome.isFailure else { return nil }
+        return await close(for: outcome, of: attempt, answeredBy: answering, context)
+    }
+
+    private func close(
+        for outcome: Outcome,
+        of attempt: PlannedAttempt,
+        answeredBy answering: Origin?,
+        _ context: CallContext
+    ) async -> Gate.Key? {
         let isLockout = outcome.kind == .accountLocked
         var opensAt: Timestamp?
         switch (isLockout, outcome.lockout, outcome.retryAfter) {

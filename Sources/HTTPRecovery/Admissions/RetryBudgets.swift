@@ -10,7 +10,13 @@ final class RetryBudgets: Admission {
     }
 
     private let configuration: RetryBudget.Configuration
-    private let budgets = Locked<[Origin: RetryBudget]>([:])
+    private struct State {
+        var budgets: [Origin: RetryBudget] = [:]
+        /// The one that was asked for last: mostly it is asked for again.
+        var last: (origin: Origin, budget: RetryBudget)?
+    }
+
+    private let state = Locked(State())
     private static let limit = 1024
 
     init(_ configuration: RetryBudget.Configuration) {
@@ -18,13 +24,23 @@ final class RetryBudgets: Admission {
     }
 
     subscript(origin: Origin) -> RetryBudget {
-        budgets.withLock { budgets in
-            if let budget = budgets[origin] { return budget }
+        state.withLock { state in
+            if let last = state.last, last.origin == origin { return last.budget }
+            let budget = state.budgets[origin] ?? RetryBudget(configuration, key: "\(origin)")
             // Bounded against endless hosts; a forgotten origin starts with a fresh burst.
-            if budgets.count >= Self.limit, let any = budgets.keys.first { budgets[any] = nil }
-            let budget = RetryBudget(configuration, key: "\(origin)")
-            budgets[origin] = budget
+            if state.budgets[origin] == nil, state.budgets.count >= Self.limit, let any = state.budgets.keys.first {
+                state.budgets[any] = nil
+            }
+            state.budgets[origin] = budget
+            state.last = (origin, budget)
             return budget
+        }
+    }
+
+    func mayHold(_ cause: AttemptCause, context: CallContext) -> Bool {
+        switch cause {
+        case .call, .repair: false
+        case .retry, .followUp: true
         }
     }
 

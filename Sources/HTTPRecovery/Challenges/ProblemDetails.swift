@@ -30,8 +30,12 @@ public struct ProblemDetails: Sendable, Hashable {
     /// Whether the response's content type is `application/problem+json`.
     public static func isDeclared(by fields: HTTPFields) -> Bool {
         guard let type = fields.singleLine("content-type") else { return false }
-        // Asked of every response, so by bytes: most types are told apart by their first few.
-        let essence = type.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
+        // Asked of every response: most types are too short, or have no plus there.
+        let bytes = type.utf8
+        guard bytes.count >= 24, bytes[bytes.index(bytes.startIndex, offsetBy: 19)] == UInt8(ascii: "+") else {
+            return false
+        }
+        let essence = bytes.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
         return essence.elementsEqual("application/problem+json".utf8) { $0 | 0x20 == $1 }
     }
 

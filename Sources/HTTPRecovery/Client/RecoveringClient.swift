@@ -9,11 +9,10 @@ public import HTTPTypes
 /// ```
 public struct RecoveringClient: Sendable {
     /// Clock, randomness, shared state, events and the classifier of the client.
-    public let runtime: Runtime
+    public var runtime: Runtime { surroundings.runtime }
 
+    let surroundings: Surroundings
     private let pipeline: Next
-    /// The layers that can tell whose credential they are going to attach.
-    private let presenters: [any Middleware]
     private let transport: any HTTPTransport
     let openCalls = OpenCalls()
     /// The operation that the calls belong to; nil where each stands for itself.
@@ -39,20 +38,10 @@ public struct RecoveringClient: Sendable {
         @PipelineBuilder middlewares: () -> [any Middleware] = { RecoveringClient.defaultMiddlewares }
     ) {
         self.transport = transport
-        self.runtime = runtime
-        let stage = AttemptStage(transport: transport).next
-        let attempt = Next { request, body, context in
-            // The layers of the call itself are few and mostly none; only they are folded per attempt.
-            guard !context.options.attemptLayers.isEmpty else {
-                return try await stage(request, body: body, context: context)
-            }
-            let next = Self.fold(context.options.attemptLayers, around: stage)
-            return try await next(request, body: body, context: context)
-        }
         let layers = middlewares()
         if let problem = LayerPlace.problem(in: layers) { preconditionFailure(problem) }
-        self.presenters = layers.filter { $0 is any CredentialPresenting }
-        self.pipeline = Self.fold(layers, around: attempt)
+        self.surroundings = Surroundings(runtime, presenters: layers.filter { $0 is any CredentialPresenting })
+        self.pipeline = AttemptStage(transport: transport, time: runtime.time).next.preceded(by: layers)
     }
 
     /// A deadline of 60 s, the default policies, and 30 s for an attempt.
@@ -75,45 +64,45 @@ public struct RecoveringClient: Sendable {
         body: HTTPBody? = nil,
         options: RequestOptions = RequestOptions()
     ) async throws -> Response {
-        let start = runtime.time.now
-        let context = context(of: request, options, from: start)
-        guard openCalls.enter(isPart: scope != nil) else {
-            let error = Self.isShutDown(context)
-            context.report(error, since: start)
-            throw error
-        }
-        defer { openCalls.leave() }
-        let failures = body.flatMap { $0.bytesInMemory == nil ? BodyFailures() : nil }
-        // What a call within an operation comes to is an inner affair of that.
-        defer { scope?.context.record.add(context.record) }
+        let call = try begin(request, body, options)
+        defer { end(call) }
         do {
-            let response = try await run(request, body: body?.noting { failures?.note($0) }, context: context)
-            if scope == nil { context.report(.ok, since: start) }
+            var response = try await pipeline(request, body: call.noting(body), context: call.context)
+            try call.accept(&response)
             return response
         } catch {
-            let isCancelled = error is CancellationError
-            let end: any Error =
-                isCancelled ? CancellationError() : RecoveryError(of: error, body: failures, context: context)
-            if scope == nil { context.report(end, since: start) }
-            throw end
+            throw call.error(for: error, request)
         }
     }
 
+    /// Takes note of a call that begins.
+    ///
+    /// - Throws: `RecoveryError` where the client takes none any more.
+    @inline(never)
+    private func begin(_ request: HTTPRequest, _ body: HTTPBody?, _ options: RequestOptions) throws -> OpenCall {
+        let call = OpenCall(context(of: request, options), body, isPart: operation != nil)
+        guard openCalls.enter(isPart: operation != nil) else {
+            let error = Self.isShutDown(call.context)
+            call.context.report(error)
+            throw error
+        }
+        return call
+    }
+
+    @inline(never)
+    private func end(_ call: OpenCall) {
+        // What a call within an operation comes to is an inner affair of that.
+        scope?.context.record.add(call.context.record)
+        openCalls.leave()
+    }
+
     /// What accompanies a call, within the bounds of the operation that it belongs to.
-    private func context(
-        of request: HTTPRequest,
-        _ options: RequestOptions,
-        from start: TimeSource.Instant
-    ) -> CallContext {
+    private func context(of request: HTTPRequest, _ options: RequestOptions) -> CallContext {
         guard let scope else {
-            var context = CallContext(
-                options: options,
-                record: CallRecord(callID: options.callID ?? runtime.numbers.next(), of: request),
-                runtime: runtime
-            )
-            context.presenters = presenters
+            let number = options.callID ?? surroundings.runtime.numbers.next()
+            var context = CallContext(CallRecord(callID: number, of: request, options, surroundings))
             context.longestWait = longestWait
-            if let limit = options.deadline { context.deadline = start.advanced(by: max(limit, .zero)) }
+            if let limit = options.deadline { context.deadline = context.record.start.advanced(by: max(limit, .zero)) }
             return context
         }
         var options = options
@@ -125,12 +114,10 @@ public struct RecoveringClient: Sendable {
                 outer(event)
             }
         }
-        let record = CallRecord(within: scope.context.record, of: request)
-        var context = CallContext(options: options, record: record, runtime: runtime)
-        context.presenters = presenters
+        var context = CallContext(CallRecord(within: scope.context.record, of: request, options, surroundings))
         context.repetition = scope.repetition
         context.longestWait = [longestWait, scope.context.longestWait].compactMap { $0 }.min()
-        let limit = options.deadline.map { start.advanced(by: max($0, .zero)) }
+        let limit = options.deadline.map { context.record.start.advanced(by: max($0, .zero)) }
         context.deadline = [limit, scope.context.deadline].compactMap { $0 }.min()
         return context
     }
@@ -178,29 +165,5 @@ public struct RecoveringClient: Sendable {
         var outcome = Outcome(.transport, processed: .no)
         outcome.transportError = TransportError(.shutDown, .neverSent, message: "the client has been shut down")
         return RecoveryError(after: outcome, reason: .notRecoverable, needed: nil, response: nil, context: context)
-    }
-
-    private static func fold(_ middlewares: [any Middleware], around last: Next) -> Next {
-        middlewares.reversed().reduce(last) { next, middleware in next.preceded(by: middleware) }
-    }
-
-    /// Runs the pipeline, and turns what it leaves as a failure into an error.
-    private func run(_ request: HTTPRequest, body: HTTPBody?, context: CallContext) async throws -> Response {
-        let failure: (outcome: Outcome, response: Response?)
-        do {
-            var response = try await pipeline(request, body: body, context: context)
-            response.history = context.record.history
-            guard response.outcome.isFailure else { return response }
-            failure = (response.outcome, response)
-        } catch let error as TransportError {
-            failure = (context.outcome(of: error, for: request), nil)
-        }
-        throw RecoveryError(
-            after: failure.outcome,
-            reason: .notRecoverable,
-            needed: nil,
-            response: failure.response,
-            context: context
-        )
     }
 }

@@ -1,48 +1,54 @@
 import HTTPTypes
 
-/// The admissions of one call, and what they have given for its coming attempt.
+/// The admissions of one call, and what they have given for its coming attempt: a value that asks nobody.
 struct AdmissionRound {
     private let admissions: [any Admission]
-    private let origin: Origin
     private var permits: [(index: Int, permit: AdmissionPermit)] = []
     /// The attempt that was asked about last.
-    private var attempt: PlannedAttempt?
-    private var isSent = false
+    private(set) var attempt: PlannedAttempt?
+    private(set) var isSent = false
     /// The gate that holds the call.
-    private var queue: Gate.Key?
+    private(set) var queue: Gate.Key?
 
-    init(_ admissions: [any Admission], for request: HTTPRequest) {
+    init(_ admissions: [any Admission]) {
         self.admissions = admissions
-        self.origin = Origin(of: request)
     }
 
-    /// Asks those who have not let the attempt go yet, in order; the first that does not has the say.
-    mutating func ask(
-        _ request: HTTPRequest,
-        _ cause: AttemptCause,
-        isDue: Bool,
-        _ rules: RecoveryRules,
-        _ context: CallContext
-    ) async throws -> CallState.Event {
-        let longestWait = min(rules.maxWait, context.remainingToSend ?? .longest)
-        let attempt = PlannedAttempt(request, origin: origin, cause: cause, isDue: isDue, longestWait: longestWait)
-        self.attempt = attempt
-        for (index, admission) in admissions.enumerated() where !permits.contains(where: { $0.index == index }) {
-            switch try await admission.admit(attempt, context: context) {
-            case .go(let permit): keep(permit, of: index)
-            case .wait(let delay, let outcome, let permit):
-                keep(permit, of: index)
-                guard delay > .zero else { continue }
-                await giveBackOccupied(attempt, context)
-                return .delayed(delay, because: outcome)
-            case .hold(let outcome, let gate):
-                await giveBackOccupied(attempt, context)
-                queue = gate
-                return .held(because: outcome, hasQueue: gate != nil)
-            case .refuse(let reason, let outcome): return .refused(reason, because: outcome)
-            }
+    var count: Int { admissions.count }
+
+    subscript(index: Int) -> any Admission { admissions[index] }
+
+    /// Takes note of an attempt that is planned.
+    mutating func plan(_ request: HTTPRequest, _ cause: AttemptCause, isDue: Bool, longestWait: Duration) {
+        // A call stays at its origin: what is redirected is a call of its own to the engine.
+        let origin = attempt?.origin ?? Origin(of: request)
+        attempt = PlannedAttempt(request, origin: origin, cause: cause, isDue: isDue, longestWait: longestWait)
+    }
+
+    /// The next of the admissions that could have something to say and have not let the attempt go yet.
+    func open(from start: Int, _ cause: AttemptCause, _ context: CallContext) -> Int? {
+        (start..<max(start, admissions.count)).first { index in
+            admissions[index].mayHold(cause, context: context) && !permits.contains { $0.index == index }
         }
-        return .admitted
+    }
+
+    /// Takes note of an answer.
+    ///
+    /// - Returns: What the call is told of it; nil where the attempt may go, as far as this admission is concerned.
+    @inline(never)
+    mutating func take(_ answer: AdmissionAnswer, of index: Int) -> CallState.Event? {
+        switch answer {
+        case .go(let permit):
+            keep(permit, of: index)
+            return nil
+        case .wait(let delay, let outcome, let permit):
+            keep(permit, of: index)
+            return delay > .zero ? .delayed(delay, because: outcome) : nil
+        case .hold(let outcome, let gate):
+            queue = gate
+            return .held(because: outcome, hasQueue: gate != nil)
+        case .refuse(let reason, let outcome): return .refused(reason, because: outcome)
+        }
     }
 
     /// Takes note that the attempt goes out.
@@ -50,55 +56,27 @@ struct AdmissionRound {
         isSent = true
     }
 
-    /// Tells all how the attempt ended.
-    ///
-    /// - Returns: Whether a gate was closed by it.
-    mutating func conclude(_ end: AttemptEnd, context: CallContext) async -> Bool {
-        guard let attempt else { return false }
+    /// Takes note that the attempt has ended: all permits are given back with that.
+    mutating func end() -> [(index: Int, permit: AdmissionPermit)] {
+        defer { permits = [] }
         queue = nil
-        let given = permits
-        permits = []
         isSent = false
-        for (index, admission) in admissions.enumerated() {
-            let permit = given.first { $0.index == index }?.permit
-            if let gate = await admission.conclude(attempt, end, permit: permit, context: context) { queue = gate }
-        }
-        return queue != nil
+        return permits
     }
 
-    /// Gives back what is left when the call ends without another attempt, or within one.
-    mutating func abandon(context: CallContext) async {
-        if isSent {
-            _ = await conclude(.abandoned, context: context)
-        } else if let attempt {
-            await giveBack(attempt, context) { _ in true }
-        }
+    /// Takes note that the gate of the key was closed.
+    mutating func hold(at gate: Gate.Key) {
+        queue = gate
     }
 
-    /// Stands in the queue of the gate that holds the call; how many stand in front.
-    func joinQueue(_ state: SharedState) async -> Int {
-        guard let queue else { return 0 }
-        return await state.joinQueue(at: queue)
+    /// Takes out what is given back without an attempt: all, or what others could use while this call waits.
+    @inline(never)
+    mutating func giveBack(all: Bool) -> [(index: Int, permit: AdmissionPermit)] {
+        defer { permits.removeAll { all || !$0.permit.isKeptWhileWaiting } }
+        return permits.filter { all || !$0.permit.isKeptWhileWaiting }
     }
 
     private mutating func keep(_ permit: AdmissionPermit?, of index: Int) {
         if let permit { permits.append((index, permit)) }
-    }
-
-    /// Gives back what others could use while this call waits.
-    private mutating func giveBackOccupied(_ attempt: PlannedAttempt, _ context: CallContext) async {
-        await giveBack(attempt, context) { !$0.isKeptWhileWaiting }
-    }
-
-    private mutating func giveBack(
-        _ attempt: PlannedAttempt,
-        _ context: CallContext,
-        where isGivenBack: (AdmissionPermit) -> Bool
-    ) async {
-        let returned = permits.filter { isGivenBack($0.permit) }
-        permits.removeAll { isGivenBack($0.permit) }
-        for (index, permit) in returned {
-            await admissions[index].conclude(attempt, .notSent, permit: permit, context: context)
-        }
     }
 }

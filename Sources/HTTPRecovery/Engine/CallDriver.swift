@@ -1,18 +1,26 @@
 import HTTPTypes
 
 /// Performs what ``CallState`` wants done and tells it what came of it: the one place that waits and sends again.
+///
+/// What needs no waiting stands in functions that are not asynchronous, and all of them are mutating: a waiting call
+/// holds the frames of all others, and a copy of the driver for each that is not.
 struct CallDriver {
-    private var state: CallState
-    private var admissions: AdmissionRound
-    private var request: HTTPRequest
-    private let body: HTTPBody?
-    private var context: CallContext
+    private(set) var state: CallState
+    var event: CallState.Event
+    var round: AdmissionRound
+    private(set) var request: HTTPRequest
+    let body: HTTPBody?
+    var context: CallContext
     private let next: Next
     private let tape: CallTape?
+    /// What the last attempt came to.
+    var outcome = Outcome(.unknown)
     /// The last response; nil where the last attempt had none.
-    private var response: Response?
+    var response: Response?
     /// What a repair has failed with.
-    private var cause: (any Error)?
+    private(set) var repairError: (any Error)?
+
+    private static let begun = CallState.Event.begun()
 
     init(
         rules: RecoveryRules,
@@ -23,7 +31,9 @@ struct CallDriver {
         next: Next
     ) {
         self.state = CallState(rules: rules, method: request.method)
-        self.admissions = AdmissionRound(admissions, for: request)
+        let (cause, repeated) = (context.followUp, context.repetition)
+        self.event = cause == nil && repeated == nil ? Self.begun : .begun(following: cause, repeating: repeated)
+        self.round = AdmissionRound(admissions)
         self.request = request
         self.body = body
         self.context = context
@@ -34,66 +44,47 @@ struct CallDriver {
     mutating func callAsFunction() async throws -> Response {
         defer { tape?.finish() }
         do {
-            return try await run()
+            while true {
+                switch decide() {
+                case .admit(let cause, let isDue): if try plan(cause, isDue: isDue) { try await ask() }
+                case .attempt(let cause):
+                    begin(cause)
+                    do { take(try await next(request, body: body, context: context)) } catch { try take(error) }
+                    ended(hasQueue: await conclude(.ended(outcome, by: response?.origin)))
+                case .finish: return try accepted()
+                case let action: event = try await perform(action)
+                }
+            }
         } catch {
-            await admissions.abandon(context: context)
+            await abandon()
             throw error
         }
     }
 
-    private mutating func run() async throws -> Response {
-        var event = CallState.Event.begun(following: context.followUp, repeating: context.repetition)
-        while true {
-            try Task.checkCancellation()
-            switch state.next(after: event, in: context, writing: tape) {
-            case .admit(let cause, let isDue):
-                event = try await admissions.ask(request, cause, isDue: isDue, state.rules, context)
-            case .attempt(let cause): event = try await attempt(because: cause)
-            case .queue: event = .queued(behind: await admissions.joinQueue(context.runtime.state))
-            case .wait(let delay, let reason):
-                try await context.wait(delay, reason: reason)
-                event = .waited
-            case .repair(let repair, let outcome): event = try await perform(repair, after: outcome)
-            case .finish:
-                guard let response else { throw error(Outcome(.unknown), .notRecoverable, needed: nil) }
-                return response
-            case .fail(let outcome, let reason, let needed): throw error(outcome, reason, needed: needed)
+    @inline(never)
+    private mutating func decide() -> CallState.Action {
+        state.next(after: event, in: context, writing: tape)
+    }
+
+    /// Does what a call that succeeds at once does not need.
+    @inline(never)
+    private mutating func perform(_ action: CallState.Action) async throws -> CallState.Event {
+        switch action {
+        case .queue: return .queued(behind: await joinQueue())
+        case .wait(let delay, let reason):
+            try await context.wait(delay, reason: reason)
+            return .waited
+        case .repair(let repair, let outcome):
+            switch try await repair.result(after: outcome, response: response, context: context) {
+            case .repaired: break
+            case .amended(let amend): amend(&request)
+            case .failed(let conclusion, let reason, let error):
+                repairError = error
+                return .repairFailed(conclusion, reason)
             }
+            return .repaired(name: repair.name)
+        case .fail(let outcome, let reason, let needed): throw self.error(outcome, reason, needed: needed)
+        case .admit, .attempt, .finish: return event
         }
-    }
-
-    private mutating func attempt(because cause: AttemptCause) async throws -> CallState.Event {
-        if case .retry(let reason) = cause {
-            context.emit(.retry(number: context.record.nextAttempt, reason: reason))
-        }
-        context.cause = cause
-        admissions.begin()
-        let outcome: Outcome
-        do {
-            let received = try await next(request, body: body, context: context)
-            (outcome, response) = (received.outcome, received)
-        } catch let error as TransportError {
-            (outcome, response) = (context.outcome(of: error, for: request), nil)
-        }
-        let hasQueue = await admissions.conclude(.ended(outcome, by: response?.origin), context: context)
-        if response != nil, !outcome.isFailure { return .succeeded }
-        let permission = context.options.resend
-        let obstacle = ResendRule.obstacle(outcome: outcome, request: request, body: body, permission: permission)
-        return .failed(outcome, obstacle: obstacle, hasQueue: hasQueue)
-    }
-
-    private mutating func perform(_ repair: any Repair, after outcome: Outcome) async throws -> CallState.Event {
-        switch try await repair.result(after: outcome, response: response, context: context) {
-        case .repaired: break
-        case .amended(let amend): amend(&request)
-        case .failed(let conclusion, let reason, let cause):
-            self.cause = cause
-            return .repairFailed(conclusion, reason)
-        }
-        return .repaired(name: repair.name)
-    }
-
-    private func error(_ outcome: Outcome, _ reason: StopReason, needed: Duration?) -> RecoveryError {
-        .init(after: outcome, reason: reason, needed: needed, response: response, cause: cause, context: context)
     }
 }

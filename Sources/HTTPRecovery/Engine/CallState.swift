@@ -6,22 +6,22 @@ import HTTPTypes
 /// ``CallDriver`` feeds it events and performs its actions. The same events, with the same remaining times and random
 /// numbers, lead to the same actions.
 struct CallState: Sendable {
-    /// What has happened.
+    /// What has happened; what is large stands aside, as most calls have none of it.
     enum Event: Sendable {
         /// The call begins.
         ///
         /// - Parameters:
         ///   - following: What it continues, as a redirect; nil for a call of its own.
         ///   - repeating: What the same failed with before, where an operation makes it again.
-        case begun(following: Outcome? = nil, repeating: Outcome.Kind? = nil)
+        indirect case begun(following: Outcome? = nil, repeating: Outcome.Kind? = nil)
         /// The admissions let the coming attempt go.
         case admitted
         /// An admission knows when the attempt may go out.
-        case delayed(Duration, because: Outcome)
+        indirect case delayed(Duration, because: Outcome)
         /// An admission holds the attempt until something has changed.
-        case held(because: Outcome, hasQueue: Bool)
+        indirect case held(because: Outcome, hasQueue: Bool)
         /// An admission ends the call.
-        case refused(StopReason, because: Outcome?)
+        indirect case refused(StopReason, because: Outcome?)
         /// The call stands in the queue of a gate, behind so many.
         case queued(behind: Int)
         /// The wait is over.
@@ -34,11 +34,11 @@ struct CallState: Sendable {
         ///   - outcome: With what.
         ///   - obstacle: Why the request must not be sent again, by ``ResendRule``; nil where it may.
         ///   - hasQueue: Whether a gate was closed by it, before which callers queue.
-        case failed(Outcome, obstacle: StopReason?, hasQueue: Bool)
+        indirect case failed(Outcome, obstacle: StopReason?, hasQueue: Bool)
         /// What was refused is repaired.
-        case repaired(name: String)
+        indirect case repaired(name: String)
         /// It is not, and the call ends.
-        case repairFailed(Outcome, StopReason)
+        indirect case repairFailed(Outcome, StopReason)
     }
 
     /// What is to be done.
@@ -50,20 +50,20 @@ struct CallState: Sendable {
         /// Stand in the queue of the gate that holds the call.
         case queue
         /// Wait.
-        case wait(Duration, Outcome.Kind)
+        indirect case wait(Duration, Outcome.Kind)
         /// Repair what was refused.
-        case repair(any Repair, Outcome)
+        indirect case repair(any Repair, Outcome)
         /// Hand out the response.
         case finish
         /// End the call with an error.
-        case fail(Outcome, StopReason, needed: Duration?)
+        indirect case fail(Outcome, StopReason, needed: Duration?)
     }
 
     /// What stands between the admission of a planned attempt and its being due.
     private enum Pending: Sendable {
         case nothing
-        case wait(Duration, Outcome.Kind, hasQueue: Bool)
-        case decision(about: Outcome)
+        indirect case wait(Duration, Outcome.Kind, hasQueue: Bool)
+        indirect case decision(about: Outcome)
     }
 
     let rules: RecoveryRules

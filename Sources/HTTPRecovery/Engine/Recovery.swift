@@ -47,6 +47,12 @@ public struct Recovery: Middleware {
         context: CallContext,
         next: Next
     ) async throws -> Response {
+        var call = driver(request, body, context, next)
+        return try await call()
+    }
+
+    @inline(never)
+    private func driver(_ request: HTTPRequest, _ body: HTTPBody?, _ context: CallContext, _ next: Next) -> CallDriver {
         var rules = rules
         if let limit = context.longestWait { rules.maxWait = min(rules.maxWait, max(.zero, limit)) }
         // Mostly none: then nothing is copied.
@@ -54,7 +60,7 @@ public struct Recovery: Middleware {
         let own = context.options.admissions
         var context = context
         context.longestWait = rules.maxWait
-        var call = CallDriver(
+        return CallDriver(
             rules: rules,
             admissions: own.isEmpty ? all : [budgets] + own + admissions,
             request: request,
@@ -62,6 +68,5 @@ public struct Recovery: Middleware {
             context: context,
             next: next
         )
-        return try await call()
     }
 }

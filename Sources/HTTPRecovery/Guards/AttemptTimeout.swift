@@ -1,9 +1,7 @@
-public import HTTPTypes
-
 /// Bounds each attempt, its response body included.
 ///
 /// A client whose layers name none has ``standard``; ``none`` says that attempts may take any time.
-public struct AttemptTimeout: Middleware {
+public struct AttemptTimeout: ContextLayer {
     /// The time an attempt may take.
     public var limit: Duration
 
@@ -19,14 +17,7 @@ public struct AttemptTimeout: Middleware {
     public static let none = AttemptTimeout(.longest)
 
     /// Sets the attempt's timeout, unless a shorter one stands.
-    public func intercept(
-        _ request: HTTPRequest,
-        body: HTTPBody?,
-        context: CallContext,
-        next: Next
-    ) async throws -> Response {
-        var context = context
+    public func adjust(_ context: inout CallContext) {
         context.attemptTimeout = min(context.attemptTimeout ?? limit, limit)
-        return try await next(request, body: body, context: context)
     }
 }

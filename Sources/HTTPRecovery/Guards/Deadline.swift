@@ -1,9 +1,7 @@
-public import HTTPTypes
-
 /// Bounds a whole call: queueing, attempts, waits, repairs and the response body.
 ///
 /// A call that has a time of its own (``RequestOptions/deadline``) is bounded by that instead.
-public struct Deadline: Middleware {
+public struct Deadline: ContextLayer {
     /// The time a call may take.
     public var limit: Duration
 
@@ -16,16 +14,9 @@ public struct Deadline: Middleware {
     public var place: LayerPlace { .outsideRecovery }
 
     /// Sets the call's deadline, unless an earlier one stands.
-    public func intercept(
-        _ request: HTTPRequest,
-        body: HTTPBody?,
-        context: CallContext,
-        next: Next
-    ) async throws -> Response {
-        guard context.options.deadline == nil else { return try await next(request, body: body, context: context) }
-        var context = context
-        let deadline = context.runtime.time.now.advanced(by: max(limit, .zero))
+    public func adjust(_ context: inout CallContext) {
+        guard context.options.deadline == nil else { return }
+        let deadline = context.record.start.advanced(by: max(limit, .zero))
         context.deadline = context.deadline.map { min($0, deadline) } ?? deadline
-        return try await next(request, body: body, context: context)
     }
 }

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// Reads a body piece by piece on behalf of several readers in turn.
 ///
 /// An iterator cannot leave the task that made it; this actor keeps it, so that the engine can read the beginning of a
@@ -46,6 +48,32 @@ actor BodyReader {
         } catch {
             return (bytes, false, error)
         }
+    }
+}
+
+extension BodyReader {
+    /// What was read of a body, and all of it.
+    struct Beginning {
+        let bytes: [UInt8]
+        let body: HTTPBody
+        /// How much was asked for; the last piece may have brought more.
+        let limit: Int
+    }
+
+    /// Reads the beginning of a response's body, and puts it back in front of the rest.
+    ///
+    /// What a refusal states in its head holds, even if its body breaks off: then that is all of its body.
+    ///
+    /// - Throws: `TransportError` where the body of any other response breaks off; `CancellationError` as soon as the
+    ///   task is cancelled.
+    static func beginning(of response: TransportResponse, upTo limit: Int) async throws -> Beginning {
+        let reader = BodyReader(response.body)
+        let (bytes, isWhole, error) = await reader.read(upTo: limit)
+        if error is CancellationError { throw CancellationError() }
+        if let error, response.head.status.code < 400 { throw TransportError(ofBody: error) }
+        try Task.checkCancellation()
+        let body = isWhole ? HTTPBody(bytes) : HTTPBody(prefix: bytes, rest: reader, length: response.body.length)
+        return Beginning(bytes: bytes, body: body, limit: limit)
     }
 }
 

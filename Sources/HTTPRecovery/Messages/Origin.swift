@@ -15,6 +15,11 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates an origin from scheme and authority.
     public init(scheme: String, authority: String) {
+        // Most requests come with both as they are kept.
+        if scheme == "https" || scheme == "http", Self.isCanonical(authority, secure: scheme == "https") {
+            (self.scheme, self.authority) = (scheme, authority)
+            return
+        }
         let scheme = Self.lowercased(scheme)
         self.scheme = scheme
         var host = authority[...]
@@ -24,6 +29,21 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
             host = host[..<host.utf8.index(host.endIndex, offsetBy: -defaultPort.utf8.count)]
         }
         self.authority = Self.lowercased(String(host))
+    }
+
+    /// Whether there is nothing to change about an authority; by its bytes, as this is asked in every call.
+    private static func isCanonical(_ authority: String, secure: Bool) -> Bool {
+        var authority = authority
+        return authority.withUTF8 { bytes in
+            if unsafe bytes.contains(where: { $0 == UInt8(ascii: "@") || (0x41...0x5A).contains($0) }) { return false }
+            let port: StaticString = secure ? ":443" : ":80"
+            guard bytes.count >= port.utf8CodeUnitCount else { return true }
+            let start = bytes.count - port.utf8CodeUnitCount
+            for offset in 0..<port.utf8CodeUnitCount {
+                if unsafe bytes[start + offset] != port.utf8Start[offset] { return true }
+            }
+            return false
+        }
     }
 
     /// Most names arrive in lower case; they are kept as they are.

@@ -27,82 +27,165 @@ public struct RequestOptions: Sendable {
     }
 
     /// Whether the request may be sent a second time on doubt; default: ``ResendPermission/byMethod``.
-    public var resend: ResendPermission
+    public var resend: ResendPermission {
+        get { values.value.resend }
+        set { change { $0.resend = newValue } }
+    }
 
     /// How much of the response is read before it is judged; default: 1 MiB.
-    public var buffering: Buffering
+    public var buffering: Buffering {
+        get { values.value.buffering }
+        set { change { $0.buffering = newValue } }
+    }
 
     /// The time the whole call may take, its body included, shorter or longer than that of a ``Deadline`` of the client,
     /// whose place it takes; nil leaves it to that.
     ///
     /// An operation's deadline holds all the same.
-    public var deadline: Duration?
+    public var deadline: Duration? {
+        get { values.value.deadline }
+        set { change { $0.deadline = newValue } }
+    }
 
     /// Until when the request may leave, whatever holds it up, and what the call comes to after; nil is no limit.
     ///
     /// For what has an end: a code, a ticket, a link. A wait that would not end before it is not begun, and what is too
     /// late is not sent again.
     public var sendBy: SendBy? {
-        get { limit?.value }
-        set { limit = newValue.map { Box($0) } }
+        get { values.value.sendBy }
+        set { change { $0.sendBy = newValue } }
     }
 
-    private var limit: Box<SendBy>?
-
     /// Who tells what an exchange came to; nil takes the client's.
-    public var classifier: (any OutcomeClassifier)?
+    public var classifier: (any OutcomeClassifier)? {
+        get { values.value.classifier }
+        set { change { $0.classifier = newValue } }
+    }
 
     /// The account that the request tries to open, so that a lockout holds for it; any stable text, such as the
     /// identifier in lower case.
-    public var account: String?
+    public var account: String? {
+        get { values.value.account }
+        set { change { $0.account = newValue } }
+    }
 
     /// What tells the credential of the request from others where limits are counted per credential; nil asks the
     /// layers that attach one (``CredentialPresenting``), and takes the `Authorization` field where none does.
-    public var credentialID: String?
+    public var credentialID: String? {
+        get { values.value.credentialID }
+        set { change { $0.credentialID = newValue } }
+    }
 
     /// The app that the request counts for, so that a limit of an app holds no other; nil counts all requests to an
     /// origin for one app.
-    public var app: String?
+    public var app: String? {
+        get { values.value.app }
+        set { change { $0.app = newValue } }
+    }
 
     /// The sort of credential that the request presents; nil lets the authorization say it, or the field's presence.
-    public var presents: Outcome.CredentialKind?
+    public var presents: Outcome.CredentialKind? {
+        get { values.value.presents }
+        set { change { $0.presents = newValue } }
+    }
 
     /// Layers of this call alone, the outermost first; they stand innermost and see every attempt.
     ///
     /// A provider attaches and keeps its credentials here, so that each attempt carries the newest.
-    public var attemptLayers: [any Middleware]
+    public var attemptLayers: [any Middleware] {
+        get { values.value.attemptLayers }
+        set { change { $0.attemptLayers = newValue } }
+    }
 
     /// Policies of this call alone, asked before those of the client's ``Recovery``; none by default.
     ///
     /// A provider says here what repairs its own refusals. They decide within the engine's limits, and without an
     /// engine nobody asks them.
-    public var policies: [any RecoveryPolicy]
+    public var policies: [any RecoveryPolicy] {
+        get { values.value.policies }
+        set { change { $0.policies = newValue } }
+    }
 
     /// What holds the attempts of this call back beside the client's own ``Recovery``, the first asked first; none by
     /// default.
     ///
     /// A provider keeps a rate here that it knows beforehand. Without an engine nobody asks them.
-    public var admissions: [any Admission]
+    public var admissions: [any Admission] {
+        get { values.value.admissions }
+        set { change { $0.admissions = newValue } }
+    }
 
     /// Whether a ``Redirects`` layer of the client follows this call's redirects; default: it does.
     ///
     /// False where the redirect itself is the answer, as from an authorization endpoint.
-    public var followsRedirects: Bool
+    public var followsRedirects: Bool {
+        get { values.value.followsRedirects }
+        set { change { $0.followsRedirects = newValue } }
+    }
 
     /// A name for the call in its events, such as that of what it is made for; it must be no secret.
     ///
     /// Nil is none.
-    public var label: String?
+    public var label: String? {
+        get { values.value.label }
+        set { change { $0.label = newValue } }
+    }
 
     /// Told this call's events, beside those who watch the client.
-    public var observer: (@Sendable (RecoveryEvent) -> Void)?
+    public var observer: (@Sendable (RecoveryEvent) -> Void)? {
+        get { values.value.observer }
+        set { change { $0.observer = newValue } }
+    }
 
     /// Handed the recording of the call when it ends, in whatever way; of a call that is redirected one for each hop, and
     /// none without an engine.
-    public var recorder: (@Sendable (CallRecording) -> Void)?
+    public var recorder: (@Sendable (CallRecording) -> Void)? {
+        get { values.value.recorder }
+        set { change { $0.recorder = newValue } }
+    }
 
     /// The number under which the call appears in events; nil takes the client's next.
-    public var callID: Int?
+    public var callID: Int? {
+        get { values.value.callID }
+        set { change { $0.callID = newValue } }
+    }
+
+    /// What stands in options, one place for all who have the same.
+    private struct Values: Sendable {
+        var resend = ResendPermission.byMethod
+        var buffering = Buffering.upTo(1 << 20)
+        var deadline: Duration?
+        var sendBy: SendBy?
+        var classifier: (any OutcomeClassifier)?
+        var account: String?
+        var credentialID: String?
+        var app: String?
+        var presents: Outcome.CredentialKind?
+        var attemptLayers: [any Middleware] = []
+        var policies: [any RecoveryPolicy] = []
+        var admissions: [any Admission] = []
+        var followsRedirects = true
+        var label: String?
+        var observer: (@Sendable (RecoveryEvent) -> Void)?
+        var recorder: (@Sendable (CallRecording) -> Void)?
+        var callID: Int?
+    }
+
+    /// Shared by all copies: every layer and every waiting call has one.
+    private var values: Box<Values>
+
+    private static let standard = Box(Values())
+
+    private mutating func change(_ body: (inout Values) -> Void) {
+        var changed = values.value
+        body(&changed)
+        values = Box(changed)
+    }
+
+    /// Creates options that say nothing special.
+    public init() {
+        values = Self.standard
+    }
 
     /// Creates options.
     public init(
@@ -124,22 +207,25 @@ public struct RequestOptions: Sendable {
         recorder: (@Sendable (CallRecording) -> Void)? = nil,
         callID: Int? = nil
     ) {
-        self.resend = resend
-        self.buffering = buffering
-        self.deadline = deadline
-        limit = sendBy.map { Box($0) }
-        self.classifier = classifier
-        self.account = account
-        self.credentialID = credentialID
-        self.app = app
-        self.presents = presents
-        self.attemptLayers = attemptLayers
-        self.policies = policies
-        self.admissions = admissions
-        self.followsRedirects = followsRedirects
-        self.label = label
-        self.observer = observer
-        self.recorder = recorder
-        self.callID = callID
+        let values = Values(
+            resend: resend,
+            buffering: buffering,
+            deadline: deadline,
+            sendBy: sendBy,
+            classifier: classifier,
+            account: account,
+            credentialID: credentialID,
+            app: app,
+            presents: presents,
+            attemptLayers: attemptLayers,
+            policies: policies,
+            admissions: admissions,
+            followsRedirects: followsRedirects,
+            label: label,
+            observer: observer,
+            recorder: recorder,
+            callID: callID
+        )
+        self.values = Box(values)
     }
 }

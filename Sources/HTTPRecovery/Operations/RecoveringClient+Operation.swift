@@ -16,13 +16,10 @@ extension RecoveringClient {
         observer: (@Sendable (RecoveryEvent) -> Void)? = nil,
         _ work: (RecoveryOperation) async throws -> Result
     ) async throws -> Result {
-        let start = runtime.time.now
-        let end = deadline.map { start.advanced(by: max($0, .zero)) }
+        let end = deadline.map { runtime.time.now.advanced(by: max($0, .zero)) }
         if let scope { return try await work(scope.bounded(until: end, longestWait: longestWait)) }
         let operation = RecoveryOperation(
-            options: RequestOptions(observer: observer),
-            CallRecord(callID: runtime.numbers.next()),
-            runtime,
+            CallRecord(callID: runtime.numbers.next(), RequestOptions(observer: observer), surroundings),
             until: end,
             longestWait: longestWait
         )
@@ -30,10 +27,10 @@ extension RecoveringClient {
         defer { openCalls.leave() }
         do {
             let result = try await work(operation)
-            operation.context.report(.ok, since: start)
+            operation.context.report(.ok)
             return result
         } catch {
-            operation.context.report(error, since: start)
+            operation.context.report(error)
             throw error
         }
     }
@@ -57,23 +54,23 @@ extension RecoveringClient {
 
 extension CallContext {
     /// Tells how a call or an operation has ended.
-    func report(_ end: RecoveryEvent.End, since start: TimeSource.Instant) {
+    func report(_ end: RecoveryEvent.End) {
         emit(
             .done(
                 end,
                 attempts: record.attempts,
                 waited: record.history.waited,
-                elapsed: start.duration(to: runtime.time.now)
+                elapsed: record.start.duration(to: runtime.time.now)
             )
         )
     }
 
     /// Tells that a call or an operation has ended with an error, or was cancelled.
-    func report(_ error: any Error, since start: TimeSource.Instant) {
-        if error is CancellationError { return report(.cancelled, since: start) }
+    func report(_ error: any Error) {
+        if error is CancellationError { return report(.cancelled) }
         if let error = error as? RecoveryError {
             emit(.givingUp(error.outcome, reason: error.reason, retryAfter: error.retryAfter, until: error.retryAt))
         }
-        report(.failed, since: start)
+        report(.failed)
     }
 }

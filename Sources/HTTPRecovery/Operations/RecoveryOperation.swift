@@ -30,20 +30,22 @@ public struct RecoveryOperation: Sendable {
     ///   - deadline: When it has to be over; nil for any time.
     ///   - sendBy: Until when its calls may send; nil for any time.
     package init(for call: CallContext, until deadline: TimeSource.Instant?, sendBy: SendBy? = nil) {
-        let runtime = call.runtime
-        let record = CallRecord(callID: runtime.numbers.next(), parent: call.record.callID)
-        self.init(options: RequestOptions(observer: call.options.observer), record, runtime, until: deadline, sendBy)
+        let record = CallRecord(
+            callID: call.runtime.numbers.next(),
+            parent: call.record.callID,
+            RequestOptions(observer: call.options.observer),
+            call.surroundings
+        )
+        self.init(record, until: deadline, sendBy)
     }
 
     init(
-        options: RequestOptions,
         _ record: CallRecord,
-        _ runtime: Runtime,
         until deadline: TimeSource.Instant?,
         longestWait: Duration? = nil,
         _ sendBy: SendBy? = nil
     ) {
-        var context = CallContext(options: options, record: record, runtime: runtime)
+        var context = CallContext(record)
         context.deadline = deadline
         context.longestWait = longestWait
         self.context = context
@@ -70,9 +72,7 @@ public struct RecoveryOperation: Sendable {
         sendBy: SendBy? = nil
     ) -> RecoveryOperation {
         var result = RecoveryOperation(
-            options: context.options,
             context.record,
-            context.runtime,
             until: [context.deadline, deadline].compactMap { $0 }.min(),
             longestWait: [context.longestWait, longestWait].compactMap { $0 }.min(),
             SendBy.earlier(self.sendBy, sendBy)

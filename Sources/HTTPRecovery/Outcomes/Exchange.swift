@@ -50,6 +50,10 @@ public struct Exchange: Sendable {
     ) {
         self.method = method
         // By bytes: a mark behind the question mark would hide it among the characters.
+        guard path.utf8.contains(where: { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "?") }) else {
+            (self.path, self.query, self.presented, self.result, self.now) = (path, query, presented, result, now)
+            return
+        }
         let target = path.utf8.prefix { $0 != UInt8(ascii: "#") }
         let mark = target.firstIndex(of: UInt8(ascii: "?"))
         self.path = String(decoding: target[..<(mark ?? target.endIndex)], as: UTF8.self)

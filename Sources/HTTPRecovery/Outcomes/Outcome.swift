@@ -15,7 +15,10 @@ public struct Outcome: Sendable, Hashable {
     /// The time the server asks to wait, by header, body or documented code; nil where it states none.
     ///
     /// Never our own backoff, not capped, at most `Duration.longest`. A lockout's time is in ``lockout``.
-    public var retryAfter: Duration?
+    public var retryAfter: Duration? {
+        get { rare?.value.retryAfter }
+        set { change { $0.retryAfter = newValue } }
+    }
 
     /// How long the account stays locked, for ``Kind/accountLocked``; nil where nothing is said about a lockout.
     public var lockout: Lockout? {
@@ -24,7 +27,10 @@ public struct Outcome: Sendable, Hashable {
     }
 
     /// What can be done about it, best first; empty where nothing helps.
-    public var remedies: [Remedy]
+    public var remedies: [Remedy] {
+        get { rare?.value.remedies ?? [] }
+        set { change { $0.remedies = newValue } }
+    }
 
     /// Which credential was refused, where one was.
     public var credential: CredentialKind? {
@@ -114,10 +120,12 @@ public struct Outcome: Sendable, Hashable {
         set { change { $0.items = newValue } }
     }
 
-    /// What most outcomes have none of; kept aside, since every layer and every waiting call copies an outcome.
+    /// What a success has none of; kept aside, since every layer and every waiting call copies an outcome.
     private var rare: Box<Rare>?
 
     private struct Rare: Sendable, Hashable {
+        var retryAfter: Duration?
+        var remedies: [Remedy] = []
         var lockout: Lockout?
         var credential: CredentialKind?
         var tokenAction = TokenAction.keep
@@ -154,9 +162,9 @@ public struct Outcome: Sendable, Hashable {
         self.kind = kind
         self.scope = scope
         self.processed = processed
-        self.retryAfter = retryAfter
-        self.remedies = remedies
         self.status = status
+        if retryAfter == nil, remedies.isEmpty { return }
+        rare = Box(Rare(retryAfter: retryAfter, remedies: remedies))
     }
 
     /// Whether the outcome is a failure, so neither ``Kind/ok`` nor ``Kind/continue``.
@@ -175,7 +183,6 @@ extension Outcome {
     /// Whether two outcomes say the same.
     public static func == (first: Outcome, second: Outcome) -> Bool {
         first.kind == second.kind && first.scope == second.scope && first.processed == second.processed
-            && first.retryAfter == second.retryAfter && first.remedies == second.remedies
             && first.status == second.status && (first.rare?.value ?? Rare()) == (second.rare?.value ?? Rare())
     }
 
@@ -184,8 +191,6 @@ extension Outcome {
         hasher.combine(kind)
         hasher.combine(scope)
         hasher.combine(processed)
-        hasher.combine(retryAfter)
-        hasher.combine(remedies)
         hasher.combine(status)
         hasher.combine(rare?.value ?? Rare())
     }

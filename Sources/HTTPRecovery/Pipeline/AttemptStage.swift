@@ -3,22 +3,61 @@ import HTTPTypes
 /// The end of the pipeline: one attempt through the transport, judged.
 ///
 /// It counts the attempt, tells it to those who watch, keeps the transport within the time that is left, reads as much
-/// of the body as the call wants judged, and classifies the result.
+/// of the body as the call wants judged, and classifies the result. What needs no waiting stands in functions that are
+/// not asynchronous, so that a waiting attempt holds little.
 struct AttemptStage: Sendable {
     /// The most that is read of an error's body when the call wants its responses streamed.
     private static let errorBodyLimit = 65_536
 
-    let transport: any HTTPTransport
+    /// An attempt that is under way.
+    private struct Attempt {
+        let number: Int
+        let start: TimeSource.Instant
+    }
 
+    private let transport: any HTTPTransport
+
+    /// - Parameters:
+    ///   - transport: What performs the attempts.
+    ///   - time: By what those are ended whose transport keeps no time itself.
+    init(transport: any HTTPTransport, time: TimeSource) {
+        self.transport = transport.enforcesTimeouts ? transport : TimedTransport(transport, time: time)
+    }
+
+    /// The attempt behind the layers of the call itself, which are few and mostly none; only they are folded per attempt.
     var next: Next {
         Next { request, body, context in
-            try await perform(request, body: body, context: context)
+            guard context.options.attemptLayers.isEmpty else {
+                return try await layered(context)(request, body: body, context: context)
+            }
+            return try await perform(request, body: body, context: context)
         }
     }
 
+    @inline(never)
+    private func layered(_ context: CallContext) -> Next {
+        Next(perform).preceded(by: context.options.attemptLayers)
+    }
+
+    @inline(__always)
     private func perform(_ request: HTTPRequest, body: HTTPBody?, context: CallContext) async throws -> Response {
-        let number = context.record.beginAttempt(presenting: context.presented, orNothing: context.presentsNothing)
-        let start = context.runtime.time.now
+        let attempt = begin(request, context)
+        do {
+            let options = try options(for: context, from: attempt.start)
+            let received = try await transport.send(request, body: body, options: options)
+            guard let limit = note(received, of: attempt, context) else {
+                return judge(received, request, attempt, context)
+            }
+            let beginning = try await BodyReader.beginning(of: received, upTo: limit)
+            return judge(beginning, of: received, request, attempt, context)
+        } catch {
+            throw failed(error, request, attempt, context)
+        }
+    }
+
+    @inline(never)
+    private func begin(_ request: HTTPRequest, _ context: CallContext) -> Attempt {
+        let number = context.record.beginAttempt(presenting: context.presentation)
         context.emit(
             .attempt(
                 number: number,
@@ -27,72 +66,108 @@ struct AttemptStage: Sendable {
                 transport: transport.name
             )
         )
-        do {
-            let received = try await send(request, body: body, context: context)
-            context.record.receivedHead = received.head
-            let elapsed = start.duration(to: context.runtime.time.now)
-            context.emit(.response(number: number, status: received.head.status.code, elapsed: elapsed))
-            var response = try await judge(received, for: request, context: context)
-            record(response.outcome, number: number, since: start, context: context)
-            // For every layer, those outside the engine too.
-            response.history = context.record.history
-            return response
-        } catch let error as TransportError {
-            // A transport that is cancelled may report its own side of it; cancellation is never a failure.
-            try Task.checkCancellation()
-            let error = completing(error, context)
-            record(context.outcome(of: error, for: request), number: number, since: start, context: context)
-            throw error
-        }
+        return Attempt(number: number, start: context.surroundings.runtime.time.now)
     }
 
-    private func record(_ outcome: Outcome, number: Int, since start: TimeSource.Instant, context: CallContext) {
-        context.record.append(
-            .attempt(
-                History.Attempt(
-                    number: number,
-                    cause: context.cause,
-                    kind: outcome.kind,
-                    status: outcome.status,
-                    code: outcome.code,
-                    processed: outcome.processed,
-                    elapsed: start.duration(to: context.runtime.time.now)
-                )
+    /// Takes note of the head of a response.
+    ///
+    /// - Returns: How much of the body is to be waited for; nil where it is there already, or wanted as a stream.
+    @inline(never)
+    private func note(_ received: TransportResponse, of attempt: Attempt, _ context: CallContext) -> Int? {
+        context.emit(
+            .response(
+                number: attempt.number,
+                status: received.head.status.code,
+                elapsed: attempt.start.duration(to: context.surroundings.runtime.time.now)
             )
         )
-        if outcome.isFailure { context.emit(.failure(number: number, outcome)) }
+        if received.body.bytesInMemory != nil { return nil }
+        // While the body comes, the head is known already.
+        context.record.receivedHead = received.head
+        let buffering = context.options.buffering
+        guard buffering == .streamed else { return buffering.limit }
+        return received.head.status.kind == .successful ? nil : Self.errorBodyLimit
     }
 
-    /// Reads the beginning of the body and classifies the response.
+    /// Classifies a response by the beginning of its body.
+    @inline(never)
+    private func judge(
+        _ beginning: BodyReader.Beginning,
+        of received: TransportResponse,
+        _ request: HTTPRequest,
+        _ attempt: Attempt,
+        _ context: CallContext
+    ) -> Response {
+        let received = TransportResponse(head: received.head, body: beginning.body)
+        var response = judge(received, by: beginning.bytes, request, attempt, context)
+        // Nobody reads on in an error's body, which may be endless: what was read of it is kept.
+        if response.outcome.isFailure { response.body = HTTPBody(beginning.bytes.prefix(beginning.limit)) }
+        return response
+    }
+
+    /// Classifies a response whose body is there already, or is not looked at.
+    @inline(never)
     private func judge(
         _ received: TransportResponse,
-        for request: HTTPRequest,
-        context: CallContext
-    ) async throws -> Response {
-        var response = Response(head: received.head, body: received.body)
-        var bytes: [UInt8] = []
-        var isWhole = true
-        let isStreamed = context.options.buffering == .streamed
-        let limit = isStreamed ? Self.errorBodyLimit : context.options.buffering.limit
-        if let inMemory = received.body.bytesInMemory {
-            bytes = Array(inMemory)
-        } else if !(isStreamed && received.head.status.kind == .successful) {
-            let reader = BodyReader(received.body)
-            let beginning = await reader.read(upTo: limit)
-            if beginning.error is CancellationError { throw CancellationError() }
-            // What a refusal states in its head holds, even if its body breaks off.
-            if let error = beginning.error, received.head.status.code < 400 { throw TransportError(ofBody: error) }
-            try Task.checkCancellation()
-            (bytes, isWhole) = (beginning.bytes, beginning.isWhole)
-            response.body =
-                isWhole
-                ? HTTPBody(bytes) : HTTPBody(prefix: bytes, rest: reader, length: received.body.length)
+        by bytes: [UInt8]? = nil,
+        _ request: HTTPRequest,
+        _ attempt: Attempt,
+        _ context: CallContext
+    ) -> Response {
+        let now = context.surroundings.runtime.time.now
+        let bytes = bytes ?? Array(received.body.bytesInMemory ?? [])
+        let result = Exchange.Result.response(received.head, body: bytes)
+        var outcome = context.classify(result, for: request, at: now, context.presentation)
+        outcome.status = received.head.status.code
+        // For every layer, those outside the engine too.
+        let history = record(outcome, of: attempt, received.head, until: now, context)
+        return Response(head: received.head, body: received.body, outcome: outcome, history: history)
+    }
+
+    /// Takes note of an attempt that had no (complete) response.
+    ///
+    /// - Returns: The error to throw.
+    @inline(never)
+    private func failed(
+        _ error: any Error,
+        _ request: HTTPRequest,
+        _ attempt: Attempt,
+        _ context: CallContext
+    ) -> any Error {
+        guard var error = error as? TransportError else { return error }
+        // A transport that is cancelled may report its own side of it; cancellation is never a failure.
+        if Task.isCancelled { return CancellationError() }
+        // Whether another attempt can be in time: one that a layer has bounded gets a fresh proof, what the call itself
+        // is bounded by stays over.
+        if error.code == .sendLimitPassed {
+            error.isTransient = context.sendBy != nil && !(context.callLimit.map(isOver) ?? false)
         }
-        response.outcome = context.classify(.response(received.head, body: bytes), for: request)
-        response.outcome.status = received.head.status.code
-        // Nobody reads on in an error's body, which may be endless: what was read of it is kept.
-        if response.outcome.isFailure, !isWhole { response.body = HTTPBody(bytes.prefix(limit)) }
-        return response
+        record(context.outcome(of: error, for: request), of: attempt, nil, until: context.runtime.time.now, context)
+        return error
+    }
+
+    @discardableResult
+    private func record(
+        _ outcome: Outcome,
+        of attempt: Attempt,
+        _ head: HTTPResponse?,
+        until end: TimeSource.Instant,
+        _ context: CallContext
+    ) -> History {
+        let history = context.record.append(
+            History.Attempt(
+                number: attempt.number,
+                cause: context.cause,
+                kind: outcome.kind,
+                status: outcome.status,
+                code: outcome.code,
+                processed: outcome.processed,
+                elapsed: attempt.start.duration(to: end)
+            ),
+            with: head
+        )
+        if outcome.isFailure { context.emit(.failure(number: attempt.number, outcome)) }
+        return history
     }
 
     /// Whether a request with the limit is not handed over any more.
@@ -100,50 +175,25 @@ struct AttemptStage: Sendable {
         limit.isReached(in: transport.keepsSendLimits ? .zero : SendLimit.margin)
     }
 
-    /// Says of a request that was too late whether another attempt can be in time: one that a layer has bounded gets a
-    /// fresh proof, what the call itself is bounded by stays over.
-    private func completing(_ error: TransportError, _ context: CallContext) -> TransportError {
-        guard error.code == .sendLimitPassed else { return error }
-        var error = error
-        error.isTransient = context.sendBy != nil && !(context.callLimit.map(isOver) ?? false)
-        return error
-    }
-
-    /// Hands the request to the transport within the time that is left.
-    private func send(
-        _ request: HTTPRequest,
-        body: HTTPBody?,
-        context: CallContext
-    ) async throws -> TransportResponse {
-        let time = context.runtime.time
+    /// The time that the transport has.
+    ///
+    /// - Throws: `TransportError` where none is left.
+    @inline(never)
+    private func options(for context: CallContext, from start: TimeSource.Instant) throws -> AttemptOptions {
         var options = AttemptOptions(sendLimit: context.sendLimit)
         if let limit = options.sendLimit, isOver(limit) {
             throw TransportError(.sendLimitPassed, .neverSent, message: "it was too late to send the request")
         }
         // No client waits for ever because nobody has thought of it.
         let ofAttempt = context.attemptTimeout ?? AttemptTimeout.standard
-        let timeout: Duration
-        switch (ofAttempt < .longest ? ofAttempt : nil, context.remaining) {
-        case (nil, nil): return try await transport.send(request, body: body, options: options)
-        case (let limit?, nil), (nil, let limit?): timeout = limit
-        case (let first?, let second?): timeout = min(first, second)
+        if ofAttempt < .longest { options.timeout = ofAttempt }
+        if let deadline = context.deadline {
+            let left = max(.zero, start.duration(to: deadline))
+            options.timeout = options.timeout.map { min($0, left) } ?? left
         }
-        guard timeout > .zero else {
+        if let timeout = options.timeout, timeout <= .zero {
             throw TransportError(.timedOut, .neverSent, message: "the time was over before the request was sent")
         }
-        options.timeout = timeout
-        if transport.enforcesTimeouts {
-            return try await transport.send(request, body: body, options: options)
-        }
-        let end = time.now.advanced(by: timeout)
-        do {
-            var response = try await time.withCutoff(at: end) { [transport, options] in
-                try await transport.send(request, body: body, options: options)
-            }
-            response.body = response.body.limited(until: end, time: time)
-            return response
-        } catch is TimeoutExceeded {
-            throw TransportError(.timedOut, .unknown, message: "no answer came in time")
-        }
+        return options
     }
 }

@@ -3,7 +3,7 @@ public import HTTPTypes
 extension CallContext {
     /// Tells what an attempt came to that ended without a complete response.
     public func outcome(of error: TransportError, for request: HTTPRequest) -> Outcome {
-        var outcome = classify(.failure(error), for: request)
+        var outcome = classify(.failure(error), for: request, at: runtime.time.now, record.presentation)
         // What is too late for the whole call comes to what the caller says, as if the server had refused it as expired.
         if error.code == .sendLimitPassed, !error.isTransient, let limit = options.sendBy {
             outcome = limit.outcome
@@ -14,29 +14,37 @@ extension CallContext {
     }
 
     /// Tells what an attempt came to, by the call's classifier.
-    func classify(_ result: Exchange.Result, for request: HTTPRequest) -> Outcome {
+    func classify(
+        _ result: Exchange.Result,
+        for request: HTTPRequest,
+        at now: TimeSource.Instant,
+        _ presentation: Presentation
+    ) -> Outcome {
         classifier.classify(
             Exchange(
                 method: request.method,
                 path: request.path ?? "/",
-                presented: presentedKind(by: request),
+                presented: kind(of: presentation, in: request),
                 result: result,
-                now: runtime.time.wallTime
+                now: surroundings.runtime.time.wallTime(at: now)
             )
         )
     }
 
     /// The sort of credential that an attempt presented: what the layer says that attaches it, else what the call or the
     /// request says.
-    private func presentedKind(by request: HTTPRequest) -> Outcome.CredentialKind? {
-        if let presented = record.presented { return presented.kind }
+    private func kind(of presentation: Presentation, in request: HTTPRequest) -> Outcome.CredentialKind? {
+        switch presentation {
+        case .credential(let presented): return presented.kind
         // Who has shown nothing is told nothing of what was shown.
-        if record.presentsNothing { return nil }
+        case .nothing: return nil
+        case .asCalled: break
+        }
         return options.presents ?? (request.headerFields.contains(.authorization) ? .access : nil)
     }
 
     /// The call's classifier: its own, else the client's.
     var classifier: any OutcomeClassifier {
-        options.classifier ?? runtime.classifier
+        options.classifier ?? surroundings.runtime.classifier
     }
 }

@@ -1,68 +1,114 @@
 import HTTPTypes
 
 /// What accompanies a call through the pipeline.
+///
+/// It is small: each layer and each waiting call has a copy.
 public struct CallContext: Sendable {
     /// What the call wants to be treated differently.
-    public var options: RequestOptions
+    public var options: RequestOptions {
+        get { rare?.value.options ?? record.options }
+        set { change { $0.options = newValue } }
+    }
 
     /// When the call has to be over, response body included; nil is no limit.
-    public var deadline: TimeSource.Instant?
+    public var deadline: TimeSource.Instant? {
+        get { end.value.map { TimeSource.Instant(sinceStart: $0) } }
+        set { end = PackedDuration(newValue?.sinceStart) }
+    }
+
+    private var end = PackedDuration()
 
     /// The time one attempt may take, response body included; nil is ``AttemptTimeout/standard``.
-    public var attemptTimeout: Duration?
+    public var attemptTimeout: Duration? {
+        get { timeout.value }
+        set { timeout = PackedDuration(newValue) }
+    }
 
-    /// Until when the present attempt may leave, as a layer inside the engine says; nil is no limit.
-    ///
-    /// ``limitSending(to:)`` sets it. The call's own limit is ``RequestOptions/sendBy``; the earlier of both holds.
-    public var sendBy: TimeSource.Instant?
+    private var timeout = PackedDuration()
 
     /// The longest single wait that the engine around allows; nil without an engine.
     ///
     /// A layer that waits by itself keeps to it.
-    public var longestWait: Duration?
+    public var longestWait: Duration? {
+        get { wait.value }
+        set { wait = PackedDuration(newValue) }
+    }
+
+    private var wait = PackedDuration()
+
+    /// Until when the present attempt may leave, as a layer inside the engine says; nil is no limit.
+    ///
+    /// ``limitSending(to:)`` sets it. The call's own limit is ``RequestOptions/sendBy``; the earlier of both holds.
+    public var sendBy: TimeSource.Instant? {
+        get { rare?.value.sendBy }
+        set { change { $0.sendBy = newValue } }
+    }
 
     /// The outcome that this request follows up where it continues a call, as after a redirect; nil otherwise.
     ///
     /// The engine charges such a request to the retry budget instead of counting it as a call of its own, and waits
     /// before it for as long as the outcome states.
     public var followUp: Outcome? {
-        get { continued?.value }
-        set { continued = newValue.map { Box($0) } }
+        get { rare?.value.followUp }
+        set { change { $0.followUp = newValue } }
     }
 
-    private var continued: Box<Outcome>?
-
     /// Why the present attempt is made.
-    public internal(set) var cause = AttemptCause.call
+    public internal(set) var cause: AttemptCause {
+        get { rare?.value.cause ?? .call }
+        set { if newValue != cause { change { $0.cause = newValue } } }
+    }
 
     /// What the call failed with before, where an operation makes it again; nil otherwise.
-    var repetition: Outcome.Kind?
+    var repetition: Outcome.Kind? {
+        get { rare?.value.repetition }
+        set { change { $0.repetition = newValue } }
+    }
 
     /// The credential that the request presents, as the layer has said that attaches it; nil where none has.
-    public private(set) var presented: PresentedCredential?
+    public var presented: PresentedCredential? { presentation.credential }
 
-    /// Whether a layer has said that the request presents none.
-    private(set) var presentsNothing = false
+    /// What the layers have said of it.
+    var presentation: Presentation { rare?.value.presentation ?? .asCalled }
 
-    /// The client's layers that can tell whose credential a request is going to present, the outermost first.
-    var presenters: [any Middleware] = []
+    /// What most attempts have none of.
+    private struct Rare {
+        var options: RequestOptions?
+        var sendBy: TimeSource.Instant?
+        var followUp: Outcome?
+        var cause = AttemptCause.call
+        var repetition: Outcome.Kind?
+        var presentation = Presentation.asCalled
+    }
+
+    private var rare: Box<Rare>?
+
+    private mutating func change(_ body: (inout Rare) -> Void) {
+        var changed = rare?.value ?? Rare()
+        body(&changed)
+        rare = Box(changed)
+    }
+
+    /// What the call shares with all calls of its client.
+    var surroundings: Surroundings { record.surroundings }
 
     /// What the call has done so far.
     public let record: CallRecord
 
     /// Clock, randomness, shared state and events.
-    public let runtime: Runtime
+    public var runtime: Runtime { surroundings.runtime }
 
-    /// Creates a context.
-    public init(options: RequestOptions = RequestOptions(), record: CallRecord, runtime: Runtime) {
-        self.options = options
-        self.deadline = nil
-        self.attemptTimeout = nil
-        self.sendBy = nil
-        self.longestWait = nil
-        self.presented = nil
+    /// Creates a context of its own, for work that belongs to no call of a client.
+    ///
+    /// - Parameters:
+    ///   - options: What is to be treated differently. Default: nothing.
+    ///   - runtime: Clock, randomness, shared state and events.
+    public init(options: RequestOptions = RequestOptions(), runtime: Runtime) {
+        self.init(CallRecord(callID: 0, options, Surroundings(runtime)))
+    }
+
+    init(_ record: CallRecord) {
         self.record = record
-        self.runtime = runtime
     }
 
     /// The time left until the deadline, at least zero; nil without one.
@@ -76,16 +122,14 @@ public struct CallContext: Sendable {
     /// It holds for the attempt that the context comes to and for no other: a request to another origin, or one from
     /// which the credential was taken away, presents nothing.
     public mutating func present(_ credential: PresentedCredential?) {
-        presented = credential
-        presentsNothing = credential == nil
+        change { $0.presentation = credential.map { .credential($0) } ?? .nothing }
         record.presented = credential
     }
 
     /// Takes back what a layer outside has said: the request presents what the call says
     /// (``RequestOptions/presents``), in its body.
     package mutating func presentAsCalled() {
-        presented = nil
-        presentsNothing = false
+        change { $0.presentation = .asCalled }
         record.presented = nil
     }
 

@@ -4,9 +4,7 @@ public import HTTPTypes
 public final class CallRecord: Sendable {
     private struct State {
         var history = History()
-        var presented: PresentedCredential?
-        /// Whether the attempt's layers have said that it presents none.
-        var presentsNothing = false
+        var presentation = Presentation.asCalled
         var receivedHead: HTTPResponse?
         /// The attempts of this call.
         var attempts = 0
@@ -23,29 +21,47 @@ public final class CallRecord: Sendable {
     /// What is asked; nil for an operation of several calls.
     let request: HTTPRequest?
 
+    /// What the call wants to be treated differently, as it was made.
+    let options: RequestOptions
+
+    /// What the call shares with all calls of its client.
+    let surroundings: Surroundings
+
+    /// When the call began.
+    let start: TimeSource.Instant
+
     /// The attempts of the operation before this call: its own are counted on.
     private let attemptsBefore: Int
     private let state = Locked(State())
 
-    /// Creates the record of a call.
-    public init(callID: Int = 0, parent: Int? = nil) {
+    /// The record of a call, or of an operation, which has no request.
+    init(
+        callID: Int,
+        parent: Int? = nil,
+        of request: HTTPRequest? = nil,
+        _ options: RequestOptions,
+        _ surroundings: Surroundings
+    ) {
         self.callID = callID
         self.parent = parent
-        request = nil
-        attemptsBefore = 0
-    }
-
-    /// The record of a call.
-    init(callID: Int, of request: HTTPRequest) {
-        self.callID = callID
         self.request = request
-        parent = nil
+        self.options = options
+        self.surroundings = surroundings
+        start = surroundings.runtime.time.now
         attemptsBefore = 0
     }
 
     /// The record of a call that belongs to an operation.
-    init(within operation: CallRecord, of request: HTTPRequest) {
+    init(
+        within operation: CallRecord,
+        of request: HTTPRequest,
+        _ options: RequestOptions,
+        _ surroundings: Surroundings
+    ) {
         self.request = request
+        self.options = options
+        self.surroundings = surroundings
+        start = surroundings.runtime.time.now
         callID = operation.callID
         parent = operation.parent
         attemptsBefore = operation.attempts
@@ -59,13 +75,13 @@ public final class CallRecord: Sendable {
     /// The credential that the last attempt presented, as the authorization reported it in
     /// ``CallContext/present(_:)``; nil where it presented none.
     public package(set) var presented: PresentedCredential? {
-        get { state.withLock { $0.presented } }
-        set { state.withLock { $0.presented = newValue } }
+        get { presentation.credential }
+        set { state.withLock { $0.presentation = newValue.map { .credential($0) } ?? .asCalled } }
     }
 
-    /// Whether the last attempt presented none, by the word of the layer that would have attached one.
-    var presentsNothing: Bool {
-        state.withLock { $0.presentsNothing }
+    /// What the last attempt presented, by the word of its layers.
+    var presentation: Presentation {
+        state.withLock { $0.presentation }
     }
 
     /// The head of the present attempt's response, as soon as it has arrived; nil before.
@@ -82,11 +98,10 @@ public final class CallRecord: Sendable {
     }
 
     /// Counts one more attempt, which presents the credential or none, and returns its ordinal.
-    func beginAttempt(presenting credential: PresentedCredential?, orNothing isNothing: Bool) -> Int {
+    func beginAttempt(presenting presentation: Presentation) -> Int {
         state.withLock { state in
             state.attempts += 1
-            state.presented = credential
-            state.presentsNothing = isNothing
+            state.presentation = presentation
             state.receivedHead = nil
             return attemptsBefore + state.attempts
         }
@@ -120,24 +135,19 @@ public final class CallRecord: Sendable {
         for budget in debts { budget.refund() }
     }
 
+    /// Appends an attempt that has ended, and returns all that the call has done.
+    ///
+    /// - Parameter head: The head of its response; nil where none came, or it is known already.
+    func append(_ attempt: History.Attempt, with head: HTTPResponse?) -> History {
+        state.withLock { state in
+            if let head { state.receivedHead = head }
+            state.history.append(.attempt(attempt))
+            return state.history
+        }
+    }
+
+    /// Appends what the call has done.
     func append(_ step: History.Step) {
         state.withLock { $0.history.append(step) }
-    }
-}
-
-/// Which credential an attempt presented, without the credential itself.
-public struct PresentedCredential: Sendable, Hashable {
-    /// The sort of the credential.
-    public var kind: Outcome.CredentialKind
-    /// What tells it from those before and after it: a late refusal of an older one never clears a newer one.
-    public var version: UInt64
-    /// Whose it is; a call is never repeated under another identity than that of its first attempt.
-    public var identity: String?
-
-    /// Creates the description of a presented credential.
-    public init(kind: Outcome.CredentialKind, version: UInt64, identity: String? = nil) {
-        self.kind = kind
-        self.version = version
-        self.identity = identity
     }
 }

@@ -21,7 +21,7 @@ extension CallContext {
     /// going to attach one, else a fingerprint of the field that stands there already.
     func credential(of request: HTTPRequest) async -> CredentialIdentity {
         if let id = options.credentialID { return CredentialIdentity(name: id) }
-        for case let layer as any CredentialPresenting in presenters + options.attemptLayers {
+        for case let layer as any CredentialPresenting in surroundings.presenters + options.attemptLayers {
             if let identity = await layer.credential(for: request, context: self) { return identity }
         }
         return CredentialIdentity(name: request.headerFields[.authorization].map { Fingerprint.text(of: $0) } ?? "")

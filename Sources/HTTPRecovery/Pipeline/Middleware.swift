@@ -17,9 +17,34 @@ extension Middleware {
     public var place: LayerPlace { .anywhere }
 }
 
+/// A layer that only sets bounds, or whatever else accompanies a call, on its way out.
+///
+/// It is a function of the context, so that it adds nothing to what a call costs while it waits: a client calls
+/// ``adjust(_:)``, and never ``Middleware/intercept(_:body:context:next:)`` of such a layer.
+public protocol ContextLayer: Middleware {
+    /// Sets what accompanies the call.
+    func adjust(_ context: inout CallContext)
+}
+
+extension ContextLayer {
+    /// Hands the call on with the context that the layer has adjusted.
+    public func intercept(
+        _ request: HTTPRequest,
+        body: HTTPBody?,
+        context: CallContext,
+        next: Next
+    ) async throws -> Response {
+        var context = context
+        adjust(&context)
+        return try await next(request, body: body, context: context)
+    }
+}
+
 /// The rest of the pipeline, as a middleware sees it.
 public struct Next: Sendable {
     private let handler: @Sendable (HTTPRequest, HTTPBody?, CallContext) async throws -> Response
+    /// The layers in front of it that only adjust the context, the outermost first.
+    private var adjusters: [any ContextLayer] = []
 
     /// Creates the rest of a pipeline from a function; useful for testing a middleware by itself.
     public init(_ handler: @escaping @Sendable (HTTPRequest, HTTPBody?, CallContext) async throws -> Response) {
@@ -32,14 +57,32 @@ public struct Next: Sendable {
         body: HTTPBody?,
         context: CallContext
     ) async throws -> Response {
-        try await handler(request, body, context)
+        guard !adjusters.isEmpty else { return try await handler(request, body, context) }
+        return try await handler(request, body, adjusted(context))
+    }
+
+    @inline(never)
+    private func adjusted(_ context: CallContext) -> CallContext {
+        var context = context
+        for layer in adjusters { layer.adjust(&context) }
+        return context
     }
 
     /// The pipeline that has the middleware in front of this one.
     func preceded(by middleware: any Middleware) -> Next {
-        Next { request, body, context in
+        if let layer = middleware as? any ContextLayer {
+            var next = self
+            next.adjusters.insert(layer, at: 0)
+            return next
+        }
+        return Next { request, body, context in
             try await middleware.intercept(request, body: body, context: context, next: self)
         }
+    }
+
+    /// The pipeline that has the layers in front of this one, the outermost first.
+    func preceded(by layers: [any Middleware]) -> Next {
+        layers.reversed().reduce(self) { next, layer in next.preceded(by: layer) }
     }
 }
 

@@ -12,30 +12,35 @@ import Darwin
 /// races that are none; a pthread mutex it knows. Unchecked, because the value is reached in ``withLock(_:)`` only, by
 /// one thread at a time. A value without a size, such as `()`, shares its address with the object's header, which the
 /// sanitizer would take for a race: lock a `Bool` instead.
-@safe package final class Locked<Value: Sendable>: @unchecked Sendable {
-    private var value: Value
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-
-    package init(_ value: Value) {
-        self.value = value
-        // A mutex must not move in memory, so it has a place of its own until the end of this object.
-        unsafe mutex = .allocate(capacity: 1)
-        unsafe mutex.initialize(to: pthread_mutex_t())
-        _ = unsafe pthread_mutex_init(mutex, nil)
+@safe package struct Locked<Value: Sendable>: @unchecked Sendable {
+    /// Value and mutex in one allocation; a mutex must not move in memory.
+    @safe private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+        deinit {
+            unsafe withUnsafeMutablePointerToElements { _ = unsafe pthread_mutex_destroy($0) }
+        }
     }
 
-    deinit {
-        _ = unsafe pthread_mutex_destroy(mutex)
-        unsafe mutex.deallocate()
+    private let storage: ManagedBuffer<Value, pthread_mutex_t>
+
+    package init(_ value: Value) {
+        unsafe storage = Storage.create(minimumCapacity: 1) { buffer in
+            unsafe buffer.withUnsafeMutablePointerToElements { mutex in
+                unsafe mutex.initialize(to: pthread_mutex_t())
+                _ = unsafe pthread_mutex_init(mutex, nil)
+            }
+            return value
+        }
     }
 
     /// Hands the value to the function, and to nobody else meanwhile.
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        _ = unsafe pthread_mutex_lock(mutex)
-        defer { _ = unsafe pthread_mutex_unlock(mutex) }
-        return try body(&value)
+        try unsafe storage.withUnsafeMutablePointers { value, mutex throws(Failure) in
+            _ = unsafe pthread_mutex_lock(mutex)
+            defer { _ = unsafe pthread_mutex_unlock(mutex) }
+            return try unsafe body(&value.pointee)
+        }
     }
 }
 

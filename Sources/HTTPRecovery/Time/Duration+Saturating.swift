@@ -7,12 +7,12 @@ extension Duration {
 
     /// The sum, saturated at plus or minus ``longest``.
     public func saturatingAdding(_ other: Duration) -> Duration {
-        (clamped() + other.clamped()).clamped()
+        Duration(attoseconds: Self.bounded(Self.bounded(attoseconds) + Self.bounded(other.attoseconds)))
     }
 
     /// The difference, saturated at plus or minus ``longest``.
     public func saturatingSubtracting(_ other: Duration) -> Duration {
-        (clamped() - other.clamped()).clamped()
+        Duration(attoseconds: Self.bounded(Self.bounded(attoseconds) - Self.bounded(other.attoseconds)))
     }
 
     /// The duration in seconds as a floating-point number.
@@ -35,7 +35,9 @@ extension Duration {
         .saturating(seconds: inSeconds * factor)
     }
 
-    private func clamped() -> Duration {
-        min(max(self, .zero - .longest), .longest)
+    /// Within ``longest``; by the number, since this is done several times in each call.
+    private static func bounded(_ attoseconds: Int128) -> Int128 {
+        let most = Int128(Int64.max / 1000) * 1_000_000_000_000_000_000
+        return attoseconds > most ? most : attoseconds < -most ? -most : attoseconds
     }
 }

@@ -51,7 +51,12 @@ public struct AttemptOptions: Sendable {
     public var timeout: Duration?
 
     /// Until when the request may leave; nil is no limit.
-    public var sendLimit: SendLimit?
+    public var sendLimit: SendLimit? {
+        get { limit?.value }
+        set { limit = newValue.map { Box($0) } }
+    }
+
+    private var limit: Box<SendLimit>?
 
     /// Creates options.
     public init(timeout: Duration? = nil, sendLimit: SendLimit? = nil) {

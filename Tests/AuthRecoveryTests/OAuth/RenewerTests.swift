@@ -59,7 +59,7 @@ struct RenewerTests {
             renewer: RefreshTokenGrant(client: bench.oauth, reuse: .rotating(grace: .seconds(30))),
             options: RenewalBench.patient
         )
-        let context = CallContext(record: CallRecord(), runtime: bench.client.runtime)
+        let context = CallContext(runtime: bench.client.runtime)
         let error = await #expect(throws: RecoveryError.self) {
             try await bench.clock.skippingWaits(upTo: .seconds(5)) { try await tokens.renew(context) }
         }
@@ -78,7 +78,7 @@ struct RenewerTests {
             options: RenewalBench.patient
         )
         let error = await #expect(throws: RecoveryError.self) {
-            try await tokens.renew(CallContext(record: CallRecord(), runtime: bench.client.runtime))
+            try await tokens.renew(CallContext(runtime: bench.client.runtime))
         }
         #expect(error?.kind == .unavailable && error?.outcome.processed == .no)
         #expect(bench.sent.isEmpty)
@@ -95,7 +95,7 @@ struct RenewerTests {
                 store: InMemoryTokenStore(credentials),
                 renewer: RefreshTokenGrant(client: bench.oauth, reuse: .rotating(grace: .seconds(30)))
             )
-            _ = try await tokens.renew(CallContext(record: CallRecord(), runtime: bench.client.runtime))
+            _ = try await tokens.renew(CallContext(runtime: bench.client.runtime))
         }
         let limits = bench.transport.received.map(\.sendLimit?.instant.sinceStart)
         // A tenth of the grace is left to the way there.

@@ -113,7 +113,7 @@ import Testing
         try await bench.store.update { $0.expiresAt = bench.time.wallTime.advanced(by: .seconds(1800)) }
         var head = HTTPResponse(status: .ok)
         head.headerFields[.date] = "Tue, 01 Jan 2030 01:00:00 GMT"
-        bench.tokens.note(head, context: CallContext(record: CallRecord(), runtime: bench.client.runtime))
+        bench.tokens.note(head, context: CallContext(runtime: bench.client.runtime))
         #expect(try await bench.send() == .ok)
         #expect(bench.transport.received.count == 1)
         #expect(bench.server.presented.count == 1, "renewed before it was sent")

@@ -73,7 +73,7 @@ import Testing
     @Test func aRenewalThatAProgramAsksForKeepsItsDeadline() async throws {
         let (latch, clock) = (Latch(), ManualClock())
         let bench = RenewalBench([.held(latch)], clock: clock)
-        var context = CallContext(record: CallRecord(), runtime: Runtime(time: bench.time))
+        var context = CallContext(runtime: Runtime(time: bench.time))
         context.deadline = bench.time.now.advanced(by: .seconds(1))
         let call = Task { [context] in try await bench.tokens.renew(context) }
         while bench.server.presented.isEmpty { await Task.yield() }

@@ -59,7 +59,7 @@ import Testing
         let store = InMemoryTokenStore(credentials)
         let tokens = TokenManager(store: store, renewer: renewer, options: RenewalBench.patient)
         let runtime = Runtime(time: clock.timeSource())
-        let renewal = Task { try await tokens.renew(CallContext(record: CallRecord(), runtime: runtime)) }
+        let renewal = Task { try await tokens.renew(CallContext(runtime: runtime)) }
         // The renewal's own wait, its timeout, and the heartbeat of the lease.
         await clock.waitForSleepers(3)
         clock.advance(by: .seconds(7))
@@ -170,7 +170,7 @@ import Testing
         let tokens = TokenManager(store: store, renewer: renewer)
         let runtime = Runtime(time: clock.timeSource())
         let error = await #expect(throws: RecoveryError.self) {
-            try await tokens.renew(CallContext(record: CallRecord(), runtime: runtime))
+            try await tokens.renew(CallContext(runtime: runtime))
         }
         #expect(error?.kind == .transport)
         #expect(await store.read().credentials.renewalBeganAt != nil, "the doubt stays")

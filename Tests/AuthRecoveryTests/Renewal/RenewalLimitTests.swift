@@ -25,7 +25,7 @@ import Testing
         let store = InMemoryTokenStore(Credentials(accessToken: "old", refreshToken: "r1"))
         let tokens = TokenManager(store: store, renewer: RefreshTokenGrant(client: oauth, reuse: reuse))
         func renew() async throws -> Credentials {
-            try await tokens.renew(CallContext(record: CallRecord(), runtime: runtime)).credentials
+            try await tokens.renew(CallContext(runtime: runtime)).credentials
         }
         let error = await #expect(throws: RecoveryError.self) {
             try await clock.skippingWaits(upTo: .seconds(100)) { try await renew() }

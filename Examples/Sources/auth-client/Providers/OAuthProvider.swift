@@ -95,7 +95,7 @@ struct OAuthProvider: AuthProvider {
 
     func refresh() async throws -> Report.Session {
         _ = try await held()
-        let context = CallContext(record: CallRecord(), runtime: api.runtime)
+        let context = CallContext(runtime: api.runtime)
         return session(try await tokens.renew(context).credentials)
     }
 

@@ -1,0 +1,47 @@
+import HTTPTypes
+
+/// What is done about an attempt before and after it is under way; nothing here waits.
+extension CallDriver {
+    @inline(never)
+    mutating func begin(_ cause: AttemptCause) {
+        if case .retry(let reason) = cause {
+            context.emit(.retry(number: context.record.nextAttempt, reason: reason))
+        }
+        context.cause = cause
+        round.begin()
+    }
+
+    @inline(never)
+    mutating func take(_ received: Response) {
+        (outcome, response) = (received.outcome, received)
+    }
+
+    /// Takes note of the transport's error; any other ends the call.
+    @inline(never)
+    mutating func take(_ error: any Error) throws {
+        guard let error = error as? TransportError else { throw error }
+        (outcome, response) = (context.outcome(of: error, for: request), nil)
+    }
+
+    /// Tells the call how the attempt has ended.
+    @inline(never)
+    mutating func ended(hasQueue: Bool) {
+        if response != nil, !outcome.isFailure { return event = .succeeded }
+        let permission = context.options.resend
+        let obstacle = ResendRule.obstacle(outcome: outcome, request: request, body: body, permission: permission)
+        event = .failed(outcome, obstacle: obstacle, hasQueue: hasQueue)
+    }
+
+    /// The response that the call hands out.
+    @inline(never)
+    mutating func accepted() throws -> Response {
+        guard let response else { throw error(Outcome(.unknown), .notRecoverable, needed: nil) }
+        return response
+    }
+
+    @inline(never)
+    mutating func error(_ outcome: Outcome, _ reason: StopReason, needed: Duration?) -> RecoveryError {
+        let cause = repairError
+        return .init(after: outcome, reason: reason, needed: needed, response: response, cause: cause, context: context)
+    }
+}

@@ -1,0 +1,13 @@
+/// What all calls of a client share, in one place for all of them.
+final class Surroundings: Sendable {
+    /// Clock, randomness, shared state, events and the classifier.
+    let runtime: Runtime
+
+    /// The layers that can tell whose credential a request is going to present, the outermost first.
+    let presenters: [any Middleware]
+
+    init(_ runtime: Runtime, presenters: [any Middleware] = []) {
+        self.runtime = runtime
+        self.presenters = presenters
+    }
+}
