@@ -35,6 +35,32 @@ import Testing
 
     private struct NoPlace: Error {}
 
+    /// A place whose time has passed while a gate was closed is none: at its opening the rate holds.
+    @Test func whoHasWaitedForAGateTakesAPlaceAnew() async throws {
+        let clock = ManualClock()
+        let times = Locked<[Double]>([])
+        let note = ScriptedTransport.Step.run { _ in
+            times.withLock { $0.append(clock.now.offset.inSeconds) }
+            return .scripted(200)
+        }
+        let transport = ScriptedTransport([.status(429, ["retry-after": "60"])], then: note)
+        let client = RecoveringClient(transport: transport, runtime: Runtime(time: clock.timeSource())) {
+            Recovery(admissions: [ClerkPacing()])
+        }
+        try await clock.skippingWaits {
+            try await withThrowingTaskGroup { group in
+                group.addTask { _ = try await client.send(create) }
+                while transport.received.isEmpty { await Task.yield() }
+                for _ in 0..<19 { group.addTask { _ = try await client.send(create) } }
+                try await group.waitForAll()
+            }
+        }
+        let sent = times.withLock { $0.sorted() }
+        #expect(sent.count == 20)
+        let most = sent.map { start in sent.count { $0 >= start && $0 < start + 9 } }.max() ?? 0
+        #expect(most <= 5, "\(sent)")
+    }
+
     private func delays(
         _ request: HTTPRequest,
         _ count: Int,

@@ -38,6 +38,23 @@ struct FacebookBatchTests {
 
     // MARK: Rounds that fail
 
+    /// A round that the budget does not pay for was not sent: what the server has answered before stands.
+    @Test func aRoundThatIsNotPaidForChangesNoAnswer() async throws {
+        func item(_ code: Int, _ body: String) -> String {
+            #"{"code":\#(code),"headers":[],"body":\#(JSONValue.string(body).description)}"#
+        }
+        let answers = "[\(item(500, Recorded.error(2))),\(item(400, Recorded.error(613)))]"
+        let bench = try FacebookBench([.answer(answers)]) {
+            Recovery(budget: RetryBudget.Configuration(ratio: 0, burst: 0))
+        }
+        let result = try await bench.skippingWaits {
+            try await bench.facebook.batch([.init(path: "1"), .init(path: "2")])
+        }
+        #expect(result.map(\.outcome.code) == ["2", "613"])
+        #expect(result.map { $0.head?.status.code } == [500, 400])
+        #expect(bench.transport.received.count == 1)
+    }
+
     /// Nobody knows whether the write was done the second time, so nobody is told that it was not.
     @Test func aRoundWhoseAnswerIsLostIsToldAsThat() async throws {
         let bench = try FacebookBench([

@@ -28,6 +28,28 @@ struct FacebookPacingTests {
         #expect(waits.allSatisfy { $0 > 0 && $0 <= 5 })
     }
 
+    @Test func callsThatHaveWaitedForAGateAreSpacedToo() async throws {
+        let clock = Locked<ManualClock?>(nil)
+        let times = Locked<[Double]>([])
+        let answer = ScriptedTransport.Step.run { _ in
+            times.withLock { $0.append(clock.withLock { $0?.now.offset.inSeconds ?? 0 }) }
+            var response = TransportResponse.scripted(200, body: "{}")
+            response.head.headerFields[try #require(HTTPField.Name("x-app-usage"))] = #"{"call_count":95}"#
+            return response
+        }
+        let bench = try FacebookBench([Self.usage(100)] + Array(repeating: answer, count: 5))
+        clock.withLock { $0 = bench.clock }
+        try await bench.skippingWaits {
+            _ = try await bench.facebook.send(path: "me")
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<5 { group.addTask { _ = try await bench.facebook.send(path: "me") } }
+                try await group.waitForAll()
+            }
+        }
+        let sent = times.withLock { $0.sorted() }
+        #expect(sent.count == 5 && sent[0] >= 60 && sent[4] - sent[0] > 10, "\(sent)")
+    }
+
     /// What was used up before a stated wait says nothing about the time after it; where only our own patience ends, it
     /// does.
     @Test(arguments: [("2", 0), (nil, 2)] as [(String?, Int)])

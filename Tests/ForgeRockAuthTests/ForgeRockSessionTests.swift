@@ -340,6 +340,20 @@ extension ScriptedTransport.Step {
         )
     }
 
+    @Test func aCallThatFollowedAnAdviceIsReplayed() async throws {
+        let bench = try ForgeRockBench([.step(AM.code), .success("S2")], credentials: Self.held)
+        let person = Person([.totp: "1"])
+        let (client, _) = resources(bench, [Self.carriers[2], .status(200)], person)
+        let kept = Locked<[CallRecording]>([])
+        let request = try HTTPRequest(method: .post, url: "https://app.example.com/pay?x=1")
+        let options = RequestOptions(recorder: { recording in kept.withLock { $0.append(recording) } })
+        _ = try await client.send(request, body: HTTPBody("amount=1"), options: options)
+        let recording = try #require(kept.withLock { $0.first })
+        let policies: [any RecoveryPolicy] = [StepUp(bench.forgeRock, answering: person), TransientRetry()]
+        try Recovery.replay(recording, policies: policies).verify()
+        #expect(!recording.json.description.contains("tx-1"))
+    }
+
     @Test func anAdviceThatComesAgainIsNotFollowedAgain() async throws {
         let bench = try ForgeRockBench([.success("S2")], credentials: Self.held)
         let (client, transport) = resources(bench, [Self.carriers[2], Self.carriers[2], .status(200)], Person())

@@ -75,13 +75,16 @@ struct Renewal: Sendable {
         until end: TimeSource.Instant
     ) async -> RenewalEnd {
         let operation = RecoveryOperation(for: call, until: end)
+        let result: RenewalEnd
         do {
-            return try await operation.run(RenewalTries(reuse: renewer.reuse, end: end)) { _, operation in
+            result = try await operation.run(RenewalTries(reuse: renewer.reuse, end: end)) { _, operation in
                 try await attempt(kind, version: version, lease: lease, until: end, in: operation)
             }
         } catch {
-            return failure(error)
+            result = failure(error)
         }
+        operation.end(result.outcome == nil ? .ok : .failed)
+        return result
     }
 
     /// Presents what renews, once.
@@ -100,6 +103,8 @@ struct Renewal: Sendable {
             let renewed: Credentials
             do {
                 renewed = try await present(use, until: end, in: operation)
+            } catch let error as RecoveryError where error.reason == .budgetExhausted {
+                throw error
             } catch {
                 let outcome = Self.outcome(of: error)
                 if outcome.isTooLateForGood, !use.isFirst { throw RenewalInDoubt() }
@@ -113,6 +118,9 @@ struct Renewal: Sendable {
                 return .failed(failure(error))
             }
             return .ended(try await keep(renewed, insteadOf: sent) ? .renewed : .overtaken)
+        } catch let error as RecoveryError where error.reason == .budgetExhausted {
+            // Nothing was sent: what the try before came to stands.
+            throw error
         } catch {
             return .ended(failure(error))
         }

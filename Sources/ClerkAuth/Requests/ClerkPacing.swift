@@ -89,6 +89,6 @@ public final class ClerkPacing: Admission {
         }
         let delay = now.duration(to: place.time)
         let outcome = Outcome(.rateLimited, processed: .no, retryAfter: delay, remedies: [.wait])
-        return .wait(delay, because: outcome, permit: isTaken ? AdmissionPermit(place) : nil)
+        return .wait(delay, because: outcome, permit: isTaken ? AdmissionPermit(place, kept: .throughItsWait) : nil)
     }
 }

@@ -54,6 +54,7 @@ struct FacebookBatchPlan: OperationPlan {
         case .begun, .paused:
             guard !pending.isEmpty else { return .finish(result) }
             round += 1
+            open = []
             return .perform(.check(pending))
         case .answered(.held(let held)):
             open = holdBack(held)
@@ -63,6 +64,8 @@ struct FacebookBatchPlan: OperationPlan {
             return goOn(random)
         case .failed(let error):
             guard round > 1 else { return .fail(error) }
+            // What was not paid for was not sent: the answers of before stand.
+            if error.reason == .budgetExhausted { return .finish(result) }
             // What came before counts. Of what was sent this time nobody knows more than this failure says.
             for index in open { keep(Self.answer(for: error), for: index) }
             return .finish(result)
@@ -103,6 +106,11 @@ struct FacebookBatchPlan: OperationPlan {
         }
         for index in pending {
             guard let outcome = held[index] else { continue }
+            // What the server has answered before stands, with the time that is left now.
+            if result.answers[index]?.head != nil {
+                if !isDone(index) { result.answers[index]?.outcome.retryAfter = outcome.retryAfter }
+                continue
+            }
             keep(FacebookBatchAnswer(outcome: outcome, head: nil, body: .empty, attempts: 0), for: index)
         }
         let open = pending.filter { held[$0] == nil }

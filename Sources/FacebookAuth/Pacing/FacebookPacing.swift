@@ -56,7 +56,7 @@ public final class FacebookPacing: Admission {
         return .wait(
             pause,
             because: outcome,
-            permit: pause <= limit ? AdmissionPermit(Turn(time: turn, keys: keys)) : nil
+            permit: pause <= limit ? AdmissionPermit(Turn(time: turn, keys: keys), kept: .throughItsWait) : nil
         )
     }
 

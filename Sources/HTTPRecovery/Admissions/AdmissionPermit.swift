@@ -1,21 +1,29 @@
 /// What an ``Admission`` has taken for one attempt, until it is told how that ended.
 public struct AdmissionPermit: Sendable {
+    /// How long a permit is kept while the call waits; what is given back is asked for again.
+    @nonexhaustive public enum Lifetime: Sendable, Hashable {
+        /// Until the attempt has ended, whatever it waits for: a payment.
+        case untilTheAttempt
+        /// Through the wait that came with it, and through no other: a place in a line, whose time has passed when
+        /// something else has held the call up.
+        case throughItsWait
+        /// While the attempt is due: what others could use meanwhile, as a slot of a concurrency limit.
+        case whileDue
+    }
+
     /// What the admission knows it by.
     public let value: any Sendable
 
-    /// Whether it is kept while the call waits for something else.
-    ///
-    /// A payment or a place in a line is kept. What others could use meanwhile, such as a slot of a concurrency limit,
-    /// is not: it is given back, and asked for again when the attempt is due.
-    public let isKeptWhileWaiting: Bool
+    /// How long it is kept while the call waits.
+    public let lifetime: Lifetime
 
     /// Creates a permit.
     ///
     /// - Parameters:
     ///   - value: What the admission knows it by.
-    ///   - isKeptWhileWaiting: Whether it is kept while the call waits for something else. Default: it is.
-    public init(_ value: any Sendable, isKeptWhileWaiting: Bool = true) {
+    ///   - lifetime: How long it is kept while the call waits. Default: until the attempt has ended.
+    public init(_ value: any Sendable, kept lifetime: Lifetime = .untilTheAttempt) {
         self.value = value
-        self.isKeptWhileWaiting = isKeptWhileWaiting
+        self.lifetime = lifetime
     }
 }

@@ -10,10 +10,12 @@ final class OpenCalls: Sendable {
 
     /// Takes note of a call that begins; false where none is taken any more.
     ///
-    /// - Parameter isPart: Whether it is part of an operation that has begun: that is let end.
-    func enter(isPart: Bool = false) -> Bool {
+    /// - Parameter operation: What it is part of. An operation that has begun here is let end, and so is a renewal for
+    ///   which calls wait that are under way here.
+    func enter(within operation: RecoveryOperation? = nil) -> Bool {
         state.withLock { state in
-            guard isPart || !state.isClosed else { return false }
+            let isLetEnd = operation.map { $0.home === self || ($0.home == nil && state.count > 0) } ?? false
+            guard isLetEnd || !state.isClosed else { return false }
             state.count += 1
             return true
         }
@@ -23,7 +25,7 @@ final class OpenCalls: Sendable {
     func leave() {
         let idle = state.withLock { state -> Flight<Void>? in
             state.count -= 1
-            return state.count == 0 ? state.idle : nil
+            return state.count == 0 ? state.idle.take() : nil
         }
         idle?.land(.success(()))
     }

@@ -81,7 +81,7 @@ public struct RecoveringClient: Sendable {
     @inline(never)
     private func begin(_ request: HTTPRequest, _ body: HTTPBody?, _ options: RequestOptions) throws -> OpenCall {
         let call = OpenCall(context(of: request, options), body, isPart: operation != nil)
-        guard openCalls.enter(isPart: operation != nil) else {
+        guard openCalls.enter(within: scope) else {
             let error = Self.isShutDown(call.context)
             call.context.report(error)
             throw error
@@ -140,6 +140,8 @@ public struct RecoveringClient: Sendable {
     /// A service that ends does it in this order: it stops to take requests of its own, lets renewals end and be stored,
     /// which need their client (`TokenManager.finish()` in AuthRecovery), drains its clients, and then closes the store
     /// (``SharedState/shutdown()``).
+    ///
+    /// A call has ended when it has returned its response: one whose body is streamed is cut off while it is read.
     ///
     /// - Parameter limit: How long to wait; what is under way then is cut off.
     /// - Returns: Whether all came to their end by themselves; false too where the waiting task is cancelled, which cuts

@@ -69,11 +69,26 @@ struct AdmissionRound {
         queue = gate
     }
 
-    /// Takes out what is given back without an attempt: all, or what others could use while this call waits.
+    /// Takes out all that is given back because there is no attempt.
+    mutating func giveBackAll() -> [(index: Int, permit: AdmissionPermit)] {
+        defer { permits = [] }
+        return permits
+    }
+
+    /// Takes out what is given back while the call waits.
+    ///
+    /// - Parameter index: The admission that has it wait.
     @inline(never)
-    mutating func giveBack(all: Bool) -> [(index: Int, permit: AdmissionPermit)] {
-        defer { permits.removeAll { all || !$0.permit.isKeptWhileWaiting } }
-        return permits.filter { all || !$0.permit.isKeptWhileWaiting }
+    mutating func giveBack(waitingFor index: Int) -> [(index: Int, permit: AdmissionPermit)] {
+        func isKept(_ given: (index: Int, permit: AdmissionPermit)) -> Bool {
+            switch given.permit.lifetime {
+            case .untilTheAttempt: true
+            case .throughItsWait: given.index == index
+            case .whileDue: false
+            }
+        }
+        defer { permits.removeAll { !isKept($0) } }
+        return permits.filter { !isKept($0) }
     }
 
     private mutating func keep(_ permit: AdmissionPermit?, of index: Int) {

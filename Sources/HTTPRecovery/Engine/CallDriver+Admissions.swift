@@ -25,7 +25,7 @@ extension CallDriver {
                 continue
             }
             switch said {
-            case .delayed, .held: await giveBack(round.giveBack(all: false))
+            case .delayed, .held: await giveBack(round.giveBack(waitingFor: index))
             default: break
             }
             return event = said
@@ -53,7 +53,7 @@ extension CallDriver {
         if round.isSent {
             _ = await conclude(.abandoned)
         } else {
-            await giveBack(round.giveBack(all: true))
+            await giveBack(round.giveBackAll())
         }
     }
 

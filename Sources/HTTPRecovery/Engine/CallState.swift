@@ -78,6 +78,8 @@ struct CallState: Sendable {
     private var previousDelay = Duration.zero
     /// The names of the repairs so far: each is performed once.
     private var repairs: [String] = []
+    /// Whether the last repair was that of an answer, and not of what kept the request at home.
+    private var wasRepairedAfterSending = false
     /// What the call has come to so far; nil before the first failure.
     private var failure: Outcome? {
         get { lastFailure?.value }
@@ -110,15 +112,17 @@ struct CallState: Sendable {
                 attempts += 1
                 return .attempt(cause)
             }
-            switch pending {
-            case .nothing: return admitWhenDue()
-            case .wait(let delay, let reason, let hasQueue): return pause(delay, reason, hasQueue: hasQueue)
-            case .decision(let outcome):
-                return decide(about: outcome, hasQueue: false, remaining: remaining(), random: random())
-            }
-        case .delayed(let delay, let outcome): return wait(delay, because: outcome, remaining: remaining())
+            return planned(remaining: remaining(), random: random())
+        case .delayed(let delay, let outcome):
+            let stated = wait(delay, because: outcome, remaining: remaining())
+            return isDue ? stated : longer(stated, .nothing, remaining: remaining(), random: random())
         case .held(let outcome, let hasQueue):
-            return decide(about: outcome, hasQueue: hasQueue, remaining: remaining(), random: random())
+            let (wasDue, plan) = (isDue, pending)
+            let stated = decide(about: outcome, hasQueue: hasQueue, remaining: remaining(), random: random())
+            if wasDue { return stated }
+            let own = pending
+            pending = plan
+            return longer(stated, own, remaining: remaining(), random: random())
         case .refused(let reason, let outcome):
             return .fail(outcome ?? failure ?? Outcome(.unknown, processed: .no), reason, needed: nil)
         case .queued(let count): return leave(behind: count, remaining: remaining(), random: random())
@@ -137,7 +141,7 @@ struct CallState: Sendable {
             )
         case .repaired(let name):
             // The replay after a repair is free: it is bounded by one per call and repair.
-            attempts = max(0, attempts - 1)
+            if wasRepairedAfterSending { attempts = max(0, attempts - 1) }
             cause = .repair(name: name)
             return admitWhenDue()
         case .repairFailed(let outcome, let reason): return .fail(outcome, reason, needed: nil)
@@ -191,11 +195,12 @@ struct CallState: Sendable {
         case .giveUp(let reason, let needed): return .fail(outcome, reason, needed: needed)
         case .repair(let repair):
             repairs.append(repair.name)
+            wasRepairedAfterSending = wasSent
             return .repair(repair, outcome)
         case .retry(let delay):
             previousDelay = delay
             // What was not sent is planned already, and paid for.
-            guard wasSent else { return pause(delay, outcome.kind, hasQueue: hasQueue) }
+            guard wasSent else { return pause(delay, outcome.kind, hasQueue: hasQueue, remaining: nil) }
             cause = .retry(after: outcome.kind)
             isDue = delay <= .zero
             pending = isDue ? .nothing : .wait(delay, outcome.kind, hasQueue: hasQueue)
@@ -203,8 +208,55 @@ struct CallState: Sendable {
         }
     }
 
-    private mutating func pause(_ delay: Duration, _ reason: Outcome.Kind, hasQueue: Bool) -> Action {
+    /// Does what was planned before the admissions were asked.
+    private mutating func planned(remaining: Duration?, random: Double) -> Action {
+        switch pending {
+        case .nothing: admitWhenDue()
+        case .wait(let delay, let reason, let hasQueue):
+            pause(delay, reason, hasQueue: hasQueue, remaining: remaining)
+        case .decision(let outcome): decide(about: outcome, hasQueue: false, remaining: remaining, random: random)
+        }
+    }
+
+    /// Of what an admission has stated and what was planned before it was asked, that which takes longer; an end comes
+    /// first.
+    ///
+    /// - Parameter own: What is pending where it is the stated.
+    private mutating func longer(
+        _ stated: Action,
+        _ own: Pending,
+        remaining: Duration?,
+        random: Double
+    ) -> Action {
+        guard let delay = Self.duration(of: stated, own) else { return stated }
+        let plan = planned(remaining: remaining, random: random)
+        guard let length = Self.duration(of: plan, pending) else { return plan }
+        if length > delay { return plan }
+        pending = own
+        return stated
+    }
+
+    /// How long an action waits; nil for one that does something else.
+    private static func duration(of action: Action, _ pending: Pending) -> Duration? {
+        switch (action, pending) {
+        case (.wait(let delay, _), _), (.queue, .wait(let delay, _, _)): delay
+        case (.admit, _): .zero
+        default: nil
+        }
+    }
+
+    /// - Parameter remaining: The time that is left, where some has passed since the wait was decided; nil without a bound.
+    private mutating func pause(
+        _ delay: Duration,
+        _ reason: Outcome.Kind,
+        hasQueue: Bool,
+        remaining: Duration?
+    ) -> Action {
         guard delay > .zero else { return admitWhenDue() }
+        if let remaining, delay >= remaining {
+            let stop: StopReason = remaining <= .zero ? .deadlinePassed : .deadlineWouldPass
+            return .fail(failure ?? Outcome(reason), stop, needed: delay)
+        }
         pending = .wait(delay, reason, hasQueue: false)
         return hasQueue ? .queue : .wait(delay, reason)
     }

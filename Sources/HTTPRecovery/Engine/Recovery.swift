@@ -18,7 +18,8 @@ public struct Recovery: Middleware {
     /// - Parameters:
     ///   - maxAttempts: The most attempts of a call, the first included; at least 1. Default: 3. The one free replay
     ///     after a repair counts as none.
-    ///   - maxWait: The longest single wait, whatever the policies say. Default: 2 minutes.
+    ///   - maxWait: The longest single wait, whatever the policies say; callers who wait for the same gate leave it one
+    ///     after the other, at most 6 s later. Default: 2 minutes.
     ///   - budget: How much resends may add to the load of an origin.
     ///   - admissions: What else holds attempts back, the first asked first: a rate, a concurrency limit. Default: none.
     ///   - policies: What to do about failures, the first asked first. Default: ``defaultPolicies``.

@@ -17,13 +17,20 @@ extension RecoveringClient {
         _ work: (RecoveryOperation) async throws -> Result
     ) async throws -> Result {
         let end = deadline.map { runtime.time.now.advanced(by: max($0, .zero)) }
-        if let scope { return try await work(scope.bounded(until: end, longestWait: longestWait)) }
+        if let scope {
+            return try await work(scope.bounded(until: end, longestWait: longestWait).observed(by: observer))
+        }
         let operation = RecoveryOperation(
             CallRecord(callID: runtime.numbers.next(), RequestOptions(observer: observer), surroundings),
             until: end,
-            longestWait: longestWait
+            longestWait: longestWait,
+            of: openCalls
         )
-        guard openCalls.enter() else { throw Self.isShutDown(operation.context) }
+        guard openCalls.enter() else {
+            let error = Self.isShutDown(operation.context)
+            operation.context.report(error)
+            throw error
+        }
         defer { openCalls.leave() }
         do {
             let result = try await work(operation)

@@ -14,10 +14,13 @@
 /// ```
 public struct RecoveryOperation: Sendable {
     /// The operation as a call of its own: number, deadline, longest wait, clock, and what all its calls have done.
-    public let context: CallContext
+    public private(set) var context: CallContext
 
     /// Until when its calls may send; nil is no limit.
-    let sendBy: SendBy?
+    private(set) var sendBy: SendBy?
+
+    /// The calls of the client that has begun it; nil where none has.
+    let home: OpenCalls?
 
     /// What the call failed with before that is made again now; nil where nothing is repeated.
     private(set) var repetition: Outcome.Kind?
@@ -36,20 +39,20 @@ public struct RecoveryOperation: Sendable {
             RequestOptions(observer: call.options.observer),
             call.surroundings
         )
-        self.init(record, until: deadline, sendBy)
+        self.init(record, until: deadline, of: nil)
+        self.sendBy = sendBy
     }
 
     init(
         _ record: CallRecord,
         until deadline: TimeSource.Instant?,
         longestWait: Duration? = nil,
-        _ sendBy: SendBy? = nil
+        of home: OpenCalls?
     ) {
-        var context = CallContext(record)
+        context = CallContext(record)
         context.deadline = deadline
         context.longestWait = longestWait
-        self.context = context
-        self.sendBy = sendBy
+        self.home = home
     }
 
     /// The number in the events.
@@ -71,14 +74,28 @@ public struct RecoveryOperation: Sendable {
         longestWait: Duration? = nil,
         sendBy: SendBy? = nil
     ) -> RecoveryOperation {
-        var result = RecoveryOperation(
-            context.record,
-            until: [context.deadline, deadline].compactMap { $0 }.min(),
-            longestWait: [context.longestWait, longestWait].compactMap { $0 }.min(),
-            SendBy.earlier(self.sendBy, sendBy)
-        )
-        result.repetition = repetition
+        var result = self
+        result.context.deadline = [context.deadline, deadline].compactMap { $0 }.min()
+        result.context.longestWait = [context.longestWait, longestWait].compactMap { $0 }.min()
+        result.sendBy = SendBy.earlier(self.sendBy, sendBy)
         return result
+    }
+
+    /// The operation, with another who is told its events.
+    func observed(by observer: (@Sendable (RecoveryEvent) -> Void)?) -> RecoveryOperation {
+        guard let observer else { return self }
+        var result = self
+        let outer = context.options.observer
+        result.context.options.observer = { event in
+            observer(event)
+            outer?(event)
+        }
+        return result
+    }
+
+    /// Tells that an operation which no client has begun has ended.
+    package func end(_ end: RecoveryEvent.End) {
+        context.report(end)
     }
 
     /// Waits between two calls, visibly in the events.

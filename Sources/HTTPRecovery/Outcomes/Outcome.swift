@@ -17,13 +17,17 @@ public struct Outcome: Sendable, Hashable {
     /// Never our own backoff, not capped, at most `Duration.longest`. A lockout's time is in ``lockout``.
     public var retryAfter: Duration? {
         get { rare?.value.retryAfter }
-        set { change { $0.retryAfter = newValue } }
+        set { change { $0.retryAfter = newValue.map { min($0, .longest) } } }
     }
 
     /// How long the account stays locked, for ``Kind/accountLocked``; nil where nothing is said about a lockout.
     public var lockout: Lockout? {
         get { rare?.value.lockout }
-        set { change { $0.lockout = newValue } }
+        set {
+            var lockout = newValue
+            if case .remaining(let time) = newValue { lockout = .remaining(min(time, .longest)) }
+            change { $0.lockout = lockout }
+        }
     }
 
     /// What can be done about it, best first; empty where nothing helps.
@@ -164,7 +168,7 @@ public struct Outcome: Sendable, Hashable {
         self.processed = processed
         self.status = status
         if retryAfter == nil, remedies.isEmpty { return }
-        rare = Box(Rare(retryAfter: retryAfter, remedies: remedies))
+        rare = Box(Rare(retryAfter: retryAfter.map { min($0, .longest) }, remedies: remedies))
     }
 
     /// Whether the outcome is a failure, so neither ``Kind/ok`` nor ``Kind/continue``.

@@ -41,7 +41,7 @@ struct AttemptStage: Sendable {
 
     @inline(__always)
     private func perform(_ request: HTTPRequest, body: HTTPBody?, context: CallContext) async throws -> Response {
-        let attempt = begin(request, context)
+        let attempt = try begin(request, context)
         do {
             let options = try options(for: context, from: attempt.start)
             let received = try await transport.send(request, body: body, options: options)
@@ -55,8 +55,10 @@ struct AttemptStage: Sendable {
         }
     }
 
+    /// - Throws: `CancellationError` in a cancelled task: a layer may have taken its time over it.
     @inline(never)
-    private func begin(_ request: HTTPRequest, _ context: CallContext) -> Attempt {
+    private func begin(_ request: HTTPRequest, _ context: CallContext) throws -> Attempt {
+        try Task.checkCancellation()
         let number = context.record.beginAttempt(presenting: context.presentation)
         context.emit(
             .attempt(

@@ -30,11 +30,11 @@ public final class CallRecord: Sendable {
     /// When the call began.
     let start: TimeSource.Instant
 
-    /// The attempts of the operation before this call: its own are counted on.
-    private let attemptsBefore: Int
+    /// The operation that the call belongs to: it numbers the attempts of all its calls.
+    private let operation: CallRecord?
     private let state = Locked(State())
 
-    /// The record of a call, or of an operation, which has no request.
+    /// The record of a call that stands for itself, or of an operation, which has no request.
     init(
         callID: Int,
         parent: Int? = nil,
@@ -48,7 +48,7 @@ public final class CallRecord: Sendable {
         self.options = options
         self.surroundings = surroundings
         start = surroundings.runtime.time.now
-        attemptsBefore = 0
+        operation = nil
     }
 
     /// The record of a call that belongs to an operation.
@@ -58,13 +58,13 @@ public final class CallRecord: Sendable {
         _ options: RequestOptions,
         _ surroundings: Surroundings
     ) {
+        callID = operation.callID
+        parent = operation.parent
         self.request = request
         self.options = options
         self.surroundings = surroundings
         start = surroundings.runtime.time.now
-        callID = operation.callID
-        parent = operation.parent
-        attemptsBefore = operation.attempts
+        self.operation = operation
     }
 
     /// The attempts and waits so far.
@@ -99,24 +99,32 @@ public final class CallRecord: Sendable {
 
     /// Counts one more attempt, which presents the credential or none, and returns its ordinal.
     func beginAttempt(presenting presentation: Presentation) -> Int {
-        state.withLock { state in
+        let number = operation?.countAttempt()
+        return state.withLock { state in
             state.attempts += 1
             state.presentation = presentation
             state.receivedHead = nil
-            return attemptsBefore + state.attempts
+            return number ?? state.attempts
+        }
+    }
+
+    /// Counts one more attempt of an operation's calls, some of which may be under way at the same time.
+    private func countAttempt() -> Int {
+        state.withLock { state in
+            state.attempts += 1
+            return state.attempts
         }
     }
 
     /// The ordinal of the next attempt, in its operation where it belongs to one.
     var nextAttempt: Int {
-        attemptsBefore + attempts + 1
+        (operation ?? self).attempts + 1
     }
 
     /// Takes over what a call of the operation has done.
     func add(_ call: CallRecord) {
-        let (attempts, history) = call.state.withLock { ($0.attempts, $0.history) }
+        let history = call.history
         state.withLock { state in
-            state.attempts += attempts
             for step in history.steps { state.history.append(step) }
         }
     }

@@ -11,6 +11,8 @@ extension TimeSource {
         at instant: Instant,
         _ operation: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
+        // The operation runs in a task of its own, which does not know that this one is cancelled already.
+        try Task.checkCancellation()
         let flight = Flight<Result>()
         let work = Task {
             do {

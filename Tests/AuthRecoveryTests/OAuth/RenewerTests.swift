@@ -13,6 +13,19 @@ struct RenewerTests {
         others: [JSONValue.Member("mine", 1)]
     )
 
+    @Test func aRenewalHasAnEnd() async throws {
+        let bench = try OAuthBench([.tokens()])
+        let store = InMemoryTokenStore(Credentials(accessToken: "A", refreshToken: "R"))
+        let tokens = TokenManager(store: store, renewer: RefreshTokenGrant(client: bench.oauth))
+        let call = CallContext(runtime: bench.client.runtime)
+        _ = try await tokens.renew(call)
+        let numbers = Set(bench.events.events.filter { $0.parent == call.record.callID }.map(\.call))
+        let ended = bench.events.events.filter { event in
+            if case .done(.ok, 1, _, _) = event.kind { numbers.contains(event.call) } else { false }
+        }
+        #expect(numbers.count == 1 && ended.count == 1)
+    }
+
     @Test func aRefreshTokenRenews() async throws {
         let bench = try OAuthBench([.tokens(#","refresh_token":"R2""#), .tokens()])
         let renewer: any TokenRenewer = RefreshTokenGrant(client: bench.oauth, scope: "a")

@@ -240,7 +240,76 @@ import Testing
             #expect(response.status == .ok && !drained.isCancelled)
         }
         #expect(bench.transport.received.count == 1)
-        #expect(bench.events.words.filter { $0.hasPrefix("done") } == ["done failed 0", "done ok 1"])
+        #expect(bench.events.words.filter { $0.hasPrefix("done") } == ["done failed 0", "done failed 0", "done ok 1"])
+    }
+
+    @Test func anOperationElsewhereIsNoReasonToTakeACall() async throws {
+        let (bench, other) = (Bench(), Bench())
+        try await other.client.operation { operation in
+            #expect(await bench.client.drain(within: .zero))
+            await #expect(throws: RecoveryError.self) { try await bench.client.within(operation).send(Bench.get) }
+        }
+        #expect(bench.transport.received.isEmpty)
+    }
+
+    /// What is done for a call, such as a renewal, goes on for as long as calls are under way here, and no longer.
+    @Test func whatIsDoneForACallEndsWithTheCalls() async throws {
+        let bench = Bench()
+        let renewal = RecoveryOperation(for: CallContext(runtime: bench.client.runtime), until: nil)
+        try await bench.client.operation { _ in
+            let drained = Task { await bench.client.drain(within: .seconds(10)) }
+            await bench.clock.waitForSleepers(1)
+            let response = try await bench.client.within(renewal).send(Bench.get)
+            #expect(response.status == .ok && !drained.isCancelled)
+        }
+        await #expect(throws: RecoveryError.self) { try await bench.client.within(renewal).send(Bench.get) }
+    }
+
+    @Test func drainingAgainWaitsAgain() async throws {
+        let bench = Bench([.status(200), .hang])
+        try await bench.client.operation { operation in
+            let first = Task { await bench.client.drain(within: .seconds(1)) }
+            await bench.clock.waitForSleepers(1)
+            bench.clock.advance(by: .seconds(1))
+            #expect(await !first.value)
+            #expect(await !bench.client.drain(within: .zero), "the operation is still under way")
+            _ = try await bench.client.within(operation).send(Bench.get)
+        }
+        #expect(await bench.client.drain(within: .zero))
+    }
+
+    @Test func anOperationWithinAnotherTellsBothWhoWatchThem() async throws {
+        let bench = Bench()
+        let told = Locked<[String]>([])
+        func note(_ name: String) -> @Sendable (RecoveryEvent) -> Void {
+            { event in
+                if case .attempt = event.kind { told.withLock { $0.append(name) } }
+            }
+        }
+        try await bench.client.operation(observer: note("outer")) { outer in
+            let client = bench.client.within(outer)
+            try await client.operation(observer: note("inner")) { inner in
+                _ = try await client.within(inner).send(Bench.get)
+            }
+            _ = try await client.send(Bench.get)
+        }
+        #expect(told.withLock { $0 } == ["inner", "outer", "outer"])
+    }
+
+    @Test func attemptsOfCallsAtTheSameTimeHaveNumbersOfTheirOwn() async throws {
+        let bench = Bench([], then: .status(200))
+        try await bench.client.operation { operation in
+            let client = bench.client.within(operation)
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<20 { group.addTask { _ = try await client.send(Bench.get) } }
+                try await group.waitForAll()
+            }
+        }
+        let numbers = bench.events.events.compactMap { event in
+            if case .attempt(let number, _, _, _) = event.kind { number } else { nil }
+        }
+        #expect(numbers.sorted() == Array(1...20))
+        #expect(bench.events.words.last == "done ok 20")
     }
 
     @Test func whatDoesNotEndInTimeIsCutOff() async throws {

@@ -76,8 +76,8 @@ import Testing
 
     @Test func whatOthersCouldUseIsGivenBackForAWait() async throws {
         let slot = Recorder(
-            .go(AdmissionPermit("slot", isKeptWhileWaiting: false)),
-            .go(AdmissionPermit("slot", isKeptWhileWaiting: false))
+            .go(AdmissionPermit("slot", kept: .whileDue)),
+            .go(AdmissionPermit("slot", kept: .whileDue))
         )
         let place = Recorder(.go(AdmissionPermit("place")))
         let rate = Recorder(.wait(.seconds(3), because: Outcome(.rateLimited)))

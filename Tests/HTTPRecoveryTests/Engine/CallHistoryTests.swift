@@ -14,6 +14,15 @@ import Testing
         func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult { .repaired }
     }
 
+    /// Waits for so long, whatever else is said.
+    private struct Patient: RecoveryPolicy {
+        static let delay = Duration.seconds(7)
+
+        func decide(_ situation: Situation) -> Decision {
+            situation.wasSent && situation.outcome.kind == .notFound ? .retry(after: Self.delay) : .pass
+        }
+    }
+
     /// What a call lives in: a server, admissions, a clock; all of it drawn from one seed.
     private struct World {
         let random: ByteMutator
@@ -25,12 +34,14 @@ import Testing
         var isPaid = false
         /// When the gate opens.
         var opensAt = Duration.zero
+        /// When the next attempt is due, by a policy whose delay is known.
+        var dueAt = Duration.zero
         var attempts = 0
         var repairs = 0
         var entries: [CallRecording.Entry] = []
 
         static let policies: [any RecoveryPolicy] =
-            [RateLimitBackoff(), LockoutWait(atMost: .seconds(50)), Mends(), TransientRetry()]
+            [Patient(), RateLimitBackoff(), LockoutWait(atMost: .seconds(50)), Mends(), TransientRetry()]
 
         init(seed: UInt64) {
             random = ByteMutator(seed: seed)
@@ -72,7 +83,8 @@ import Testing
                 }
             case .call, .repair: break
             }
-            guard isDue else { return .admitted }
+            // Who has not heard of plans says something to one too.
+            if !isDue, random.below(3) > 0 { return .admitted }
             if opensAt > now {
                 let hold = Outcome(.rateLimited, processed: .no, retryAfter: opensAt - now, remedies: [.wait])
                 return .held(because: hold, hasQueue: random.below(2) == 0)
@@ -85,6 +97,7 @@ import Testing
         /// What an attempt comes to.
         mutating func attempt(_ cause: AttemptCause) -> CallState.Event {
             #expect(opensAt <= now, "nothing goes out before the gate opens")
+            #expect(dueAt <= now, "nothing goes out before the decided delay is over")
             if attempts > 0, let remaining { #expect(remaining > .zero, "nothing is sent again past the deadline") }
             attempts += 1
             isPaid = false
@@ -92,6 +105,7 @@ import Testing
             guard random.below(4) > 0 else { return .succeeded }
             let outcome = outcome()
             if outcome.remedies.contains(.wait), let wait = outcome.retryAfter { opensAt = max(opensAt, now + wait) }
+            if outcome.kind == .notFound { dueAt = now + Patient.delay }
             let obstacle: StopReason? = random.below(6) == 0 ? .methodNotIdempotent : nil
             return .failed(outcome, obstacle: obstacle, hasQueue: random.below(2) == 0)
         }

@@ -59,7 +59,11 @@ extension Recovery {
         var state = CallState(rules: rules, method: HTTPRequest.Method(rawValue: recording.method) ?? .get)
         var steps: [CallReplay.Step] = []
         for entry in recording.entries {
-            guard let event = CallState.Event(recorded: entry.event) else { break }
+            guard let event = CallState.Event(recorded: entry.event) else {
+                // What cannot be read cannot be verified.
+                steps.append(CallReplay.Step(event: entry.event, recorded: entry.action, decided: "unreadable"))
+                break
+            }
             var random = entry.random[...]
             // What was not drawn then has no number now: any will show the difference.
             let action = state.next(

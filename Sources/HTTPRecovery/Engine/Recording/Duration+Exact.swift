@@ -1,7 +1,7 @@
 extension Duration {
-    /// The seconds as a decimal number without any loss, such as `2.5`.
+    /// The seconds as a decimal number without any loss, such as `2.5`; within zero and ``longest``.
     var exactText: String {
-        let (seconds, attoseconds) = max(self, .zero).components
+        let (seconds, attoseconds) = min(max(self, .zero), .longest).components
         guard attoseconds > 0 else { return String(seconds) }
         var digits = String(String(1_000_000_000_000_000_000 + attoseconds).dropFirst())
         while digits.utf8.last == UInt8(ascii: "0") { digits.removeLast() }

@@ -18,6 +18,8 @@ extension Outcome {
         add("credential", credential?.rawValue)
         add("code", code?.loggable)
         add("subcode", subcode?.loggable)
+        // Whether there was an advice can decide; what it says is the provider's.
+        if let advice { members.append(.init("advice", advice.redacted())) }
         if let status { members.append(.init("status", .number(JSONNumber(status)))) }
         if let error = transportError {
             add("transport", error.code.rawValue)
@@ -52,6 +54,7 @@ extension Outcome {
         credential = json["credential"]?.string.flatMap { CredentialKind(rawValue: $0) }
         code = json["code"]?.string
         subcode = json["subcode"]?.string
+        advice = json["advice"]
         status = json["status"]?.number.flatMap { Int(exactly: $0.saturatedInt) }
         if let code = json["transport"]?.string,
             let certainty = json["certainty"]?.string.flatMap({ TransportError.Certainty(rawValue: $0) })
