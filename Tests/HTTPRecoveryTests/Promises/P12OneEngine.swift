@@ -89,7 +89,6 @@ import Testing
             "HTTPRecovery/Guards/Redirects.swift": "each hop is another request, charged and recovered by the engine",
             "FacebookAuth/Facebook+Batch.swift": "each part of a batch is sent once",
             "FacebookAuth/Facebook.swift": "a device login that ran out begins anew: another code for the person",
-            "ForgeRockAuth/ForgeRock+Requests.swift": "a renewed token, an advice that was followed: once each",
             "ForgeRockAuth/SignIn/ForgeRockSignInMachine+Steps.swift": "each step of a journey is another question",
             "AuthRecovery/SignIn/SignInFlow.swift": "each move of a sign-in is another step",
             "ClerkAuth/SignOut/PendingSignOuts.swift": "each session is ended once",
