@@ -81,6 +81,16 @@ import Testing
         #expect(try files(with: "@TaskLocal", "TaskLocal<", except: [:]) == [])
     }
 
+    /// What is done for nobody's call would be seen under no number, and keep to nobody's bounds.
+    @Test func noCallIsMadeUp() throws {
+        let strangers = try files(
+            with: "CallRecord()",
+            "call: 0",
+            except: ["HTTPRecovery/Pipeline/Runtime.swift": "the health of the shared store, which belongs to no call"]
+        )
+        #expect(strangers == [])
+    }
+
     /// A loop with a request in it is a plan of an operation, or says here why it repeats nothing.
     @Test func nobodyElseSendsInALoop() throws {
         let allowed = [
