@@ -3,68 +3,52 @@ import HTTPRecovery
 import HTTPTypes
 
 extension Facebook {
-    /// Makes a call, and does what can be done where its token is refused.
+    /// Makes a call, and where nobody is signed in (any more), signs in and makes it once more.
     ///
-    /// - Parameter earlier: What an earlier part of the same work has presented its token with: it goes on for the same
-    ///   person only.
+    /// - Parameters:
+    ///   - token: Which token is presented; what is done where the stored one is refused is a policy of the call.
+    ///   - responder: Signs in; nil leaves that to the caller.
+    ///   - earlier: What an earlier part of the same work has presented its token with: it goes on for the same person
+    ///     only.
     func recovering<Value: Sendable>(
         _ token: FacebookToken,
         _ responder: (any ChallengeResponder)?,
         continuing earlier: FacebookAuthorization? = nil,
         _ call: (FacebookAuthorization, GraphAPI) async throws -> Value
     ) async throws -> Value {
-        if token == .stored {
-            let held = try await api.store.read().credentials.accessToken
-            guard held?.isEmpty == false else {
-                guard let responder, api.configuration.recoversFromErrors else { throw RecoveryError.signedOut }
-                _ = try await signIn(answering: responder)
-                return try await call(FacebookAuthorization(api, token: token), api)
-            }
-        } else if token != .none, token.given(by: api.app) == nil {
+        if token != .stored, token != .none, token.given(by: api.app) == nil {
             throw RecoveryError.missing(token == .client ? "client_token" : "client_secret")
         }
-        let authorization = earlier ?? FacebookAuthorization(api, token: token)
-        do {
-            return try await call(authorization, api)
-        } catch let error as RecoveryError where error.isDefiniteRefusal && token == .stored {
-            guard let presented = authorization.presented else { throw error }
-            try await api.settle(error, presented)
-            // The refusal says that nothing was done, so the call goes out once more under a token that is there now.
-            let present = try await api.store.read().credentials
-            if present.accessToken == nil {
-                guard let responder, api.configuration.recoversFromErrors else { throw Self.conclusion(of: error) }
-                let session = try await signIn(answering: responder)
-                let isOther = presented.userID.map { id in session.user.map { $0.id != id } ?? false } ?? false
-                if isOther { throw Self.mismatch(after: error) }
-            } else if !api.configuration.recoversFromErrors {
-                throw error
-            } else if let id = presented.userID {
-                let known: String
-                if let id = present.facebookUserID { known = id } else { known = try await api.profile().id }
-                if known != id { throw Self.mismatch(after: error) }
-            }
-            return try await call(FacebookAuthorization(api, token: token), api)
+        let first = earlier ?? FacebookAuthorization(api, token: token)
+        guard let responder, token == .stored, api.configuration.recoversFromErrors else {
+            if token == .stored { try await api.requireToken() }
+            return try await call(first, api)
         }
-    }
-
-    private static func conclusion(of error: RecoveryError) -> RecoveryError {
-        var error = error
-        error.outcome.kind = .reauthenticationRequired
-        error.outcome.remedies = [.reauthenticate]
-        return error
-    }
-
-    private static func mismatch(after error: RecoveryError) -> RecoveryError {
-        var error = error
-        error.outcome.kind = .stateConflict
-        error.outcome.remedies = [.restartFlow]
-        error.outcome.tokenAction = .keep
-        error.reason = .identityChanged
-        return error
+        return try await api.client.attended(
+            first,
+            where: { $0.kind == .reauthenticationRequired },
+            send: { authorization, operation in
+                let api = api.within(operation)
+                try await api.requireToken()
+                return try await call(authorization, api)
+            },
+            asking: { error in
+                let session = try await signIn(answering: responder)
+                if let id = first.presented?.userID, let other = session.user?.id, other != id {
+                    throw error.ofAnotherPerson
+                }
+                return FacebookAuthorization(api, token: token)
+            }
+        )
     }
 }
 
 extension GraphAPI {
+    /// - Throws: `RecoveryError` of the kind `reauthentication_required` where no token is stored.
+    fileprivate func requireToken() async throws {
+        guard try await store.read().credentials.accessToken?.isEmpty == false else { throw RecoveryError.signedOut }
+    }
+
     /// Asks what Facebook knows of a token.
     func inspect(_ token: Secret) async throws -> FacebookTokenInfo {
         guard let own = app.token else { throw RecoveryError.missing("client_secret") }

@@ -104,8 +104,7 @@ extension Facebook {
     @discardableResult
     public func refresh() async throws -> FacebookSession {
         guard api.app.secret != nil else { throw RecoveryError.missing("client_secret") }
-        let context = CallContext(runtime: api.client.runtime)
-        let stored = try await tokens.renew(context).credentials
+        let stored = try await api.client.operation { try await tokens.renew($0.context).credentials }
         return FacebookSession(
             user: stored.facebookProfile.flatMap { FacebookUser($0) },
             expiresAt: stored.expiresAt
@@ -130,23 +129,24 @@ extension Facebook {
     /// - Throws: `RecoveryError` when the server was to be told and could not be; the token is still held then.
     ///   `CancellationError` as soon as the task is cancelled.
     public func signOut(revoking: Bool = false) async throws {
-        let held = try await api.store.read().credentials
-        guard let version = held.version(of: .access) else {
-            try await api.store.update { $0.facebookProfile = nil }
-            return
-        }
-        if revoking {
-            do {
-                _ = try await api.send(
-                    GraphAPI.Call(method: .delete, path: "me/permissions", resend: .replayable)
-                )
-            } catch let error as RecoveryError
-                where error.kind == .credentialRejected || error.kind == .reauthenticationRequired
-            {
-                // The token is dead already, which is what was wanted.
+        try await api.client.operation { operation in
+            let held = try await api.store.read().credentials
+            guard let version = held.version(of: .access) else {
+                try await api.store.update { $0.facebookProfile = nil }
+                return
             }
+            if revoking {
+                do {
+                    let call = GraphAPI.Call(method: .delete, path: "me/permissions", resend: .replayable)
+                    _ = try await api.within(operation).send(call)
+                } catch let error as RecoveryError
+                    where error.kind == .credentialRejected || error.kind == .reauthenticationRequired
+                {
+                    // The token is dead already, which is what was wanted.
+                }
+            }
+            if try await api.store.clear(ifVersion: version, keepsProfile: false) { operation.emit(.clear(.access)) }
         }
-        if try await api.store.clear(ifVersion: version, keepsProfile: false) { api.emitClear() }
     }
 
     /// The vendor's table of errors as the servers send it for the app, over the one that its SDKs build in.

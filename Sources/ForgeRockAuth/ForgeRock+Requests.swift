@@ -5,9 +5,10 @@ public import HTTPTypes
 extension ForgeRock {
     /// Sends a request with what is held: the session's cookie, and the access token where there is one.
     ///
-    /// An access token that was refused is renewed once, a policy's advice is followed once where somebody can answer,
-    /// and each time the request is replayed. Where the server says that the session is dead, it is removed and the
-    /// error says that a person has to sign in.
+    /// An access token that was refused is renewed once and the request replayed within the call. A policy's advice is
+    /// followed once where somebody can answer: they have all the time they need, and what is sent then is a call with
+    /// bounds of its own. Where the server says that the session is dead, it is removed and the error says that a person
+    /// has to sign in.
     ///
     /// The field `x-authenticate-response: header` goes along, so that a gateway answers with an advice in a field rather
     /// than with a redirect to a page; whoever does not know the field ignores it. A value among the further fields
@@ -37,40 +38,20 @@ extension ForgeRock {
         if !headerFields.contains(Self.authenticateResponse) {
             request.headerFields[Self.authenticateResponse] = "header"
         }
-        var (hasRenewed, hasSteppedUp) = (false, false)
-        while true {
-            let held = try await api.tokens.read().credentials
-            let calls = CallNumber()
-            do {
-                return try await attempt(request, body, held, calls)
-            } catch let error as RecoveryError {
-                if error.kind == .stepUpRequired, !hasSteppedUp, let responder, body?.canBeRead ?? true,
-                    let advice = error.outcome.advice.flatMap({ PolicyAdvice($0) })
-                {
-                    hasSteppedUp = true
-                    try await follow(advice, answering: responder, callbacks: callbacks, options: options)
-                    advice.amend(&request)
-                } else if error.kind == .credentialRejected, error.outcome.credential == .access, !hasRenewed,
-                    oauth != nil, body?.canBeRead ?? true
-                {
-                    hasRenewed = true
-                    try await renew(held, after: error)
-                } else if error.refusesSession, let token = held.ssoToken {
-                    if error.outcome.tokenAction == .clear {
-                        try await api.forget(session: token, call: calls.latest)
-                    } else if try await mayLive(token) {
-                        // The refusal has another reason than the session.
-                        throw error
-                    }
-                    var conclusion = error
-                    conclusion.outcome.kind = .reauthenticationRequired
-                    conclusion.outcome.remedies = [.reauthenticate]
-                    throw conclusion
-                } else {
-                    throw error
-                }
+        guard let responder else { return try await attempt(request, body, api) }
+        let first = request
+        return try await api.client.attended(
+            request,
+            where: { $0.policyAdvice != nil && body?.canBeRead ?? true },
+            send: { try await attempt($0, body, api.within($1)) },
+            asking: { error in
+                var request = first
+                guard let advice = error.policyAdvice else { return request }
+                try await follow(advice, answering: responder, callbacks: callbacks, options: options)
+                advice.amend(&request)
+                return request
             }
-        }
+        )
     }
 
     /// Where a gateway puts its advice.
@@ -98,61 +79,61 @@ extension ForgeRock {
         return request.path ?? "/"
     }
 
-    /// Whether a session may be alive, as far as the server can be asked; one that is over is removed from the store.
-    private func mayLive(_ token: Secret) async throws -> Bool {
-        do {
-            return try await api.information(on: token) != nil
-        } catch is RecoveryError {
-            try Task.checkCancellation()
-            return true
-        }
-    }
-
-    private func attempt(
-        _ request: HTTPRequest,
-        _ body: HTTPBody?,
-        _ held: Credentials,
-        _ calls: CallNumber
-    ) async throws -> Response {
+    private func attempt(_ request: HTTPRequest, _ body: HTTPBody?, _ api: ForgeRockAPI) async throws -> Response {
+        let held = try await api.tokens.read().credentials
         let isUserInfo = request.pathWithoutQuery.hasSuffix("/userinfo")
         var layers: [any Middleware] = isUserInfo ? api.interception(of: .userInfo) : []
+        var policies: [any RecoveryPolicy] = []
         let usesToken = oauth != nil && (held.accessToken != nil || held.refreshToken != nil)
-        if usesToken { layers.append(Authorization(tokenManager, audience: [api.server.origin])) }
-        if let token = held.ssoToken, !isUserInfo {
-            layers.append(
-                SessionCookieLayer(
-                    origin: api.server.origin,
-                    cookieName: try await api.sessionCookieName(),
-                    token: token,
-                    isPresented: !usesToken
+        if usesToken {
+            layers.append(Authorization(tokenManager, audience: [api.server.origin]))
+            policies.append(SessionRenewal(tokenManager) { $0.credential == .access })
+        }
+        if let token = held.ssoToken {
+            policies.append(api.settling(token))
+            if !isUserInfo {
+                layers.append(
+                    SessionCookieLayer(
+                        origin: api.server.origin,
+                        cookieName: try await api.sessionCookieName(),
+                        token: token,
+                        isPresented: !usesToken
+                    )
+                )
+            }
+        }
+        do {
+            return try await api.client.send(
+                request,
+                body: body,
+                options: RequestOptions(
+                    classifier: ForgeRockClassifier(),
+                    presents: usesToken ? .access : held.ssoToken == nil ? nil : .session,
+                    attemptLayers: layers,
+                    policies: policies
                 )
             )
-        }
-        return try await api.client.send(
-            request,
-            body: body,
-            options: RequestOptions(
-                classifier: ForgeRockClassifier(),
-                presents: usesToken ? .access : held.ssoToken == nil ? nil : .session,
-                attemptLayers: layers,
-                observer: { calls.observe($0) }
-            )
-        )
-    }
-
-    /// Renews the access token, unless somebody has done so since; where nothing renews it, it is removed.
-    private func renew(_ held: Credentials, after refusal: RecoveryError) async throws {
-        let present = try await api.tokens.read().credentials
-        if present.accessToken != nil, present.accessToken != held.accessToken { return }
-        do {
-            _ = try await tokenManager.renew(callContext())
-        } catch let error as RecoveryError where error.kind == .reauthenticationRequired {
-            if refusal.outcome.tokenAction == .clear, let version = held.version(of: .access),
-                error.reason != .renewalInDoubt
-            {
-                _ = try await api.tokens.clear(.access, ifVersion: version)
-            }
+        } catch var error as RecoveryError where error.leavesSessionOpen {
+            // The engine repairs nothing for a request that must not be replayed; a session that is over is over all the
+            // same.
+            guard let token = held.ssoToken else { throw error }
+            let (api, outcome) = (api, error.outcome)
+            let end = try await api.client.operation { try await api.settle(token, after: outcome, $0.context) }
+            if case .failed(let conclusion, _, _) = end { error.outcome = conclusion }
             throw error
         }
+    }
+}
+
+extension RecoveryError {
+    /// Whether the session was refused, and the call has not found out what became of it though there was time.
+    fileprivate var leavesSessionOpen: Bool {
+        let isSettled = history.steps.contains(.repair(name: ForgeRockAPI.settlingName, succeeded: false))
+        return refusesSession && !isSettled && reason != .deadlinePassed
+    }
+
+    /// What a policy wants done before it allows the request; nil where it is something else that is wrong.
+    fileprivate var policyAdvice: PolicyAdvice? {
+        kind == .stepUpRequired ? outcome.advice.flatMap { PolicyAdvice($0) } : nil
     }
 }

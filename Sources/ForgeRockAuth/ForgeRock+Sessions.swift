@@ -35,7 +35,7 @@ extension ForgeRock {
     ///   sign in. An outage clears nothing.
     public func refresh() async throws {
         if oauth != nil {
-            _ = try await tokenManager.renew(callContext())
+            _ = try await api.client.operation { try await tokenManager.renew($0.context) }
         } else if try await !extendSession() {
             throw Self.signedOut
         }
@@ -74,15 +74,13 @@ extension ForgeRock {
     ///   failure of the renewal where that is what went wrong.
     public func accessToken() async throws -> Secret {
         let held = try await api.tokens.read().credentials
-        let present =
+        let present = try await api.client.operation { operation in
             held.accessToken?.isEmpty == false
-            ? try await tokenManager.credentials(for: callContext()) : try await tokenManager.renew(callContext())
+                ? try await tokenManager.credentials(for: operation.context)
+                : try await tokenManager.renew(operation.context)
+        }
         guard let token = present.credentials.accessToken else { throw Self.signedOut }
         return token
-    }
-
-    func callContext() -> CallContext {
-        CallContext(runtime: api.client.runtime)
     }
 
     static var signedOut: RecoveryError {

@@ -17,7 +17,7 @@ extension Okta {
         do {
             if let app = api.configuration.app {
                 guard held.accessToken != nil || held.refreshToken != nil else { return nil }
-                return try await currentTokens(of: app)
+                return try await api.client.operation { try await currentTokens(of: app, in: $0) }
             }
             guard held.sessionID != nil else { return nil }
             return try await currentOrgSession()
@@ -49,8 +49,9 @@ extension Okta {
     @discardableResult
     public func refresh() async throws -> OktaSession {
         guard api.configuration.app == nil else {
-            let context = CallContext(runtime: api.client.runtime)
-            return Self.session(of: try await tokens.renew(context).credentials)
+            return try await api.client.operation { operation in
+                Self.session(of: try await tokens.renew(operation.context).credentials)
+            }
         }
         let call = OktaAPI.Call(
             request: api.org.request(.post, path: "/api/v1/sessions/me/lifecycle/refresh"),
@@ -68,27 +69,7 @@ extension Okta {
     /// - Throws: `RecoveryError` when the server could not be told; the store still holds them then, so that signing out
     ///   can be tried again. `CancellationError` as soon as the task is cancelled.
     public func signOut() async throws {
-        let held = try await tokens.store.read().credentials
-        if let app = api.configuration.app {
-            let oauth = try app.oauth(at: api.org, client: api.client)
-            if let token = held.refreshToken { try await oauth.revoke(token, hint: .refresh) }
-            if let token = held.accessToken { try await oauth.revoke(token, hint: .access) }
-            try await forget(.refresh, of: held)
-            try await forget(.access, of: held)
-        }
-        guard held.sessionID != nil else { return }
-        do {
-            let call = OktaAPI.Call(
-                request: api.org.request(.delete, path: "/api/v1/sessions/me"),
-                resend: .replayable,
-                purpose: .plain,
-                layers: [OktaSessionCookie(tokens: tokens.store)]
-            )
-            _ = try await api.send(call)
-        } catch let error as RecoveryError where Self.saysGone(error) {
-            // That is what was wanted.
-        }
-        try await forget(.session, of: held)
+        try await api.client.operation { try await signOut(in: $0) }
     }
 
     // MARK: How
@@ -107,38 +88,33 @@ extension Okta {
         call.layers =
             kind == .session
             ? [OktaSessionCookie(tokens: tokens.store)] : [Authorization(tokens, audience: [api.org.origin])]
-        do {
-            return try await api.send(call)
-        } catch let error as RecoveryError where error.kind == .credentialRejected {
-            guard let credential = error.outcome.credential, credential == kind, error.outcome.tokenAction == .clear
-            else {
-                throw error
-            }
-            // Where the client's own policies have renewed it already, a fresh one was refused.
-            guard !error.history.hasRepair else { throw error }
-            return try await replay(call, after: error, presented: held)
-        }
+        // Okta's codes say which credential is over, with a 401, a 403 or a 404 alike.
+        call.policies = [SessionRenewal(tokens) { $0.credential == kind && $0.tokenAction == .clear }]
+        return try await api.send(call)
     }
 
-    /// Does what can be done about a refused credential, and sends the request once more.
-    private func replay(
-        _ call: OktaAPI.Call,
-        after error: RecoveryError,
-        presented held: Credentials
-    ) async throws -> Response {
-        let kind = call.presents ?? .session
-        let presented = PresentedCredential(kind: kind, version: held.version(of: kind) ?? 0)
-        let context = CallContext(runtime: api.client.runtime)
-        switch try await tokens.repair(presented, after: error.outcome, context: context) {
-        case .failed(let outcome, let reason, let cause):
-            var failed = error
-            (failed.outcome, failed.reason, failed.cause) = (outcome, reason, cause)
-            failed.retryAfter = (cause as? RecoveryError)?.retryAfter ?? outcome.statedWait
-            failed.retryAt = failed.retryAfter.map { api.client.runtime.time.wallTime.advanced(by: $0) }
-            throw failed
-        default:
-            return try await api.send(call)
+    private func signOut(in operation: RecoveryOperation) async throws {
+        let held = try await tokens.store.read().credentials
+        if let app = api.configuration.app {
+            let oauth = try app.oauth(at: api.org, client: api.client.within(operation))
+            if let token = held.refreshToken { try await oauth.revoke(token, hint: .refresh) }
+            if let token = held.accessToken { try await oauth.revoke(token, hint: .access) }
+            try await forget(.refresh, of: held, in: operation)
+            try await forget(.access, of: held, in: operation)
         }
+        guard held.sessionID != nil else { return }
+        do {
+            let call = OktaAPI.Call(
+                request: api.org.request(.delete, path: "/api/v1/sessions/me"),
+                resend: .replayable,
+                purpose: .plain,
+                layers: [OktaSessionCookie(tokens: tokens.store)]
+            )
+            _ = try await api.within(operation).send(call)
+        } catch let error as RecoveryError where Self.saysGone(error) {
+            // That is what was wanted.
+        }
+        try await forget(.session, of: held, in: operation)
     }
 
     private func currentOrgSession() async throws -> OktaSession {
@@ -160,14 +136,13 @@ extension Okta {
         return session
     }
 
-    private func currentTokens(of app: OktaApp) async throws -> OktaSession? {
-        let context = CallContext(runtime: api.client.runtime)
-        let held = try await tokens.credentials(for: context).credentials
+    private func currentTokens(of app: OktaApp, in operation: RecoveryOperation) async throws -> OktaSession? {
+        let held = try await tokens.credentials(for: operation.context).credentials
         guard let token = held.accessToken else { return nil }
-        let introspection = try await app.oauth(at: api.org, client: api.client).introspect(token, hint: .access)
+        let oauth = try app.oauth(at: api.org, client: api.client.within(operation))
+        let introspection = try await oauth.introspect(token, hint: .access)
         guard introspection.isActive else {
-            let version = held.version(of: .access) ?? 0
-            if try await tokens.store.clear(.access, ifVersion: version) { emitClear(.access) }
+            try await forget(.access, of: held, in: operation)
             return nil
         }
         var session = Self.session(of: held)
@@ -187,14 +162,13 @@ extension Okta {
         )
     }
 
-    private func forget(_ kind: Outcome.CredentialKind, of held: Credentials) async throws {
+    private func forget(
+        _ kind: Outcome.CredentialKind,
+        of held: Credentials,
+        in operation: RecoveryOperation
+    ) async throws {
         guard let version = held.version(of: kind) else { return }
-        if try await tokens.store.clear(kind, ifVersion: version) { emitClear(kind) }
-    }
-
-    private func emitClear(_ kind: Outcome.CredentialKind) {
-        let runtime = api.client.runtime
-        runtime.events.emit(RecoveryEvent(call: 0, time: runtime.time.now, kind: .clear(kind)))
+        if try await tokens.store.clear(kind, ifVersion: version) { operation.emit(.clear(kind)) }
     }
 
     /// Whether an error says that there is no such session any more.
@@ -204,12 +178,5 @@ extension Okta {
         case .reauthenticationRequired: true
         default: false
         }
-    }
-}
-
-extension History {
-    /// Whether the call was repaired, or its repair tried.
-    fileprivate var hasRepair: Bool {
-        steps.contains { if case .repair = $0 { true } else { false } }
     }
 }

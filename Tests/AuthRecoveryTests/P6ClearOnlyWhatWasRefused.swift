@@ -164,6 +164,23 @@ import Testing
             return
         }
     }
+
+    /// Where a provider's codes say more than HTTP does, they decide.
+    @Test func aProvidersRuleDecidesInsteadOfTheStatus() {
+        var forbidden = Outcome(.credentialRejected, processed: .no, remedies: [.reauthenticate], status: 403)
+        (forbidden.credential, forbidden.tokenAction) = (.session, .clear)
+        let ruled = SessionRenewal(TokenManager(store: InMemoryTokenStore())) { $0.credential == .session }
+        func answers(_ policy: SessionRenewal, _ outcome: Outcome) -> Bool {
+            if case .repair = policy.decide(Situation(outcome: outcome)) { true } else { false }
+        }
+        #expect(answers(ruled, forbidden))
+        #expect(!answers(SessionRenewal(InMemoryTokenStore()), forbidden))
+        forbidden.credential = .access
+        #expect(!answers(ruled, forbidden))
+        forbidden.credential = .session
+        forbidden.kind = .permissionDenied
+        #expect(!answers(ruled, forbidden), "no rule makes a refusal of something else")
+    }
 }
 
 @Suite struct LockoutLedgerTests {

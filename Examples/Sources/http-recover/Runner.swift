@@ -53,9 +53,12 @@ final class Runner: Sendable {
         let client = makeClient(transport, runtime, tokens)
         runtime.events.observe { [log, summary, terminal] event in
             if let notice = StoreNotice.line(event) { return terminal.tell(notice) }
-            // What is done for a call, as a renewal is, appears under its number.
+            // What is done for a call, as a renewal is, appears under its number; its end is not the call's.
             var event = event
-            event.call = event.parent ?? event.call
+            if let call = event.parent {
+                if case .done = event.kind { return }
+                event.call = call
+            }
             log.write(event)
             timeline?.note(event)
             progress.note(event)

@@ -5,14 +5,30 @@ public import HTTPRecovery
 /// Where nothing renews it, it is cleared. Only the credential that was presented is touched: a late refusal of an old
 /// one never clears a newer one. Nothing is renewed or cleared on outages, throttles, missing permissions or answers
 /// that cannot be read, since those refuse no credential.
+///
+/// All that replays a refused credential, the providers' own calls too, is this policy with its one repair; a provider
+/// says which refusals it answers, and what else has to be settled about them.
 public struct SessionRenewal: RecoveryPolicy {
-    private let tokens: TokenManager
+    private let isAnswered: @Sendable (Outcome) -> Bool
+    private let repair: SettleRefusal
 
     /// Creates the policy.
     ///
-    /// - Parameter tokens: Keeps the credentials that ``Authorization`` attaches; the same manager.
-    public init(_ tokens: TokenManager) {
-        self.tokens = tokens
+    /// - Parameters:
+    ///   - tokens: Keeps the credentials that ``Authorization`` attaches; the same manager.
+    ///   - isAnswered: Which refusals a cleared or newer credential can answer; asked about outcomes of the kind
+    ///     `credential_rejected` alone. Default: ``canBeAnswered(_:)``.
+    public init(
+        _ tokens: TokenManager,
+        where isAnswered: @escaping @Sendable (Outcome) -> Bool = Self.canBeAnswered
+    ) {
+        self.init(where: isAnswered) { outcome, context in
+            guard let presented = context.record.presented else {
+                // Nothing of ours was shown, so nothing of ours can be renewed.
+                return .reauthenticationRequired(after: outcome)
+            }
+            return try await tokens.repair(presented, after: outcome, context: context)
+        }
     }
 
     /// Creates the policy for credentials that nothing renews: a refused one is cleared.
@@ -22,30 +38,52 @@ public struct SessionRenewal: RecoveryPolicy {
         self.init(TokenManager(store: store))
     }
 
+    /// Creates the policy for a credential of which a provider knows more than its manager.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the repair in histories; a call performs one of a name.
+    ///   - isAnswered: Which refusals it answers.
+    ///   - settle: Finds out what became of the credential, clears it if it is still the one that was refused, and says
+    ///     whether a replay makes sense. What it throws as a `RecoveryError` is what the call comes to.
+    package init(
+        named name: String = Self.repairName,
+        where isAnswered: @escaping @Sendable (Outcome) -> Bool,
+        settling settle: @escaping @Sendable (Outcome, CallContext) async throws -> RepairResult
+    ) {
+        self.isAnswered = isAnswered
+        repair = SettleRefusal(name: name, settle: settle)
+    }
+
+    /// Whether a refusal that says no more than HTTP does is one that a cleared or newer credential can answer.
+    ///
+    /// It is definite, or names a renewal as its remedy. A 403 is about what the credential may do, whatever word comes
+    /// with it; a provider whose own codes say otherwise has a rule of its own.
+    public static func canBeAnswered(_ outcome: Outcome) -> Bool {
+        outcome.status != 403 && (outcome.tokenAction == .clear || outcome.remedies.contains(.refreshCredential))
+    }
+
     /// Repairs refused credentials, where the refusal is one that a cleared or newer credential can answer.
     public func decide(_ situation: Situation) -> Decision {
         let outcome = situation.outcome
-        // A 403 is about what the credential may do, whatever word comes with it.
-        guard situation.wasSent, outcome.kind == .credentialRejected, outcome.status != 403,
-            outcome.tokenAction == .clear || outcome.remedies.contains(.refreshCredential)
-        else { return .pass }
-        return .repair(RefreshCredential(tokens: tokens))
+        guard situation.wasSent, outcome.kind == .credentialRejected, isAnswered(outcome) else { return .pass }
+        return .repair(repair)
     }
 
     /// The name of the repair in histories.
-    static let repairName = "refresh_credential"
+    package static let repairName = "refresh_credential"
 
-    private struct RefreshCredential: Repair {
-        let tokens: TokenManager
-
-        var name: String { SessionRenewal.repairName }
+    private struct SettleRefusal: Repair {
+        let name: String
+        let settle: @Sendable (Outcome, CallContext) async throws -> RepairResult
 
         func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult {
-            guard let presented = context.record.presented else {
-                // Nothing of ours was shown, so nothing of ours can be renewed.
-                return .reauthenticationRequired(after: outcome)
+            do {
+                return try await settle(outcome, context)
+            } catch let error as RecoveryError {
+                var outcome = error.outcome
+                outcome.retryAfter = error.retryAfter ?? outcome.retryAfter
+                return .failed(outcome, reason: error.reason, cause: error.cause)
             }
-            return try await tokens.repair(presented, after: outcome, context: context)
         }
     }
 }

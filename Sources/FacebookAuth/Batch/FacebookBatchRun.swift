@@ -23,7 +23,7 @@ struct FacebookBatchRun {
             case .send(let indices): try await sendOnce(indices, in: operation)
             }
         }
-        try await settle(&result)
+        try await settle(&result, in: operation)
         return result.answers.map { answer in
             answer ?? FacebookBatchAnswer(outcome: Self.missing, head: nil, body: .empty, attempts: 1)
         }
@@ -137,12 +137,13 @@ struct FacebookBatchRun {
     // MARK: The token of the batch
 
     /// Finds out, once, what becomes of the token of the batch where it was refused, and tells those that it concerns.
-    private func settle(_ result: inout FacebookBatchPlan.Result) async throws {
+    private func settle(_ result: inout FacebookBatchPlan.Result, in operation: RecoveryOperation) async throws {
         guard let refusal = result.refusal, let outcome = result.answers[refusal.index]?.outcome,
-            outcome.isDefiniteRefusal
+            outcome.isDefiniteRefusal, let version = refusal.presented.version
         else { return }
         do {
-            try await api.settle(RecoveryError(outcome: outcome, reason: .notRecoverable), refusal.presented)
+            let error = RecoveryError(outcome: outcome, reason: .notRecoverable)
+            if try await api.within(operation).settle(error, version: version) { operation.emit(.clear(.access)) }
         } catch let error where !(error is CancellationError) {
             // Where Facebook has said how it stands with the token, that holds for all; else it only stays.
             let told = (error as? RecoveryError).flatMap { $0.cause == nil ? $0.outcome : nil }

@@ -31,19 +31,20 @@ final class FacebookAuthorization: Middleware {
         next: Next
     ) async throws -> Response {
         // A token goes to Graph, and nowhere else.
-        guard Origin(of: request) == api.server.origin, let presented = try await current(context) else {
+        guard Origin(of: request) == api.server.origin, var presented = try await current(context) else {
             return try await next(request, body: body, context: context)
         }
-        if let first = self.presented?.userID ?? context.record.presented?.identity, let now = presented.userID,
-            first != now
-        {
+        let first = self.presented?.userID ?? context.record.presented?.identity
+        if let first, let now = presented.userID, first != now {
             throw RecoveryError(
                 outcome: Outcome(.stateConflict, processed: .no, remedies: [.restartFlow]),
                 reason: .identityChanged,
                 history: context.record.history
             )
         }
-        latest.withLock { $0 = presented }
+        // Whose calls these are stays known where a newer token does not tell.
+        presented.userID = presented.userID ?? first
+        latest.withLock { [presented] in $0 = presented }
         var (request, context) = (request, context)
         if let version = presented.version {
             context.present(PresentedCredential(kind: .access, version: version, identity: presented.userID))

@@ -46,13 +46,22 @@ struct GraphAPI: Sendable {
         return api
     }
 
-    /// Performs a call.
+    /// Performs a call; a token that is refused is its caller's affair.
     func send(_ call: Call) async throws -> Response {
-        try await send(call, authorization: FacebookAuthorization(self, token: call.token))
+        try await send(call, authorization: FacebookAuthorization(self, token: call.token), policies: [])
     }
 
-    /// Performs a call with an authorization that remembers what it has presented.
+    /// Performs a call with an authorization that remembers what it has presented; where that is the stored token and it
+    /// is refused, that is settled within the call.
     func send(_ call: Call, authorization: FacebookAuthorization) async throws -> Response {
+        try await send(call, authorization: authorization, policies: call.token == .stored ? [renewal] : [])
+    }
+
+    private func send(
+        _ call: Call,
+        authorization: FacebookAuthorization,
+        policies: [any RecoveryPolicy]
+    ) async throws -> Response {
         var request = call.request ?? server.request(call.method, path: call.path, query: call.query)
         request.headerFields[.accept] = "application/json"
         var body: HTTPBody?
@@ -74,7 +83,8 @@ struct GraphAPI: Sendable {
                 credentialID: try await credentialID(of: call.token),
                 app: app.id,
                 presents: call.presents ?? call.token.presents,
-                attemptLayers: [pacing.layer(recovers: configuration.recoversFromErrors), authorization],
+                attemptLayers: [pacing.learning, authorization],
+                policies: policies + (configuration.recoversFromErrors ? [] : [RecoveryOff()]),
                 admissions: [pacing]
             )
         )

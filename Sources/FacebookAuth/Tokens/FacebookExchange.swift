@@ -33,12 +33,9 @@ struct FacebookExchange: TokenRenewer {
             )
             return answer.merged(into: credentials)
         } catch let error as RecoveryError where error.isDefiniteRefusal {
-            let presented = FacebookAuthorization.Presented(
-                token: token,
-                version: credentials.version(of: .access),
-                userID: credentials.facebookUserID
-            )
-            try await api.settle(error, presented)
+            if let version = credentials.version(of: .access), try await api.settle(error, version: version) {
+                operation.emit(.clear(.access))
+            }
             throw error
         } catch let error as RecoveryError where error.kind == .credentialRejected {
             throw error.inDoubt

@@ -2,25 +2,53 @@ import AuthRecovery
 import HTTPRecovery
 
 extension GraphAPI {
+    /// What is done where the stored token is refused: one that is dead is removed, and the call goes out once more where
+    /// another one of the same person is there.
+    var renewal: SessionRenewal {
+        SessionRenewal(where: \.isDefiniteRefusal) { outcome, context in
+            guard let presented = context.record.presented else { return .failed(outcome, reason: .notRecoverable) }
+            let api = within(context.work)
+            let refusal = RecoveryError(outcome: outcome, reason: .notRecoverable)
+            if try await api.settle(refusal, version: presented.version) { context.emit(.clear(.access)) }
+            let present = try await store.read().credentials
+            let isOn = configuration.recoversFromErrors
+            if present.accessToken == nil {
+                var conclusion = outcome
+                (conclusion.kind, conclusion.remedies) = (.reauthenticationRequired, [.reauthenticate])
+                return .failed(conclusion, reason: isOn ? .repairFailed : .recoveryOff)
+            }
+            if !isOn { return .failed(outcome, reason: .recoveryOff) }
+            if let id = presented.identity {
+                let known: String
+                if let held = present.facebookUserID { known = held } else { known = try await api.profile().id }
+                if known != id { throw refusal.ofAnotherPerson }
+            }
+            return .repaired
+        }
+    }
+
     /// Finds out whether a refused token is dead, and removes it then, if it is still the current one.
     ///
     /// Without a finer code a refusal does not tell a dead token from one whose person has to settle something, so
     /// Facebook is asked where the app can ask.
     ///
+    /// - Parameters:
+    ///   - error: The refusal.
+    ///   - version: The version of the token that was refused.
+    /// - Returns: Whether it was removed.
     /// - Throws: `RecoveryError` where it is alive and the person has to do something, or it is not known to be dead.
-    func settle(_ error: RecoveryError, _ presented: FacebookAuthorization.Presented) async throws {
-        guard let version = presented.version else { return }
-        guard try await store.read().credentials.version(of: .access) == version else { return }
+    func settle(_ error: RecoveryError, version: UInt64) async throws -> Bool {
+        let held = try await store.read().credentials
+        guard held.version(of: .access) == version, let token = held.accessToken else { return false }
         var subcode = error.outcome.subcode
-        if error.outcome.isAmbiguousRefusal, let info = try await information(on: presented.token, after: error) {
+        if error.outcome.isAmbiguousRefusal, let info = try await information(on: token, after: error) {
             if info.isValid || info.needsPerson || info.refusal?.kind == .permissionDenied {
                 throw Self.alive(error, info)
             }
             subcode = info.refusal?.subcode ?? subcode
         }
         // Where only the access to the person's data has expired, they stay known.
-        let keepsProfile = subcode == "493"
-        if try await store.clear(ifVersion: version, keepsProfile: keepsProfile) { emitClear() }
+        return try await store.clear(ifVersion: version, keepsProfile: subcode == "493")
     }
 
     /// What Facebook knows of a token; nil where the app cannot ask, and without a finer code it counts as dead then.
@@ -47,16 +75,21 @@ extension GraphAPI {
         if let refusal = info.refusal, refusal.kind != .credentialRejected { error.outcome.take(refusal) }
         return error
     }
-
-    func emitClear() {
-        let runtime = client.runtime
-        runtime.events.emit(RecoveryEvent(call: 0, time: runtime.time.now, kind: .clear(.access)))
-    }
 }
 
 extension RecoveryError {
     /// Whether the presented token is refused, by a word that says so.
     var isDefiniteRefusal: Bool { outcome.isDefiniteRefusal }
+
+    /// The error where the call would go out for somebody else than at first.
+    var ofAnotherPerson: RecoveryError {
+        var error = self
+        error.outcome.kind = .stateConflict
+        error.outcome.remedies = [.restartFlow]
+        error.outcome.tokenAction = .keep
+        error.reason = .identityChanged
+        return error
+    }
 
     /// The error with a text that says no more than a bare refusal does.
     ///

@@ -18,6 +18,9 @@ public import HTTPTypes
 ///
 /// No credential is cleared on the way: a step-up that fails leaves everything as it was. A resource that advises again
 /// after it has been followed is not followed a second time.
+///
+/// The journey stands within the call's deadline. ``ForgeRock/send(_:path:body:headerFields:answering:callbacks:options:)``
+/// gives people the time they need.
 public struct StepUp: RecoveryPolicy {
     private let repair: Authentication
 

@@ -17,13 +17,57 @@ extension ForgeRockAPI {
     }
 
     /// Removes a session from the store, if it is still that one; other credentials stay.
-    func forget(session token: Secret, call: Int) async throws {
-        guard try await tokens.read().credentials.ssoToken == token else { return }
+    ///
+    /// - Returns: Whether it was removed.
+    private func remove(session token: Secret) async throws -> Bool {
+        guard try await tokens.read().credentials.ssoToken == token else { return false }
         try await tokens.update { credentials in
             if credentials.ssoToken == token { credentials.ssoToken = nil }
         }
+        return true
+    }
+
+    /// Removes a session from the store, and tells of it under the number of the call that has ended it.
+    func forget(session token: Secret, call: Int) async throws {
+        guard try await remove(session: token) else { return }
         let runtime = client.runtime
         runtime.events.emit(RecoveryEvent(call: call, time: runtime.time.now, kind: .clear(.session)))
+    }
+
+    /// What is done where the session is refused; nothing renews it, so nothing is replayed.
+    func settling(_ token: Secret) -> SessionRenewal {
+        SessionRenewal(
+            named: Self.settlingName,
+            where: { $0.credential == .session },
+            settling: { try await settle(token, after: $0, $1) }
+        )
+    }
+
+    /// The name of the repair in histories.
+    static let settlingName = "settle_session"
+
+    /// Removes a session that was refused and is over, and concludes that a person has to sign in.
+    ///
+    /// Where the refusal does not say so, the server is asked; a refusal that has another reason stays what it is.
+    func settle(_ token: Secret, after outcome: Outcome, _ context: CallContext) async throws -> RepairResult {
+        var conclusion = outcome
+        if outcome.tokenAction == .clear {
+            if try await remove(session: token) { context.emit(.clear(.session)) }
+        } else if try await within(context.work).mayLive(token) {
+            return .failed(outcome, reason: .notRecoverable)
+        }
+        conclusion.tokenAction = .clear
+        return .reauthenticationRequired(after: conclusion)
+    }
+
+    /// Whether a session may be alive, as far as the server can be asked; one that is over is removed from the store.
+    private func mayLive(_ token: Secret) async throws -> Bool {
+        do {
+            return try await information(on: token) != nil
+        } catch is RecoveryError {
+            try Task.checkCancellation()
+            return true
+        }
     }
 
     /// A call about the session itself.

@@ -23,6 +23,8 @@ struct OktaAPI: Sendable {
         /// Whether a lockout of the account holds the call.
         var isAttempt = false
         var layers: [any Middleware] = []
+        /// Policies of the call, asked before all others.
+        var policies: [any RecoveryPolicy] = []
 
         /// What an error means for the call: where a step may have spent what it carried, it is not to be sent again;
         /// with a transaction, what became of it can be read.
@@ -76,6 +78,7 @@ struct OktaAPI: Sendable {
             credentialID: call.presents == .access || call.presents == .session ? nil : "",
             presents: call.presents,
             attemptLayers: [OktaRetryFields()] + call.layers,
+            policies: call.policies,
             followsRedirects: false
         )
         do {

@@ -19,6 +19,8 @@ final class OktaRetryFields: Middleware {
         next: Next
     ) async throws -> Response {
         let (count, firstID) = state.withLock { state in
+            // With another credential it is another request.
+            if case .repair = context.cause { state = State() }
             // The head is still that of the attempt before.
             let id = context.record.receivedHead?.headerFields[Self.requestID].flatMap(Self.plain)
             if state.count > 0, state.firstID == nil { state.firstID = id }

@@ -81,6 +81,16 @@ import Testing
         #expect(try files(with: "@TaskLocal", "TaskLocal<", except: [:]) == [])
     }
 
+    /// What is done for nobody's call would be seen under no number, and keep to nobody's bounds.
+    @Test func noCallIsMadeUp() throws {
+        let strangers = try files(
+            with: "CallRecord()",
+            "call: 0",
+            except: ["HTTPRecovery/Pipeline/Runtime.swift": "the health of the shared store, which belongs to no call"]
+        )
+        #expect(strangers == [])
+    }
+
     /// A loop with a request in it is a plan of an operation, or says here why it repeats nothing.
     @Test func nobodyElseSendsInALoop() throws {
         let allowed = [
@@ -89,7 +99,6 @@ import Testing
             "HTTPRecovery/Guards/Redirects.swift": "each hop is another request, charged and recovered by the engine",
             "FacebookAuth/Facebook+Batch.swift": "each part of a batch is sent once",
             "FacebookAuth/Facebook.swift": "a device login that ran out begins anew: another code for the person",
-            "ForgeRockAuth/ForgeRock+Requests.swift": "a renewed token, an advice that was followed: once each",
             "ForgeRockAuth/SignIn/ForgeRockSignInMachine+Steps.swift": "each step of a journey is another question",
             "AuthRecovery/SignIn/SignInFlow.swift": "each move of a sign-in is another step",
             "ClerkAuth/SignOut/PendingSignOuts.swift": "each session is ended once",
