@@ -73,45 +73,24 @@ extension Clerk {
         )
         let task = Task {
             do {
-                try await poll(
-                    template: template,
-                    organizationID: organizationID,
-                    every: max(interval, .seconds(1)),
-                    leeway: leeway,
-                    to: continuation
-                )
+                let plan = SessionTokenWatch(every: max(interval, .seconds(1)))
+                try await api.client.watch { operation in
+                    try await operation.run(plan) { latest, _ in
+                        let token = try await sessionToken(
+                            template: template,
+                            organizationID: organizationID,
+                            leeway: leeway
+                        )
+                        if token != latest { continuation.yield(token) }
+                        return token
+                    }
+                }
             } catch {
                 continuation.finish(throwing: error is CancellationError ? nil : error)
             }
         }
         continuation.onTermination = { _ in task.cancel() }
         return stream
-    }
-
-    private func poll(
-        template: String?,
-        organizationID: String?,
-        every interval: Duration,
-        leeway: Duration,
-        to continuation: AsyncThrowingStream<ClerkSessionToken, any Error>.Continuation
-    ) async throws {
-        let runtime = api.client.runtime
-        let backoff = Backoff.exponential(base: interval, cap: max(.seconds(60), interval), jitter: .plusMinus(0.2))
-        var latest: ClerkSessionToken?
-        var failures = 0
-        while true {
-            var delay = interval
-            do {
-                let token = try await sessionToken(template: template, organizationID: organizationID, leeway: leeway)
-                failures = 0
-                if token != latest { continuation.yield(token) }
-                latest = token
-            } catch let error as RecoveryError where error.mayPass {
-                failures += 1
-                delay = max(backoff.delay(retry: failures, random: runtime.random.unit()), error.retryAfter ?? .zero)
-            }
-            try await runtime.time.sleep(for: delay)
-        }
     }
 }
 

@@ -23,6 +23,10 @@ struct ScriptedMachine: SignInMachine {
     var calls: [String] = []
 
     init(opening: Factor? = nil, _ answers: Answer...) {
+        self.init(opening: opening, answers)
+    }
+
+    init(opening: Factor? = nil, _ answers: [Answer]) {
         openingFactor = opening
         self.answers = answers
     }

@@ -46,6 +46,30 @@ import Testing
         )
     }
 
+    @Test func everyQuestionSaysWhyItIsAsked() async throws {
+        let ask = { (factor: Factor) in ScriptedMachine.Answer.success(.ask(Challenge(factor: factor))) }
+        let expired = ScriptedMachine.Answer.failure(.refused(.flowExpired, .restartFlow))
+        let wrong = ScriptedMachine.Answer.failure(.refused(.challengeIncorrect))
+        let fallback: [ScriptedMachine.Answer] = [
+            .failure(.refused(.passwordCompromised)), .success(.choose([.email])), ask(.email),
+        ]
+        let rows: [([ScriptedMachine.Answer], [Outcome.Kind])] = [
+            ([ask(.totp)], [.challengeRequired]),
+            ([ask(.totp), wrong], [.challengeRequired, .challengeIncorrect]),
+            // The last refusal is the reason, until an answer was accepted.
+            (fallback, [.passwordCompromised]),
+            (fallback + [ask(.totp)], [.passwordCompromised, .challengeRequired]),
+            ([ask(.totp), expired, ask(.totp), ask(.email)], [.challengeRequired, .flowExpired, .challengeRequired]),
+        ]
+        for (answers, occasions) in rows {
+            var machine = ScriptedMachine(opening: .password, answers)
+            let person = ScriptedPerson(Array(repeating: .success(.text("x")), count: occasions.count))
+            _ = try await run(&machine, person)
+            #expect(person.questions.map(\.occasion.kind) == occasions)
+            #expect(!person.notices.contains(.challengeRequired), "what is usual is no news")
+        }
+    }
+
     @Test func aSecurityQuestionStandsInNoEvent() async throws {
         let question = Factor(key: .securityAnswer, providerName: "question", destination: "First pet?")
         var machine = ScriptedMachine(.success(.ask(Challenge(factor: question, prompt: "First pet?"))))

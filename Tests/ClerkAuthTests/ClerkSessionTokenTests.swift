@@ -326,6 +326,45 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(30)))
+    func whoWatchesIsSeenUnderOneNumber() async throws {
+        let bench = try bench(.status(500), .token(1), .error("session_revoked", status: 401), .client([]))
+        let (events, told) = AsyncStream.makeStream(of: RecoveryEvent.self)
+        bench.client.runtime.events.observe { told.yield($0) }
+        let stream = bench.clerk.sessionTokens()
+        await #expect(throws: RecoveryError.self) {
+            try await bench.skippingWaits { for try await _ in stream {} }
+        }
+        told.finish()
+        let all = await events.reduce(into: []) { $0.append($1) }
+        let number = try #require(
+            all.first { if case .wait(.ok, _, _) = $0.kind { true } else { false } }?.call
+        )
+        let waits = all.filter { $0.call == number }.compactMap { event -> Outcome.Kind? in
+            if case .wait(let reason, _, _) = event.kind { reason } else { nil }
+        }
+        #expect(waits.last == .ok && waits.allSatisfy { $0 == .ok || $0 == .unavailable })
+        let ends = all.filter { $0.call == number }.compactMap { event -> RecoveryEvent.End? in
+            if case .done(let end, _, _, _) = event.kind { end } else { nil }
+        }
+        #expect(ends == [.failed])
+    }
+
+    /// A watch may last for weeks: nobody who shuts down waits for it.
+    @Test(.timeLimit(.minutes(30)))
+    func aShutdownDoesNotWaitForWhoWatches() async throws {
+        let bench = try bench(.token(1))
+        let stream = bench.clerk.sessionTokens()
+        var iterator = stream.makeAsyncIterator()
+        _ = try await iterator.next()
+        await bench.client.drain(within: .seconds(60))
+        #expect(bench.clock.now.offset == .zero, "nothing was left to wait for")
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.skippingWaits { for try await _ in stream {} }
+        }
+        #expect(error?.reason != nil)
+    }
+
+    @Test(.timeLimit(.minutes(30)))
     func itEndsWithTheSession() async throws {
         let bench = try bench(.token(1), .error("session_revoked", status: 401), .client([]))
         let stream = bench.clerk.sessionTokens()

@@ -85,9 +85,11 @@ public struct Challenge: Sendable, Hashable {
     /// It is the sign-in's own bound (``SignInOptions/maxRounds``). A server may lock the account before, and says so in
     /// its own words.
     public var attemptsLeft: Int?
-    /// Why it is asked at all, where the person could not know, such as a password that has expired; the flow tells it
-    /// to ``ChallengeResponder/notice(_:)`` before it asks.
-    public var occasion: Outcome?
+    /// Why it is asked: what was refused before it, an expired password, a flow that had to begin again; of the kind
+    /// `challenge_required` where the sign-in simply wants it.
+    ///
+    /// What the person could not know is told to ``ChallengeResponder/notice(_:)`` before it is asked.
+    public var occasion: Outcome
     /// What the server says the answer must be like, such as the rules for a new password.
     public var hint: String?
     /// The question in the provider's own words, where it has some.
@@ -103,7 +105,7 @@ public struct Challenge: Sendable, Hashable {
         factor: Factor,
         round: Int = 1,
         previousFailure: Outcome? = nil,
-        occasion: Outcome? = nil,
+        occasion: Outcome = Outcome(.challengeRequired),
         hint: String? = nil,
         prompt: String? = nil,
         number: String? = nil,

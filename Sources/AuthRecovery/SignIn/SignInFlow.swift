@@ -73,6 +73,8 @@ public struct SignInFlow: Sendable {
     private func follow<Machine: SignInMachine>(_ machine: inout Machine) async throws -> Machine.Session {
         var progress = SignInProgress(maxRounds: options.maxRounds)
         var move = Move.call(.begin)
+        // What the person is asked for is owed to this, until an answer is accepted.
+        var occasion = Self.usual
         while true {
             try Task.checkCancellation()
             try progress.countMove()
@@ -87,22 +89,32 @@ public struct SignInFlow: Sendable {
                 do {
                     step = try await perform(call, with: &machine)
                 } catch let refusal as RecoveryError {
+                    occasion = refusal.outcome
                     move = try await react(to: refusal, of: call, opening, machine.unlockFactors, &progress)
                     continue
                 }
+                let accepted: Challenge? = if case .submit(_, let challenge) = call { challenge } else { nil }
+                if accepted != nil { occasion = Self.usual }
                 switch step {
                 case .finished(let session): return session
-                case .ask(let question):
-                    let question = next(question, after: call, progress)
-                    // The person is told why before they are asked.
-                    if let occasion = question.occasion, question.round == 1 { await responder.notice(occasion) }
+                case .ask(var question):
+                    question = next(question, after: call, progress)
+                    // The person is told why before they are asked; of a refusal they were told when it came.
+                    if question.occasion != Self.usual {
+                        if question.round == 1 { await responder.notice(question.occasion) }
+                    } else {
+                        question.occasion = question.previousFailure ?? occasion
+                    }
                     move = .ask(question)
                 case .choose(let factors): move = .pick(factors, detour(of: call))
                 }
-                if case .submit(_, let challenge) = call { try progress.countAcceptance(of: challenge.factor) }
+                if let accepted { try progress.countAcceptance(of: accepted.factor) }
             }
         }
     }
+
+    /// Why something is asked where nothing has gone wrong.
+    private static let usual = Outcome(.challengeRequired)
 
     /// How long somebody who could go on without it waits for another code.
     private static let patience = Duration.seconds(5)

@@ -106,6 +106,7 @@ struct SignInProgress {
         refusals[FactorID(challenge.factor), default: 0] += 1
         var again = numbered(challenge)
         again.previousFailure = refusal
+        again.occasion = refusal
         return again
     }
 

@@ -289,10 +289,11 @@ struct ClerkSignInMachine: SignInMachine {
         }
     }
 
-    /// Why a new password is asked for; nil where the person has asked for it, or was told already.
-    private func newPasswordOccasion(_ answer: ClerkAnswer) -> Outcome? {
-        if case .newPassword = goal { return nil }
-        return isToldOfPassword ? nil : answer.failure(.passwordExpired, [.changePassword]).outcome
+    /// Why a new password is asked for, unless the person has asked for it, or was told already.
+    private func newPasswordOccasion(_ answer: ClerkAnswer) -> Outcome {
+        if case .newPassword = goal { return Outcome(.challengeRequired) }
+        return isToldOfPassword
+            ? Outcome(.challengeRequired) : answer.failure(.passwordExpired, [.changePassword]).outcome
     }
 
     /// The sign-in that a refused create has left behind, if the error shows one that can go on.

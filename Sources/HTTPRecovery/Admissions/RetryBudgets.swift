@@ -67,7 +67,7 @@ final class RetryBudgets: Admission {
         switch (permit?.value as? Payment, end) {
         case (.resend, .ended(let outcome, _)) where !outcome.isFailure: self[attempt.origin].refund()
         case (.some, .notSent): self[attempt.origin].refund()
-        case (.followUp, _): context.record.owe(self[attempt.origin])
+        case (.followUp, _): context.record.owe(self[attempt.origin].refund)
         case (nil, .ended), (nil, .abandoned):
             if attempt.cause == .call { self[attempt.origin].recordCall() }
         default: break

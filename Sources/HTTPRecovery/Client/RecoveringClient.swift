@@ -37,11 +37,11 @@ public struct RecoveringClient: Sendable {
         runtime: Runtime = Runtime(),
         @PipelineBuilder middlewares: () -> [any Middleware] = { RecoveringClient.defaultMiddlewares }
     ) {
-        self.transport = transport
+        self.transport = transport.enforcesTimeouts ? transport : TimedTransport(transport, time: runtime.time)
         let layers = middlewares()
         if let problem = LayerPlace.problem(in: layers) { preconditionFailure(problem) }
         self.surroundings = Surroundings(runtime, presenters: layers.filter { $0 is any CredentialPresenting })
-        self.pipeline = AttemptStage(transport: transport, time: runtime.time).next.preceded(by: layers)
+        self.pipeline = AttemptStage(transport: self.transport).next.preceded(by: layers)
     }
 
     /// A deadline of 60 s, the default policies, and 30 s for an attempt.

@@ -6,6 +6,9 @@ public import HTTPTypes
 /// request (a rate limit, a lockout), after each failure it asks the policies in order. Whatever they decide, a request
 /// is never resent against ``ResendRule``, past the caller's deadline, beyond the attempts, or on an empty budget.
 public struct Recovery: Middleware {
+    /// The engine.
+    public var place: LayerPlace { .recovery }
+
     private let rules: RecoveryRules
     /// Those that are asked before the call's own.
     private let budgets: RetryBudgets

@@ -11,7 +11,7 @@ public struct AttemptTimeout: ContextLayer {
     }
 
     /// What an attempt may take where no layer says otherwise: 30 seconds.
-    public static let standard: Duration = .seconds(30)
+    public static let standard: Duration = AttemptOptions.standardTimeout
 
     /// Lets an attempt take any time, within the deadline of the call.
     public static let none = AttemptTimeout(.longest)

@@ -17,11 +17,9 @@ struct AttemptStage: Sendable {
 
     private let transport: any HTTPTransport
 
-    /// - Parameters:
-    ///   - transport: What performs the attempts.
-    ///   - time: By what those are ended whose transport keeps no time itself.
-    init(transport: any HTTPTransport, time: TimeSource) {
-        self.transport = transport.enforcesTimeouts ? transport : TimedTransport(transport, time: time)
+    /// - Parameter transport: What performs the attempts, and keeps their time.
+    init(transport: any HTTPTransport) {
+        self.transport = transport
     }
 
     /// The attempt behind the layers of the call itself, which are few and mostly none; only they are folded per attempt.
@@ -187,7 +185,7 @@ struct AttemptStage: Sendable {
             throw TransportError(.sendLimitPassed, .neverSent, message: "it was too late to send the request")
         }
         // No client waits for ever because nobody has thought of it.
-        let ofAttempt = context.attemptTimeout ?? AttemptTimeout.standard
+        let ofAttempt = context.attemptTimeout ?? AttemptOptions.standardTimeout
         if ofAttempt < .longest { options.timeout = ofAttempt }
         if let deadline = context.deadline {
             let left = max(.zero, start.duration(to: deadline))

@@ -8,8 +8,8 @@ public final class CallRecord: Sendable {
         var receivedHead: HTTPResponse?
         /// The attempts of this call.
         var attempts = 0
-        /// The budgets that paid for requests which continued the call.
-        var debts: [RetryBudget] = []
+        /// What gives back what was paid for requests that continued the call.
+        var refunds: [@Sendable () -> Void] = []
     }
 
     /// The number of the call in events: that of the operation that it belongs to, where there is one.
@@ -129,18 +129,18 @@ public final class CallRecord: Sendable {
         }
     }
 
-    /// Remembers that the budget has paid for a request that continued the call.
-    func owe(_ budget: RetryBudget) {
-        state.withLock { $0.debts.append(budget) }
+    /// Remembers how to give back what was paid for a request that continued the call.
+    func owe(_ refund: @escaping @Sendable () -> Void) {
+        state.withLock { $0.refunds.append(refund) }
     }
 
-    /// Gives the budgets back what they have paid, because the call came to a good end.
+    /// Gives back what was paid, because the call came to a good end.
     func settle() {
-        let debts = state.withLock { state in
-            defer { state.debts = [] }
-            return state.debts
+        let refunds = state.withLock { state in
+            defer { state.refunds = [] }
+            return state.refunds
         }
-        for budget in debts { budget.refund() }
+        for refund in refunds { refund() }
     }
 
     /// Appends an attempt that has ended, and returns all that the call has done.

@@ -6,15 +6,17 @@ public enum LayerPlace: Sendable, Hashable {
     case insideRecovery
     /// Outside: it is about the call as a whole, its waits included, as a deadline is.
     case outsideRecovery
+    /// The engine itself: what stands inside it is done anew with each attempt.
+    case recovery
 
     /// Why layers in this order cannot work, as a sentence; nil where they can.
     static func problem(in layers: [any Middleware]) -> String? {
-        let engines = layers.indices.filter { layers[$0] is Recovery }
+        let engines = layers.indices.filter { layers[$0].place == .recovery }
         guard let first = engines.first, let last = engines.last else { return nil }
         for (index, layer) in layers.enumerated() {
             let name = "\(type(of: layer))"
             switch layer.place {
-            case .anywhere: continue
+            case .anywhere, .recovery: continue
             case .insideRecovery where index < last:
                 return "\(name) stands outside Recovery, so a repeated attempt would go out as the first one did: "
                     + "write it below Recovery."

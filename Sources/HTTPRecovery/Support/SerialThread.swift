@@ -14,6 +14,9 @@ import Darwin
     /// The one for small files, shared by all who keep some.
     package static let files = SerialThread()
 
+    /// The one for cancelling what is foreign, whose cancellation may block.
+    static let cancellations = SerialThread()
+
     private var work: [@Sendable () -> Void] = []
     private var isRunning = false
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -38,7 +41,8 @@ import Darwin
         }
     }
 
-    private func enqueue(_ piece: @escaping @Sendable () -> Void) {
+    /// Runs the function on the thread, some time.
+    func enqueue(_ piece: @escaping @Sendable () -> Void) {
         _ = unsafe pthread_mutex_lock(mutex)
         if !isRunning { isRunning = start() }
         // Where the system has no thread left, the caller's has to do.

@@ -1,35 +1,47 @@
+/// Work that nobody waits for any more, and that goes on until it is cancelled or ends by itself.
+struct AbandonedWork: Sendable {
+    let task: Task<Void, Never>
+    /// Lands when it has ended.
+    let gone: Flight<Void>
+}
+
 extension TimeSource {
-    /// Waits for the operation until the time has passed or the caller is cancelled; then it is cancelled, from a task
-    /// of its own, and nobody waits for it.
+    /// Waits for the operation until the time has passed or the caller is cancelled; then nobody waits for it any more.
     ///
-    /// What a foreign operation does when it is cancelled may block, or need the thread or lock of whoever cancels it:
-    /// here it holds up nobody.
-    ///
+    /// - Parameters:
+    ///   - instant: Until when it is waited for; nil for any time.
+    ///   - leave: Given what is left to itself.
+    ///   - operation: The operation, in a task of its own.
     /// - Throws: `TimeoutExceeded` when the time has passed; `CancellationError` as soon as the task is cancelled;
     ///   whatever the operation throws else.
     func withCutoff<Result: Sendable>(
-        at instant: Instant,
+        at instant: Instant?,
+        leaving leave: (AbandonedWork) -> Void,
         _ operation: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         // The operation runs in a task of its own, which does not know that this one is cancelled already.
         try Task.checkCancellation()
         let flight = Flight<Result>()
+        let gone = Flight<Void>()
         let work = Task {
+            defer { gone.land(.success(())) }
             do {
                 flight.land(.success(try await operation()))
             } catch {
                 flight.land(.failure(error))
             }
         }
-        let timer = Task {
-            try await sleep(until: instant, purpose: .guard)
-            flight.land(.failure(TimeoutExceeded()))
+        let timer = instant.map { instant in
+            Task {
+                try await sleep(until: instant, purpose: .guard)
+                flight.land(.failure(TimeoutExceeded()))
+            }
         }
-        defer { timer.cancel() }
+        defer { timer?.cancel() }
         do {
             return try await flight.value
         } catch {
-            if error is TimeoutExceeded || error is CancellationError { Task { work.cancel() } }
+            if error is TimeoutExceeded || error is CancellationError { leave(AbandonedWork(task: work, gone: gone)) }
             throw error
         }
     }

@@ -12,7 +12,8 @@ public protocol HTTPTransport: Sendable {
     /// Whether the transport itself ends an attempt, its response body included, when
     /// ``AttemptOptions/timeout`` has passed.
     ///
-    /// Where it does not (the default), the pipeline races each attempt against its clock.
+    /// Where it does not (the default), the pipeline races each attempt against its clock. Nobody waits then for what is
+    /// cut off; it is cancelled where no answer has come for a second after, and not while the transport is shut down.
     var enforcesTimeouts: Bool { get }
 
     /// Whether the transport itself keeps ``AttemptOptions/sendLimit``: it looks at it at the last moment before the
@@ -47,6 +48,9 @@ extension HTTPTransport {
 
 /// What an attempt's transport should know beside the message.
 public struct AttemptOptions: Sendable {
+    /// What an attempt may take where nobody has said otherwise.
+    static let standardTimeout: Duration = .seconds(30)
+
     /// The time the whole transfer may take, from the call to the last byte of the response body; nil is no limit.
     public var timeout: Duration?
 

@@ -337,7 +337,7 @@ struct OktaSignInMachine: SignInMachine {
 
     private func askForNewPassword(
         _ transaction: OktaTransaction,
-        because occasion: Outcome? = nil
+        because occasion: Outcome = Outcome(.challengeRequired)
     ) -> SignInStep<OktaSession> {
         let factor = Factor(key: .newPassword, providerName: transaction.status.rawValue)
         return .ask(Challenge(factor: factor, occasion: occasion, hint: transaction.passwordPolicy?.summary))

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// P12: nothing waits, sends again or holds back beside the engine.
@@ -6,30 +5,12 @@ import Testing
 /// What the sources say is what is checked: a file that
 /// sleeps, waits or sends in a loop stands in a list here, with its reason, or fails the test.
 @Suite struct P12OneEngine {
-    /// The sources of the library's modules, by their path below `Sources`.
-    private static func sources() throws -> [(path: String, text: String)] {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
-        let files = try #require(FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil))
-        var result: [(String, String)] = []
-        for case let file as URL in files where file.pathExtension == "swift" {
-            let path = String(file.path.dropFirst(root.path.count + 1))
-            guard !path.contains("Testing/") else { continue }
-            let code = try String(contentsOf: file, encoding: .utf8).split(
-                separator: "\n",
-                omittingEmptySubsequences: false
-            )
-            .map { line in line.drop { $0 == " " }.hasPrefix("//") ? "" : line }
-            result.append((path, code.joined(separator: "\n")))
-        }
-        try #require(result.count > 300, "the sources are there")
-        return result
-    }
-
     /// The files in which a text stands, but for those that may have it.
     private func files(with texts: String..., except allowed: [String: String]) throws -> [String] {
         var found: Set<String> = []
-        for (path, code) in try Self.sources() where texts.contains(where: { code.contains($0) }) { found.insert(path) }
+        for (path, code) in try LibrarySources.all() where texts.contains(where: { code.contains($0) }) {
+            found.insert(path)
+        }
         for (path, reason) in allowed {
             #expect(found.contains(path), "\(path) needs no exception any more (\(reason))")
         }
@@ -49,7 +30,6 @@ import Testing
                 "AuthRecovery/Tokens/FileTokenStore.swift": "a file that another process has locked",
                 "AuthRecovery/Tokens/FileLease.swift": "a file that another process has locked",
                 "AuthRecovery/Tokens/TokenStore.swift": "looks at a store for changes, without a request",
-                "ClerkAuth/Clerk+SessionTokens.swift": "a stream that lives as long as somebody iterates, for weeks",
             ]
         )
         #expect(strangers == [])
@@ -106,7 +86,7 @@ import Testing
             "AuthRecovery/Tokens/FileTokenStore.swift": "work on a file, no request",
         ]
         var found: Set<String> = []
-        for (path, code) in try Self.sources() where Self.sendsInALoop(code) { found.insert(path) }
+        for (path, code) in try LibrarySources.all() where Self.sendsInALoop(code) { found.insert(path) }
         #expect(found.subtracting(allowed.keys).sorted() == [])
         for (path, reason) in allowed {
             #expect(found.contains(path), "\(path) needs no exception any more (\(reason))")
@@ -137,7 +117,7 @@ import Testing
     }
 
     @Test func theDriverIsShort() throws {
-        let driver = try #require(try Self.sources().first { $0.path == "HTTPRecovery/Engine/CallDriver.swift" })
+        let driver = try #require(try LibrarySources.all().first { $0.path == "HTTPRecovery/Engine/CallDriver.swift" })
         #expect(driver.text.split(separator: "\n", omittingEmptySubsequences: false).count <= 100)
     }
 }

@@ -15,7 +15,7 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
     /// The last response, where one came; its body is what was read of it.
     public var response: Response?
 
-    /// Every attempt, wait and repair of the call.
+    /// Every attempt, wait and repair of the call, and why it was given up.
     public var history: History
 
     /// The error that a repair ended with, where one did.
@@ -37,6 +37,7 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
         self.retryAt = retryAt
         self.response = response
         self.history = history
+        self.history.giveUp(reason)
         self.cause = cause
     }
 

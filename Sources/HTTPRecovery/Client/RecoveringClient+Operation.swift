@@ -32,6 +32,24 @@ extension RecoveringClient {
             throw error
         }
         defer { openCalls.leave() }
+        return try await Self.tell(of: operation, work)
+    }
+
+    /// Does work that goes on for as long as somebody wants it, as a watch does: a shutdown does not wait for it, and
+    /// refuses its calls.
+    ///
+    /// - Parameter work: The work.
+    /// - Returns: What the work returns.
+    /// - Throws: What the work throws.
+    package func watch<Result>(_ work: (RecoveryOperation) async throws -> Result) async throws -> Result {
+        let record = CallRecord(callID: runtime.numbers.next(), RequestOptions(), surroundings)
+        return try await Self.tell(of: RecoveryOperation(record, until: nil, of: nil), work)
+    }
+
+    private static func tell<Result>(
+        of operation: RecoveryOperation,
+        _ work: (RecoveryOperation) async throws -> Result
+    ) async throws -> Result {
         do {
             let result = try await work(operation)
             operation.context.report(.ok)

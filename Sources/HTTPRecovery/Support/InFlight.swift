@@ -1,5 +1,5 @@
-/// The calls of a client that are under way, and whether it takes more.
-final class OpenCalls: Sendable {
+/// What is under way, by number alone, and whether more may begin.
+final class InFlight: Sendable {
     private struct State {
         var count = 0
         var isClosed = false
@@ -8,20 +8,18 @@ final class OpenCalls: Sendable {
 
     private let state = Locked(State())
 
-    /// Takes note of a call that begins; false where none is taken any more.
+    /// Takes note of one that begins; false where it may not.
     ///
-    /// - Parameter operation: What it is part of. An operation that has begun here is let end, and so is a renewal for
-    ///   which calls wait that are under way here.
-    func enter(within operation: RecoveryOperation? = nil) -> Bool {
+    /// - Parameter isLetIn: Whether it may begin though no more are taken, by how many are under way.
+    func enter(orElse isLetIn: (_ count: Int) -> Bool = { _ in false }) -> Bool {
         state.withLock { state in
-            let isLetEnd = operation.map { $0.home === self || ($0.home == nil && state.count > 0) } ?? false
-            guard isLetEnd || !state.isClosed else { return false }
+            guard !state.isClosed || isLetIn(state.count) else { return false }
             state.count += 1
             return true
         }
     }
 
-    /// Takes note of a call that has ended.
+    /// Takes note of one that has ended.
     func leave() {
         let idle = state.withLock { state -> Flight<Void>? in
             state.count -= 1
@@ -30,7 +28,7 @@ final class OpenCalls: Sendable {
         idle?.land(.success(()))
     }
 
-    /// Takes no more calls.
+    /// Lets no more begin.
     ///
     /// - Returns: Lands when the last one has ended; nil where none is under way.
     func close() -> Flight<Void>? {

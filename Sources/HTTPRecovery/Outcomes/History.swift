@@ -39,11 +39,20 @@ public struct History: Sendable, Hashable {
     /// The steps in order.
     public private(set) var steps: [Step] = []
 
+    /// Why the call was given up after them; nil where it was not.
+    public private(set) var end: StopReason?
+
     /// Creates an empty history.
     public init() {}
 
     mutating func append(_ step: Step) {
         steps.append(step)
+        end = nil
+    }
+
+    /// Takes note of why the call is given up.
+    mutating func giveUp(_ reason: StopReason) {
+        end = reason
     }
 
     /// The attempts in order.
