@@ -16,6 +16,11 @@ struct Gates: Admission {
         return .hold(because: Self.outcome(of: gate, at: context.runtime.time.wallTime), queue: gate.key)
     }
 
+    /// Failures alone close gates.
+    func isConcerned(by end: AttemptEnd) -> Bool {
+        if case .ended(let outcome, _) = end { outcome.isFailure } else { false }
+    }
+
     /// Closes the gate of the outcome's scope, if the server has stated a time, at the origin that has stated it.
     func conclude(
         _ attempt: PlannedAttempt,

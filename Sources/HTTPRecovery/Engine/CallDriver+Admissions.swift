@@ -42,6 +42,7 @@ extension CallDriver {
         let permits = round.end()
         for index in 0..<round.count {
             let permit = permits.first { $0.index == index }?.permit
+            guard permit != nil || round[index].isConcerned(by: end) else { continue }
             let gate = await round[index].conclude(attempt, end, permit: permit, context: context)
             if let gate { round.hold(at: gate) }
         }

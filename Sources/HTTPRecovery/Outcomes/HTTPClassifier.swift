@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 
 /// Tells what an exchange with any HTTP server came to.
 ///
@@ -9,6 +9,18 @@ public struct HTTPClassifier: OutcomeClassifier {
     /// Creates the classifier.
     public init() {}
 
+    /// Tells what a success comes to that states no time.
+    ///
+    /// When to look again for an accepted job, and when to follow a redirect, is looked for; other successes want no wait.
+    public func outcome(ofStatus status: Int, fields: HTTPFields) -> Outcome? {
+        guard status < 300, status != 202, Self.isAccepted(status, fields) else { return nil }
+        return Outcome(.ok, processed: .yes, status: status)
+    }
+
+    private static func isAccepted(_ status: Int, _ fields: HTTPFields) -> Bool {
+        (200..<400).contains(status) && !ProblemDetails.isDeclared(by: fields)
+    }
+
     /// Tells what the exchange came to.
     public func classify(_ exchange: Exchange) -> Outcome {
         switch exchange.result {
@@ -16,13 +28,10 @@ public struct HTTPClassifier: OutcomeClassifier {
             return .transport(error)
         case .response(let response, let body):
             let status = response.status.code
-            if (200..<400).contains(status), !ProblemDetails.isDeclared(by: response.headerFields) {
+            if let outcome = outcome(ofStatus: status, fields: response.headerFields) { return outcome }
+            if Self.isAccepted(status, response.headerFields) {
                 var outcome = Outcome(.ok, processed: .yes, status: status)
-                // When to look again for an accepted job, or when to follow a redirect; other successes want no wait,
-                // and as they are the most frequent answers, their fields are not even looked at.
-                if status == 202 || status >= 300 {
-                    outcome.retryAfter = ServerDelay(response, receivedAt: exchange.now).delay
-                }
+                outcome.retryAfter = ServerDelay(response, receivedAt: exchange.now).delay
                 return outcome
             }
             return HTTPReading(ErrorReading(exchange, response: response, body: body)).outcome

@@ -115,13 +115,33 @@ struct AttemptStage: Sendable {
         _ context: CallContext
     ) -> Response {
         let now = context.surroundings.runtime.time.now
+        let status = received.head.status.code
+        let outcome: Outcome
+        if let plain = context.classifier.outcome(ofStatus: status, fields: received.head.headerFields) {
+            outcome = plain
+        } else {
+            outcome = classify(received, by: bytes, request, at: now, status, context)
+        }
+        var response = Response(head: received.head, body: received.body, outcome: outcome)
+        context.record.append(step(outcome, of: attempt, until: now, context), to: &response)
+        if outcome.isFailure { context.emit(.failure(number: attempt.number, outcome)) }
+        return response
+    }
+
+    @inline(never)
+    private func classify(
+        _ received: TransportResponse,
+        by bytes: [UInt8]?,
+        _ request: HTTPRequest,
+        at now: TimeSource.Instant,
+        _ status: Int,
+        _ context: CallContext
+    ) -> Outcome {
         let bytes = bytes ?? Array(received.body.bytesInMemory ?? [])
         let result = Exchange.Result.response(received.head, body: bytes)
         var outcome = context.classify(result, for: request, at: now, context.presentation)
-        outcome.status = received.head.status.code
-        // For every layer, those outside the engine too.
-        let history = record(outcome, of: attempt, received.head, until: now, context)
-        return Response(head: received.head, body: received.body, outcome: outcome, history: history)
+        outcome.status = status
+        return outcome
     }
 
     /// Takes note of an attempt that had no (complete) response.
@@ -142,32 +162,28 @@ struct AttemptStage: Sendable {
         if error.code == .sendLimitPassed {
             error.isTransient = context.sendBy != nil && !(context.callLimit.map(isOver) ?? false)
         }
-        record(context.outcome(of: error, for: request), of: attempt, nil, until: context.runtime.time.now, context)
+        let outcome = context.outcome(of: error, for: request)
+        context.record.append(.attempt(step(outcome, of: attempt, until: context.runtime.time.now, context)))
+        if outcome.isFailure { context.emit(.failure(number: attempt.number, outcome)) }
         return error
     }
 
-    @discardableResult
-    private func record(
+    /// What stands of an attempt in the history.
+    private func step(
         _ outcome: Outcome,
         of attempt: Attempt,
-        _ head: HTTPResponse?,
         until end: TimeSource.Instant,
         _ context: CallContext
-    ) -> History {
-        let history = context.record.append(
-            History.Attempt(
-                number: attempt.number,
-                cause: context.cause,
-                kind: outcome.kind,
-                status: outcome.status,
-                code: outcome.code,
-                processed: outcome.processed,
-                elapsed: attempt.start.duration(to: end)
-            ),
-            with: head
+    ) -> History.Attempt {
+        History.Attempt(
+            number: attempt.number,
+            cause: context.cause,
+            kind: outcome.kind,
+            status: outcome.status,
+            code: outcome.code,
+            processed: outcome.processed,
+            elapsed: attempt.start.duration(to: end)
         )
-        if outcome.isFailure { context.emit(.failure(number: attempt.number, outcome)) }
-        return history
     }
 
     /// Whether a request with the limit is not handed over any more.

@@ -5,7 +5,8 @@ public final class CallRecord: Sendable {
     private struct State {
         var history = History()
         var presentation = Presentation.asCalled
-        var receivedHead: HTTPResponse?
+        /// What has arrived of the present attempt's response.
+        var received: Response?
         /// The attempts of this call.
         var attempts = 0
         /// What gives back what was paid for requests that continued the call.
@@ -88,8 +89,11 @@ public final class CallRecord: Sendable {
     ///
     /// An authorization that finds a new token in it keeps the token even where the body then breaks off.
     public var receivedHead: HTTPResponse? {
-        get { state.withLock { $0.receivedHead } }
-        set { state.withLock { $0.receivedHead = newValue } }
+        get { state.withLock { $0.received?.head } }
+        set {
+            let received = newValue.map { Response(head: $0, body: .empty) }
+            state.withLock { $0.received = received }
+        }
     }
 
     /// The attempts that were begun so far.
@@ -103,7 +107,7 @@ public final class CallRecord: Sendable {
         return state.withLock { state in
             state.attempts += 1
             state.presentation = presentation
-            state.receivedHead = nil
+            state.received = nil
             return number ?? state.attempts
         }
     }
@@ -143,14 +147,15 @@ public final class CallRecord: Sendable {
         for refund in refunds { refund() }
     }
 
-    /// Appends an attempt that has ended, and returns all that the call has done.
+    /// Appends an attempt that was answered.
     ///
-    /// - Parameter head: The head of its response; nil where none came, or it is known already.
-    func append(_ attempt: History.Attempt, with head: HTTPResponse?) -> History {
+    /// - Parameter response: Its response, which is given all that the call has done: for every layer, those outside the
+    ///   engine too.
+    func append(_ attempt: History.Attempt, to response: inout Response) {
         state.withLock { state in
-            if let head { state.receivedHead = head }
             state.history.append(.attempt(attempt))
-            return state.history
+            response.history = state.history
+            state.received = response
         }
     }
 

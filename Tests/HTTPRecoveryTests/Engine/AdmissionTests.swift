@@ -52,6 +52,43 @@ import Testing
         #expect(recorder.all == ["call", "unavailable", "unavailable later", "unavailable", "ok"])
     }
 
+    /// Is told of failures alone.
+    private struct Selective: Admission {
+        let recorder: Recorder
+
+        func isConcerned(by end: AttemptEnd) -> Bool {
+            if case .ended(let outcome, _) = end { outcome.isFailure } else { false }
+        }
+
+        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+            await recorder.admit(attempt, context: context)
+        }
+
+        func conclude(
+            _ attempt: PlannedAttempt,
+            _ end: AttemptEnd,
+            permit: AdmissionPermit?,
+            context: CallContext
+        ) async -> Gate.Key? {
+            await recorder.conclude(attempt, end, permit: permit, context: context)
+        }
+    }
+
+    @Test func itIsToldOfWhatConcernsItAndOfEachPermit() async throws {
+        let recorder = Recorder(.go(), .go(), .go(), .go(), .go(AdmissionPermit("slot")))
+        let bench = Bench([.status(503), .status(200), .status(200)]) {
+            Recovery { TransientRetry(backoff: .constant(.seconds(1))) }
+        }
+        _ = try await bench.sendSkippingWaits(options: options(Selective(recorder: recorder)))
+        #expect(
+            recorder.all == ["call", "unavailable", "unavailable later", "unavailable"],
+            "the success is nothing to it"
+        )
+        _ = try await bench.sendSkippingWaits(options: options(Selective(recorder: recorder)))
+        _ = try await bench.sendSkippingWaits(options: options(Selective(recorder: recorder)))
+        #expect(recorder.all.suffix(3) == ["call", "call", "ok slot"])
+    }
+
     @Test func whoHasGivenAPermitIsAskedOnce() async throws {
         let recorder = Recorder(.go(), .go(AdmissionPermit("paid")))
         let bench = Bench([.status(503), .status(200)]) {

@@ -21,10 +21,14 @@ public protocol Admission: Sendable {
     ///   call with it as its cause.
     func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> AdmissionAnswer
 
+    /// Whether an end is anything to an admission that has given no permit; it is not told of one that is not. Default:
+    /// it is.
+    func isConcerned(by end: AttemptEnd) -> Bool
+
     /// Takes note of how an attempt ended that was let go, and takes back what was given for it.
     ///
     /// It is called exactly once for each permit, in a cancelled task too; without a permit once for each attempt that
-    /// was sent.
+    /// was sent, unless it is not ``isConcerned(by:)`` it.
     ///
     /// - Returns: The gate that was closed by it, before which callers queue; nil, as by default, where none was.
     @discardableResult
@@ -39,6 +43,9 @@ public protocol Admission: Sendable {
 extension Admission {
     /// It is asked about each attempt.
     public func mayHold(_ cause: AttemptCause, context: CallContext) -> Bool { true }
+
+    /// It is told of every end.
+    public func isConcerned(by end: AttemptEnd) -> Bool { true }
 
     /// Nothing is kept, and nothing given back.
     @discardableResult
