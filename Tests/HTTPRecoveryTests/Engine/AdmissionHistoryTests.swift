@@ -95,7 +95,8 @@ import Testing
     @Test(arguments: 0..<4) func whatIsTakenIsGivenBackOnce(part: UInt64) async throws {
         var permits = 0
         var ends: [String: Int] = [:]
-        for round in 0..<UInt64(ByteMutator.rounds(10_000)) {
+        let rounds = ByteMutator.rounds(10_000)
+        for round in 0..<UInt64(rounds) {
             let seed = part << 32 | round
             let random = ByteMutator(seed: seed)
             let admissions = (0..<3).map { Drawn(seed: seed &* 3 &+ $0) }
@@ -135,6 +136,6 @@ import Testing
             }
         }
         // What was drawn is worth something: all ends were met, and much was taken.
-        #expect(permits > 1000 && ends.count > 8, "\(permits) \(ends)")
+        #expect(permits > rounds && (ends.count > 8 || rounds < 1000), "\(permits) \(ends)")
     }
 }
