@@ -1,6 +1,6 @@
 #if Cryptography
 /// How something is signed (RFC 7518 section 3.1, RFC 8037 section 3.1).
-public enum SignatureAlgorithm: String, Sendable, Hashable, CaseIterable {
+@nonexhaustive public enum SignatureAlgorithm: String, Sendable, Hashable, CaseIterable {
     /// ECDSA on the curve P-256 with SHA-256.
     case es256 = "ES256"
     /// RSASSA-PKCS1-v1_5 with SHA-256.

@@ -1,7 +1,7 @@
 public import HTTPRecovery
 
 /// What a sign-in can ask a person for, by the words that events and answer files use.
-public enum AnswerKey: String, Sendable, Hashable, CaseIterable {
+@nonexhaustive public enum AnswerKey: String, Sendable, Hashable, CaseIterable {
     /// The password.
     case password
     /// A code sent by e-mail.
@@ -126,7 +126,7 @@ public struct Challenge: Sendable, Hashable {
 }
 
 /// What a person answers.
-public enum ChallengeAnswer: Sendable, Hashable {
+@nonexhaustive public enum ChallengeAnswer: Sendable, Hashable {
     /// The text that was asked for.
     case text(Secret)
     /// Send the code again.

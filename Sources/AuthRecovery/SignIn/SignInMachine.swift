@@ -1,7 +1,7 @@
 public import HTTPRecovery
 
 /// What a sign-in wants next.
-public enum SignInStep<Session: Sendable>: Sendable {
+@nonexhaustive public enum SignInStep<Session: Sendable>: Sendable {
     /// An answer from the person.
     case ask(Challenge)
     /// A decision between several factors.

@@ -3,7 +3,7 @@ public import HTTPRecovery
 /// What a sign-in does about a refusal; a pure function of what was refused and how often.
 public enum SignInRules {
     /// What to do next.
-    public enum Reaction: Sendable, Hashable {
+    @nonexhaustive public enum Reaction: Sendable, Hashable {
         /// Ask the person the same question again.
         case askAgain
         /// Have a new code sent, then ask again.

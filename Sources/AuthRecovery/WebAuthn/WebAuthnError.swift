@@ -2,7 +2,7 @@
 ///
 /// The nine cases are those that relying parties' servers are told of; each may carry the platform's own error and a
 /// message.
-public enum WebAuthnError: Error, Sendable {
+@nonexhaustive public enum WebAuthnError: Error, Sendable {
     /// What the server sent cannot be used, or the platform answered with something else than a credential.
     case badData(platformError: (any Error)? = nil, message: String? = nil)
     /// An operation was begun while another one runs.

@@ -2,7 +2,7 @@ public import HTTPRecovery
 
 extension JourneyCallback {
     /// What a callback is about.
-    public enum Content: Sendable, Hashable {
+    @nonexhaustive public enum Content: Sendable, Hashable {
         /// A name is wanted, mostly that of the account.
         case name(prompt: String?)
         /// A password or a code is wanted.
@@ -69,7 +69,7 @@ extension JourneyCallback {
         case other
 
         /// The sort of a text to show.
-        public enum TextKind: String, Sendable, Hashable {
+        @nonexhaustive public enum TextKind: String, Sendable, Hashable {
             /// For information.
             case information = "0"
             /// A warning.

@@ -13,7 +13,7 @@ public struct RecoveryEvent: Sendable {
     }
 
     /// How the renewal of a credential ended for one caller.
-    public enum RefreshResult: String, Sendable, Hashable {
+    @nonexhaustive public enum RefreshResult: String, Sendable, Hashable {
         /// This caller renewed it.
         case refreshed
         /// Another caller's renewal was taken over.

@@ -1,5 +1,5 @@
 /// Why a body could not be read.
-public enum HTTPBodyError: Error, Sendable, Hashable, CustomStringConvertible {
+@nonexhaustive public enum HTTPBodyError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The body is a one-shot stream that has been read already.
     case alreadyConsumed
     /// The body has more bytes than the reader accepts.

@@ -79,7 +79,7 @@ extension Outcome {
     }
 
     /// Which other requests an outcome holds for.
-    public enum Scope: String, Sendable, Hashable, CaseIterable {
+    @nonexhaustive public enum Scope: String, Sendable, Hashable, CaseIterable {
         /// The endpoint, or the provider's class of endpoints that shares a limit.
         case endpoint
         /// The origin, for the credential that was presented.
@@ -121,7 +121,7 @@ extension Outcome {
     }
 
     /// The sort of a credential.
-    public enum CredentialKind: String, Sendable, Hashable, CaseIterable {
+    @nonexhaustive public enum CredentialKind: String, Sendable, Hashable, CaseIterable {
         /// An access token.
         case access
         /// A refresh token.

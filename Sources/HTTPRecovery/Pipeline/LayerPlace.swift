@@ -1,5 +1,5 @@
 /// Where a layer can stand in a client, seen from the engine.
-public enum LayerPlace: Sendable, Hashable {
+@nonexhaustive public enum LayerPlace: Sendable, Hashable {
     /// On either side of ``Recovery``.
     case anywhere
     /// Inside: it has to see each attempt, as what attaches a credential has to, or the old one goes out again.

@@ -12,7 +12,7 @@ import Darwin
 /// the cap.
 public struct Backoff: Sendable, Hashable {
     /// How the delay is randomised.
-    public enum Jitter: Sendable, Hashable {
+    @nonexhaustive public enum Jitter: Sendable, Hashable {
         /// Not at all.
         case none
         /// Anything from zero to the delay.

@@ -8,7 +8,7 @@ public import HTTPTypes
 /// several lines that disagree, the longest time that can be read counts: nothing may go out early.
 public struct ServerDelay: Sendable, Hashable {
     /// An explicit word about whether to try again.
-    public enum Hint: String, Sendable, Hashable {
+    @nonexhaustive public enum Hint: String, Sendable, Hashable {
         /// The server asks not to try again.
         case stop
         /// The server asks to try again, whatever the status suggests.
@@ -16,7 +16,7 @@ public struct ServerDelay: Sendable, Hashable {
     }
 
     /// How sure a field is to be about the request that was answered.
-    public enum Origin: Sendable, Hashable {
+    @nonexhaustive public enum Origin: Sendable, Hashable {
         /// A field whose only purpose is to state a delay, by its name in lower case.
         case delayField(String)
         /// A field that reports on a limit, by its name in lower case.

@@ -3,7 +3,7 @@ public import HTTPRecovery
 /// Where a transaction stands, with the steps that its links allow.
 ///
 /// What comes next is what the server says and nothing else: an app reads the state, and takes one of its steps.
-public enum OktaState: Sendable {
+@nonexhaustive public enum OktaState: Sendable {
     /// Name and password are wanted.
     case unauthenticated(OktaUnauthenticated)
     /// The password expires soon.

@@ -202,6 +202,7 @@ extension AnswerKey {
         case .push: "Confirmation on the other device"
         case .phoneNumber: "Phone number"
         case .text: "Answer"
+        @unknown default: "Answer"
         }
     }
 

@@ -52,6 +52,7 @@ extension Outcome.Scope {
         case .account: "this account"
         case .credential: "this credential, wherever it is presented"
         case .app: "the whole app"
+        @unknown default: rawValue
         }
     }
 }
