@@ -210,11 +210,12 @@ public struct ForgeRock: Sendable {
         password: Secret?,
         answering responder: any ChallengeResponder,
         callbacks: any CallbackResponder,
-        options: SignInOptions
+        options: SignInOptions,
+        because occasion: Outcome = Outcome(.challengeRequired)
     ) async throws -> ForgeRockSession {
         let runtime = api.client.runtime
         return try await SignInWatch.run(api.client, showing: responder, options: options) { watch in
-            let flow = SignInFlow(answering: responder, options: options) { watch.emit($0) }
+            let flow = SignInFlow(answering: responder, options: options, because: occasion) { watch.emit($0) }
             let surroundings = ForgeRockSignInMachine.Surroundings(
                 runtime: runtime,
                 watch: watch,

@@ -70,6 +70,25 @@ import Testing
         }
     }
 
+    @Test func aRefusedWishForACodeIsNoOccasion() async throws {
+        var machine = ScriptedMachine(
+            .success(.ask(Challenge(factor: .email))),
+            .failure(.refused(.rateLimited)),
+            .success(.choose([.email, .totp])),
+            .success(.ask(Challenge(factor: .totp)))
+        )
+        let person = ScriptedPerson(.resend, .useAnotherFactor, .text("1"))
+        _ = try await run(&machine, person)
+        #expect(person.questions.map(\.occasion.kind).last == .challengeRequired)
+    }
+
+    @Test func whatHasCalledForASignInIsTheOccasionOfItsQuestions() async throws {
+        let (ask, person) = (ScriptedMachine.Answer.success(.ask(Challenge(factor: .totp))), ScriptedPerson(.text("1")))
+        var machine = ScriptedMachine(ask)
+        _ = try await SignInFlow(answering: person, because: Outcome(.stepUpRequired)).run(&machine)
+        #expect(person.questions.map(\.occasion.kind) == [.stepUpRequired] && person.notices.isEmpty)
+    }
+
     @Test func aSecurityQuestionStandsInNoEvent() async throws {
         let question = Factor(key: .securityAnswer, providerName: "question", destination: "First pet?")
         var machine = ScriptedMachine(.success(.ask(Challenge(factor: question, prompt: "First pet?"))))

@@ -8,6 +8,7 @@ public import HTTPRecovery
 public struct SignInFlow: Sendable {
     private let responder: any ChallengeResponder
     private let options: SignInOptions
+    private let occasion: Outcome
     private let emit: @Sendable (RecoveryEvent.Kind) -> Void
 
     /// Creates a flow.
@@ -15,14 +16,17 @@ public struct SignInFlow: Sendable {
     /// - Parameters:
     ///   - responder: Who answers.
     ///   - options: How to deal with what goes wrong.
+    ///   - occasion: What has called for it, such as a refusal that wants a step up; by default nothing in particular.
     ///   - emit: Told about challenges and fallbacks.
     public init(
         answering responder: any ChallengeResponder,
         options: SignInOptions = SignInOptions(),
+        because occasion: Outcome = Outcome(.challengeRequired),
         emit: @escaping @Sendable (RecoveryEvent.Kind) -> Void = { _ in }
     ) {
         self.responder = responder
         self.options = options
+        self.occasion = occasion
         self.emit = emit
     }
 
@@ -74,7 +78,7 @@ public struct SignInFlow: Sendable {
         var progress = SignInProgress(maxRounds: options.maxRounds)
         var move = Move.call(.begin)
         // What the person is asked for is owed to this, until an answer is accepted.
-        var occasion = Self.usual
+        var occasion = self.occasion
         while true {
             try Task.checkCancellation()
             try progress.countMove()
@@ -89,12 +93,13 @@ public struct SignInFlow: Sendable {
                 do {
                     step = try await perform(call, with: &machine)
                 } catch let refusal as RecoveryError {
-                    occasion = refusal.outcome
+                    // A code that was wished for and not sent changes nothing about what is asked.
+                    if case .resend(_, isWish: true) = call {} else { occasion = refusal.outcome }
                     move = try await react(to: refusal, of: call, opening, machine.unlockFactors, &progress)
                     continue
                 }
                 let accepted: Challenge? = if case .submit(_, let challenge) = call { challenge } else { nil }
-                if accepted != nil { occasion = Self.usual }
+                if accepted != nil { occasion = self.occasion }
                 switch step {
                 case .finished(let session): return session
                 case .ask(var question):

@@ -30,7 +30,7 @@ extension Clerk {
                 reason: .notRecoverable
             )
         }
-        return try await run(responder, options) { api in
+        return try await run(responder, options, because: Outcome(.stepUpRequired)) { api in
             ClerkReverificationMachine(api: api, session: session, level: level)
         }
     }

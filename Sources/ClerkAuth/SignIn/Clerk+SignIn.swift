@@ -155,10 +155,11 @@ extension Clerk {
     func run<Machine: SignInMachine>(
         _ responder: any ChallengeResponder,
         _ options: SignInOptions,
+        because occasion: Outcome = Outcome(.challengeRequired),
         machine: (ClerkAPI) -> Machine
     ) async throws -> Machine.Session {
         try await SignInWatch.run(api.client, showing: responder, options: options) { watch in
-            let flow = SignInFlow(answering: responder, options: options) { watch.emit($0) }
+            let flow = SignInFlow(answering: responder, options: options, because: occasion) { watch.emit($0) }
             var machine = machine(api.within(watch.operation))
             return try await flow.run(&machine)
         }

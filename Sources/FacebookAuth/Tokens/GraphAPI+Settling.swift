@@ -7,24 +7,32 @@ extension GraphAPI {
     var renewal: SessionRenewal {
         SessionRenewal(where: \.isDefiniteRefusal) { outcome, context in
             guard let presented = context.record.presented else { return .failed(outcome, reason: .notRecoverable) }
-            let api = within(context.work)
-            let refusal = RecoveryError(outcome: outcome, reason: .notRecoverable)
-            if try await api.settle(refusal, version: presented.version) { context.emit(.clear(.access)) }
-            let present = try await store.read().credentials
-            let isOn = configuration.recoversFromErrors
-            if present.accessToken == nil {
-                var conclusion = outcome
-                (conclusion.kind, conclusion.remedies) = (.reauthenticationRequired, [.reauthenticate])
-                return .failed(conclusion, reason: isOn ? .repairFailed : .recoveryOff)
-            }
-            if !isOn { return .failed(outcome, reason: .recoveryOff) }
-            if let id = presented.identity {
-                let known: String
-                if let held = present.facebookUserID { known = held } else { known = try await api.profile().id }
-                if known != id { throw refusal.ofAnotherPerson }
-            }
-            return .repaired
+            return try await context.work { try await within($0).settled(outcome, presented, context) }
         }
+    }
+
+    /// What is to be done about a refused token, once it is known whether it is dead.
+    private func settled(
+        _ outcome: Outcome,
+        _ presented: PresentedCredential,
+        _ context: CallContext
+    ) async throws -> RepairResult {
+        let refusal = RecoveryError(outcome: outcome, reason: .notRecoverable)
+        if try await settle(refusal, version: presented.version) { context.emit(.clear(.access)) }
+        let present = try await store.read().credentials
+        let isOn = configuration.recoversFromErrors
+        if present.accessToken == nil {
+            var conclusion = outcome
+            (conclusion.kind, conclusion.remedies) = (.reauthenticationRequired, [.reauthenticate])
+            return .failed(conclusion, reason: isOn ? .repairFailed : .recoveryOff)
+        }
+        if !isOn { return .failed(outcome, reason: .recoveryOff) }
+        if let id = presented.identity {
+            let known: String
+            if let held = present.facebookUserID { known = held } else { known = try await profile().id }
+            if known != id { throw refusal.ofAnotherPerson }
+        }
+        return .repaired
     }
 
     /// Finds out whether a refused token is dead, and removes it then, if it is still the current one.

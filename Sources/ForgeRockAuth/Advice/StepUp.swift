@@ -101,7 +101,8 @@ extension ForgeRock {
             password: nil,
             answering: responder,
             callbacks: callbacks,
-            options: options
+            options: options,
+            because: Outcome(.stepUpRequired)
         )
     }
 }

@@ -53,7 +53,7 @@ extension ForgeRockAPI {
         var conclusion = outcome
         if outcome.tokenAction == .clear {
             if try await remove(session: token) { context.emit(.clear(.session)) }
-        } else if try await within(context.work).mayLive(token) {
+        } else if try await context.work({ try await within($0).mayLive(token) }) {
             return .failed(outcome, reason: .notRecoverable)
         }
         conclusion.tokenAction = .clear

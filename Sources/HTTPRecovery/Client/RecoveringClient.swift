@@ -39,7 +39,8 @@ public struct RecoveringClient: Sendable {
     ) {
         self.transport = transport.enforcesTimeouts ? transport : TimedTransport(transport, time: runtime.time)
         let layers = middlewares()
-        if let problem = LayerPlace.problem(in: layers) { preconditionFailure(problem) }
+        // A release build tells the sentence of this one alone.
+        if let problem = LayerPlace.problem(in: layers) { fatalError(problem) }
         self.surroundings = Surroundings(runtime, presenters: layers.filter { $0 is any CredentialPresenting })
         self.pipeline = AttemptStage(transport: self.transport).next.preceded(by: layers)
     }

@@ -7,6 +7,9 @@ extension OpenCalls {
     /// - Parameter operation: What it is part of. An operation that has begun here is let end, and so is a renewal for
     ///   which calls wait that are under way here.
     func enter(within operation: RecoveryOperation?) -> Bool {
-        enter { count in operation.map { $0.home === self || ($0.home == nil && count > 0) } ?? false }
+        enter { count in
+            guard let operation else { return false }
+            return operation.home === self || (operation.isForACall && count > 0)
+        }
     }
 }

@@ -36,7 +36,7 @@ public struct RecoveryOperation: Sendable {
         let record = CallRecord(
             callID: call.runtime.numbers.next(),
             parent: call.record.callID,
-            RequestOptions(observer: call.options.observer),
+            RequestOptions(label: call.options.label, observer: call.options.observer),
             call.surroundings
         )
         self.init(record, until: deadline, of: nil)
@@ -54,6 +54,9 @@ public struct RecoveryOperation: Sendable {
         context.longestWait = longestWait
         self.home = home
     }
+
+    /// Whether it is done for a call that waits for it, as a renewal is.
+    var isForACall: Bool { home == nil && context.record.parent != nil }
 
     /// The number in the events.
     public var number: Int { context.record.callID }

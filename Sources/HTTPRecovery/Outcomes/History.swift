@@ -36,7 +36,7 @@ public struct History: Sendable, Hashable {
         public var duration: Duration
     }
 
-    /// The steps in order.
+    /// The steps in order; of more than 2048 the latest.
     public private(set) var steps: [Step] = []
 
     /// Why the call was given up after them; nil where it was not.
@@ -45,9 +45,14 @@ public struct History: Sendable, Hashable {
     /// Creates an empty history.
     public init() {}
 
+    /// The most steps that are kept: a watch may last for weeks.
+    static let limit = 2048
+
     mutating func append(_ step: Step) {
+        if steps.count >= Self.limit { steps.removeFirst(Self.limit / 2) }
         steps.append(step)
         end = nil
+        if case .wait(let wait) = step { waited = waited.saturatingAdding(wait.duration) }
     }
 
     /// Takes note of why the call is given up.
@@ -66,7 +71,5 @@ public struct History: Sendable, Hashable {
     }
 
     /// The time spent waiting.
-    public var waited: Duration {
-        waits.reduce(.zero) { $0.saturatingAdding($1.duration) }
-    }
+    public private(set) var waited = Duration.zero
 }

@@ -8,27 +8,26 @@ import Darwin
 
 /// A thread of its own for work that blocks, such as reading and flushing files: one piece after the other.
 ///
-/// Neither a thread of the concurrency runtime nor an event loop is held up by a slow disk. The thread is started with
-/// the first piece of work and stays. Unchecked, because the state is reached with the mutex held only.
+/// Neither a thread of the concurrency runtime nor an event loop is held up by a slow disk. The thread is started where
+/// there is work and none runs, and ends with it. Unchecked, because the state is reached with the mutex held only.
 @safe package final class SerialThread: @unchecked Sendable {
     /// The one for small files, shared by all who keep some.
     package static let files = SerialThread()
 
-    /// The one for cancelling what is foreign, whose cancellation may block.
-    static let cancellations = SerialThread()
-
     private var work: [@Sendable () -> Void] = []
     private var isRunning = false
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let hasWork: UnsafeMutablePointer<pthread_cond_t>
 
-    private init() {
+    init() {
         unsafe mutex = .allocate(capacity: 1)
         unsafe mutex.initialize(to: pthread_mutex_t())
         _ = unsafe pthread_mutex_init(mutex, nil)
-        unsafe hasWork = .allocate(capacity: 1)
-        unsafe hasWork.initialize(to: pthread_cond_t())
-        _ = unsafe pthread_cond_init(hasWork, nil)
+    }
+
+    deinit {
+        _ = unsafe pthread_mutex_destroy(mutex)
+        unsafe mutex.deinitialize(count: 1)
+        unsafe mutex.deallocate()
     }
 
     /// Runs the function on the thread, and waits for its end even where the caller is cancelled: what has arrived is
@@ -48,14 +47,12 @@ import Darwin
         // Where the system has no thread left, the caller's has to do.
         let hasThread = isRunning
         if hasThread { work.append(piece) }
-        _ = unsafe pthread_cond_signal(hasWork)
         _ = unsafe pthread_mutex_unlock(mutex)
         if !hasThread { piece() }
     }
 
     private func start() -> Bool {
-        // It lives as long as the process, as the only instances do.
-        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        let context = unsafe Unmanaged.passRetained(self).toOpaque()
         #if canImport(Darwin)
         var thread: pthread_t?
         #else
@@ -67,17 +64,20 @@ import Darwin
             { context in
                 ThreadSignals.leaveToProgram()
                 #if canImport(Darwin)
-                unsafe Unmanaged<SerialThread>.fromOpaque(context).takeUnretainedValue().loop()
+                unsafe Unmanaged<SerialThread>.fromOpaque(context).takeRetainedValue().loop()
                 #else
                 if let context = unsafe context {
-                    unsafe Unmanaged<SerialThread>.fromOpaque(context).takeUnretainedValue().loop()
+                    unsafe Unmanaged<SerialThread>.fromOpaque(context).takeRetainedValue().loop()
                 }
                 #endif
                 return nil
             },
             context
         )
-        guard result == 0 else { return false }
+        guard result == 0 else {
+            unsafe Unmanaged<SerialThread>.fromOpaque(context).release()
+            return false
+        }
         #if canImport(Darwin)
         if let thread { pthread_detach(thread) }
         #else
@@ -89,10 +89,11 @@ import Darwin
     private func loop() {
         while true {
             _ = unsafe pthread_mutex_lock(mutex)
-            while work.isEmpty { _ = unsafe pthread_cond_wait(hasWork, mutex) }
             let pieces = work
             work = []
+            isRunning = !pieces.isEmpty
             _ = unsafe pthread_mutex_unlock(mutex)
+            if pieces.isEmpty { return }
             for piece in pieces { piece() }
         }
     }

@@ -84,9 +84,19 @@ extension HTTPBody {
     }
 
     /// The same body, but reading it past the instant ends with a timeout.
-    func limited(until deadline: TimeSource.Instant, time: TimeSource) -> HTTPBody {
+    ///
+    /// - Parameters:
+    ///   - deadline: Until when it may be read; nil for any time.
+    ///   - time: The clock.
+    ///   - leave: Given a read that nobody waits for any more.
+    func limited(
+        until deadline: TimeSource.Instant?,
+        time: TimeSource,
+        leaving leave: @escaping @Sendable (AbandonedWork) -> Void
+    ) -> HTTPBody {
         if bytesInMemory != nil { return self }
-        return HTTPBody(once: TimedChunks(reader: BodyReader(self), deadline: deadline, time: time), length: length)
+        let chunks = TimedChunks(reader: BodyReader(self), deadline: deadline, time: time, leave: leave)
+        return HTTPBody(once: chunks, length: length)
     }
 }
 
@@ -115,21 +125,29 @@ private struct ReaderChunks: AsyncSequence, Sendable {
 private struct TimedChunks: AsyncSequence, Sendable {
     struct AsyncIterator: AsyncIteratorProtocol {
         let chunks: TimedChunks
+        /// What reading has ended with: what was left to itself is not read on.
+        var failure: (any Error)?
 
         mutating func next() async throws -> ArraySlice<UInt8>? {
+            if let failure { throw failure }
             do {
-                return try await chunks.time.withTimeout(until: chunks.deadline) { [reader = chunks.reader] in
+                return try await chunks.time.withCutoff(at: chunks.deadline, leaving: chunks.leave) {
+                    [reader = chunks.reader] in
                     try await reader.next()
                 }
-            } catch is TimeoutExceeded {
-                throw TransportError(.timedOut, .answered, message: "the response body took too long")
+            } catch {
+                let isLate = error is TimeoutExceeded
+                let late = TransportError(.timedOut, .answered, message: "the response body took too long")
+                failure = isLate ? late : error
+                throw isLate ? late : error
             }
         }
     }
 
     let reader: BodyReader
-    let deadline: TimeSource.Instant
+    let deadline: TimeSource.Instant?
     let time: TimeSource
+    let leave: @Sendable (AbandonedWork) -> Void
 
     func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(chunks: self)

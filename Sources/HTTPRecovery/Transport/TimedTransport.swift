@@ -5,8 +5,8 @@ import HTTPTypes
 /// What a foreign transport does when it is cancelled may block. Foundation's session on Linux waits for its queue, which
 /// waits for the task's lock where an answer comes at that moment, and both wait for ever (Swift 6.3,
 /// swift-corelibs-foundation issue 5412). So nobody waits for an attempt that is cut off; it is cancelled only when no
-/// answer has come for a while after, by a thread that nobody else needs, one after the other; and the transport is shut
-/// down when the last that was cancelled has gone.
+/// answer has come for a while after, by a thread of the transport's own, one after the other; and the transport is shut
+/// down when the last that was cancelled has gone. The bodies of its responses are read alike.
 struct TimedTransport: HTTPTransport {
     /// How long an answer may be late that ends an attempt by itself.
     static let grace = Duration.seconds(1)
@@ -17,6 +17,8 @@ struct TimedTransport: HTTPTransport {
     private let time: TimeSource
     /// The attempts that were cancelled and have not ended.
     private let leaving = InFlight()
+    private let abandoned = AbandonedWorks()
+    private let thread = SerialThread()
 
     init(_ transport: any HTTPTransport, time: TimeSource) {
         self.transport = transport
@@ -33,24 +35,36 @@ struct TimedTransport: HTTPTransport {
             var response = try await time.withCutoff(at: end, leaving: abandon) { [transport] in
                 try await transport.send(request, body: body, options: options)
             }
-            if let end { response.body = response.body.limited(until: end, time: time) }
+            response.body = response.body.limited(until: end, time: time, leaving: abandon)
             return response
         } catch is TimeoutExceeded {
             throw TransportError(.timedOut, .unknown, message: "no answer came in time")
         }
     }
 
-    /// Cancels an attempt that does not end by itself, unless the transport is being shut down, which ends it.
+    /// Cancels an attempt that does not end by itself, unless the transport is being shut down, which may end it.
     private func abandon(_ attempt: AbandonedWork) {
-        Task { [leaving, time] in
-            let isOver: Void? = try? await time.withTimeout(until: time.now.advanced(by: Self.grace)) {
-                try await attempt.gone.value
+        let id = abandoned.add(attempt)
+        Task {
+            if await !isGoing(attempt), leaving.enter() {
+                cancel(attempt)
+                await attempt.task.value
+                leaving.leave()
             }
-            guard isOver == nil, leaving.enter() else { return }
-            SerialThread.cancellations.enqueue { attempt.task.cancel() }
-            await attempt.task.value
-            leaving.leave()
+            if attempt.gone.result != nil { abandoned.remove(id) }
         }
+    }
+
+    /// Whether an attempt ends by itself.
+    private func isGoing(_ attempt: AbandonedWork) async -> Bool {
+        let end: Void? = try? await time.withTimeout(until: time.now.advanced(by: Self.grace)) {
+            try await attempt.gone.value
+        }
+        return end != nil
+    }
+
+    private func cancel(_ attempt: AbandonedWork) {
+        thread.enqueue { attempt.task.cancel() }
     }
 
     func shutdown() async {
@@ -61,5 +75,35 @@ struct TimedTransport: HTTPTransport {
             }.value
         }
         await transport.shutdown()
+        // Not every transport ends its attempts with that.
+        for attempt in abandoned.takeAll() {
+            Task {
+                if await !isGoing(attempt) { cancel(attempt) }
+            }
+        }
+    }
+}
+
+/// What was left to itself and has not ended.
+private final class AbandonedWorks: Sendable {
+    private let state = Locked<(next: UInt64, works: [UInt64: AbandonedWork])>((0, [:]))
+
+    func add(_ work: AbandonedWork) -> UInt64 {
+        state.withLock { state in
+            state.next += 1
+            state.works[state.next] = work
+            return state.next
+        }
+    }
+
+    func remove(_ id: UInt64) {
+        state.withLock { $0.works[id] = nil }
+    }
+
+    func takeAll() -> [AbandonedWork] {
+        state.withLock { state in
+            defer { state.works = [:] }
+            return Array(state.works.values)
+        }
     }
 }

@@ -63,13 +63,50 @@ import Testing
         for layers in working { #expect(LayerPlace.problem(in: layers) == nil) }
     }
 
+    @Test func theEndOfAHistoryIsTheErrorsReason() {
+        var error = RecoveryError(outcome: Outcome(.stateConflict), reason: .notRecoverable)
+        #expect(error.history.end == .notRecoverable)
+        error.reason = .identityChanged
+        #expect(error.history.end == .identityChanged && error.history.steps.isEmpty)
+    }
+
+    @Test func aWatchKeepsABoundedHistory() async throws {
+        let bench = Bench()
+        let history = try await bench.clock.skippingWaits {
+            try await bench.client.watch { operation in
+                for _ in 0..<3000 { try await operation.pause(.seconds(5), reason: .ok) }
+                return operation.context.record.history
+            }
+        }
+        #expect(history.steps.count <= History.limit && history.waited == .seconds(15_000))
+    }
+
+    @Test func aShutdownRefusesTheCallsOfAWatchWhileOthersEnd() async throws {
+        let bench = Bench([.hang])
+        let other = Task { try? await bench.client.send(Bench.get) }
+        await bench.transport.waitForRequests(1)
+        let drained = Task { await bench.client.drain(within: .seconds(60)) }
+        await bench.clock.waitForSleeper(of: .seconds(60), purpose: .guard)
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.client.watch { operation in
+                _ = try await bench.client.within(operation).send(Bench.get)
+            }
+        }
+        #expect(error?.outcome.transportError?.code == .shutDown)
+        other.cancel()
+        _ = await other.value
+        _ = await drained.value
+    }
+
     @Test func aClientWithSuchAnOrderIsNotBuilt() async {
-        await #expect(processExitsWith: .failure) {
+        let end = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = RecoveringClient(transport: ScriptedTransport()) {
                 Recovery()
                 Deadline(.seconds(1))
             }
         }
+        let text = String(decoding: end?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("Deadline stands inside Recovery"))
     }
 
     // MARK: Time

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPRecoveryTesting
 import HTTPTypes
 import Testing
@@ -97,5 +98,120 @@ import Testing
         clock.advance(by: TimedTransport.grace)
         await hanging.waitForEnds(1)
         #expect(hanging.all == ["cancelled"])
+    }
+
+    // MARK: What does not end by itself
+
+    /// A transport with a body that never comes, or with an attempt whose cancellation blocks; its shutdown frees nothing.
+    private final class Deaf: HTTPTransport {
+        struct Chunks: AsyncSequence, Sendable {
+            let flight: Flight<Void>
+
+            struct AsyncIterator: AsyncIteratorProtocol {
+                let flight: Flight<Void>
+
+                func next() async throws -> ArraySlice<UInt8>? {
+                    // Its own task is not cancelled with the reader's.
+                    _ = try await Task { [flight] in try await flight.value }.value
+                    return nil
+                }
+            }
+
+            func makeAsyncIterator() -> AsyncIterator { AsyncIterator(flight: flight) }
+        }
+
+        let name = "deaf"
+        let end = Flight<Void>()
+        let cancelled = Flight<Void>()
+        let begun = Flight<Void>()
+        let hasHead: Bool
+        let isBlocking: Bool
+
+        init(hasHead: Bool = false, isBlocking: Bool = false) {
+            self.hasHead = hasHead
+            self.isBlocking = isBlocking
+        }
+
+        func send(_ request: HTTPRequest, body: HTTPBody?, options: AttemptOptions) async throws -> TransportResponse {
+            if hasHead {
+                let chunks = Chunks(flight: end)
+                return TransportResponse(head: HTTPResponse(status: .ok), body: HTTPBody(once: chunks, length: nil))
+            }
+            try await withTaskCancellationHandler {
+                begun.land(.success(()))
+                try await Task { [end] in try await end.value }.value
+            } onCancel: {
+                cancelled.land(.success(()))
+                while isBlocking, end.result == nil { sched_yield() }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private func cutOff(_ deaf: Deaf) async throws -> TimedTransport {
+        let transport = TimedTransport(deaf, time: clock.timeSource())
+        let attempt = Task {
+            try await transport.send(Bench.get, body: nil, options: AttemptOptions(timeout: .seconds(2)))
+        }
+        _ = try await deaf.begun.value
+        await clock.waitForSleeper(of: .seconds(2), purpose: .guard)
+        clock.advance(by: .seconds(2))
+        await #expect(throws: TransportError.self) { try await attempt.value }
+        await clock.waitForSleeper(of: TimedTransport.grace, purpose: .guard)
+        return transport
+    }
+
+    @Test func aBodyThatHeedsNothingIsCutOff() async throws {
+        let deaf = Deaf(hasHead: true)
+        let transport = TimedTransport(deaf, time: clock.timeSource())
+        for isCancelled in [false, true] {
+            let options = AttemptOptions(timeout: .seconds(2))
+            let response = try await transport.send(Bench.get, body: nil, options: options)
+            let reader = Task { () async throws -> Bool in
+                var iterator = response.body.makeAsyncIterator()
+                do {
+                    return try await iterator.next() == nil
+                } catch {
+                    // It is not read on, and has not ended either.
+                    await #expect(throws: (any Error).self) { try await iterator.next() }
+                    throw error
+                }
+            }
+            await clock.waitForSleeper(of: .seconds(2), purpose: .guard)
+            if isCancelled {
+                reader.cancel()
+                await #expect(throws: CancellationError.self) { try await reader.value }
+            } else {
+                clock.advance(by: .seconds(2))
+                let error = await #expect(throws: TransportError.self) { try await reader.value }
+                #expect(error?.code == .timedOut && error?.certainty == .answered)
+            }
+        }
+        deaf.end.land(.success(()))
+    }
+
+    @Test func whatAShutdownDoesNotEndIsCancelledAfterIt() async throws {
+        let deaf = Deaf()
+        let transport = try await cutOff(deaf)
+        await transport.shutdown()
+        await clock.waitForSleepers(2)
+        #expect(deaf.cancelled.result == nil)
+        clock.advance(by: TimedTransport.grace)
+        _ = try await deaf.cancelled.value
+        deaf.end.land(.success(()))
+    }
+
+    @Test func aCancellationThatBlocksHoldsUpNoOtherTransport() async throws {
+        let (bad, good) = (Deaf(isBlocking: true), Deaf())
+        let first = try await cutOff(bad)
+        clock.advance(by: TimedTransport.grace)
+        _ = try await bad.cancelled.value
+        let second = try await cutOff(good)
+        clock.advance(by: TimedTransport.grace)
+        _ = try await good.cancelled.value
+        bad.end.land(.success(()))
+        good.end.land(.success(()))
+        await first.shutdown()
+        await second.shutdown()
     }
 }

@@ -16,7 +16,16 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
     public var response: Response?
 
     /// Every attempt, wait and repair of the call, and why it was given up.
-    public var history: History
+    public var history: History {
+        get {
+            var history = record
+            history.giveUp(reason)
+            return history
+        }
+        set { record = newValue }
+    }
+
+    private var record: History
 
     /// The error that a repair ended with, where one did.
     public var cause: (any Error)?
@@ -36,8 +45,7 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
         self.retryAfter = retryAfter
         self.retryAt = retryAt
         self.response = response
-        self.history = history
-        self.history.giveUp(reason)
+        self.record = history
         self.cause = cause
     }
 
