@@ -102,36 +102,20 @@ extension ForgeRock {
                 )
             }
         }
-        do {
-            return try await api.client.send(
-                request,
-                body: body,
-                options: RequestOptions(
-                    classifier: ForgeRockClassifier(),
-                    presents: usesToken ? .access : held.ssoToken == nil ? nil : .session,
-                    attemptLayers: layers,
-                    policies: policies
-                )
+        return try await api.client.send(
+            request,
+            body: body,
+            options: RequestOptions(
+                classifier: ForgeRockClassifier(),
+                presents: usesToken ? .access : held.ssoToken == nil ? nil : .session,
+                attemptLayers: layers,
+                policies: policies
             )
-        } catch var error as RecoveryError where error.leavesSessionOpen {
-            // The engine repairs nothing for a request that must not be replayed; a session that is over is over all the
-            // same.
-            guard let token = held.ssoToken else { throw error }
-            let (api, outcome) = (api, error.outcome)
-            let end = try await api.client.operation { try await api.settle(token, after: outcome, $0.context) }
-            if case .failed(let conclusion, _, _) = end { error.outcome = conclusion }
-            throw error
-        }
+        )
     }
 }
 
 extension RecoveryError {
-    /// Whether the session was refused, and the call has not found out what became of it though there was time.
-    fileprivate var leavesSessionOpen: Bool {
-        let isSettled = history.steps.contains(.repair(name: ForgeRockAPI.settlingName, succeeded: false))
-        return refusesSession && !isSettled && reason != .deadlinePassed
-    }
-
     /// What a policy wants done before it allows the request; nil where it is something else that is wrong.
     fileprivate var policyAdvice: PolicyAdvice? {
         kind == .stepUpRequired ? outcome.advice.flatMap { PolicyAdvice($0) } : nil

@@ -106,6 +106,49 @@ import Testing
         #expect(try await bench.credentials == Credentials())
     }
 
+    /// Whether the session lives is asked within the call and its bounds, where the request must not be replayed too.
+    @Test func whatIsAskedAboutARefusalKeepsToTheCallsDeadline() async throws {
+        let clock = ManualClock()
+        let transport = ScriptedTransport(
+            [
+                .run { [clock] _ in
+                    clock.advance(by: .seconds(9))
+                    return .scripted(401)
+                }
+            ],
+            then: .status(503, ["retry-after": "8"])
+        )
+        let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: 1))
+        let client = RecoveringClient(transport: transport, runtime: runtime) {
+            Deadline(.seconds(10))
+            Recovery()
+        }
+        let events = EventRecorder(runtime.events)
+        let forgeRock = try ForgeRock(
+            baseURL: "https://id.example.com/am",
+            realm: "alpha",
+            journey: "Login",
+            client: client,
+            tokens: InMemoryTokenStore(Credentials(ssoToken: "S1")),
+            cookieName: "sso"
+        )
+        let body = HTTPBody(
+            once: AsyncStream { continuation in
+                continuation.yield(Array("x".utf8)[...])
+                continuation.finish()
+            }
+        )
+        let error = await #expect(throws: RecoveryError.self) {
+            try await clock.skippingWaits { try await forgeRock.send(.post, path: "/json/pay", body: body) }
+        }
+        #expect(error?.kind == .credentialRejected)
+        #expect(clock.now.offset <= .seconds(10))
+        #expect(transport.received.count(where: { $0.request.path?.contains("/pay") == true }) == 1)
+        #expect(events.events.allSatisfy { $0.call == 1 || $0.parent == 1 })
+        let numbers = Set(events.events.map(\.call))
+        #expect(events.words.count(where: { $0.hasPrefix("done") }) == numbers.count, "each has its end")
+    }
+
     /// The second send is a call of the same work, with a time of its own.
     @Test func aPersonMayTakeLongerThanACall() async throws {
         let bench = try bench(

@@ -43,15 +43,17 @@ public struct SessionRenewal: RecoveryPolicy {
     /// - Parameters:
     ///   - name: The name of the repair in histories; a call performs one of a name.
     ///   - isAnswered: Which refusals it answers.
+    ///   - needsReplay: Whether it is of use only where the request may be sent again.
     ///   - settle: Finds out what became of the credential, clears it if it is still the one that was refused, and says
     ///     whether a replay makes sense. What it throws as a `RecoveryError` is what the call comes to.
     package init(
         named name: String = Self.repairName,
         where isAnswered: @escaping @Sendable (Outcome) -> Bool,
+        needsReplay: Bool = true,
         settling settle: @escaping @Sendable (Outcome, CallContext) async throws -> RepairResult
     ) {
         self.isAnswered = isAnswered
-        repair = SettleRefusal(name: name, settle: settle)
+        repair = SettleRefusal(name: name, needsReplay: needsReplay, settle: settle)
     }
 
     /// Whether a refusal that says no more than HTTP does is one that a cleared or newer credential can answer.
@@ -74,6 +76,7 @@ public struct SessionRenewal: RecoveryPolicy {
 
     private struct SettleRefusal: Repair {
         let name: String
+        let needsReplay: Bool
         let settle: @Sendable (Outcome, CallContext) async throws -> RepairResult
 
         func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult {

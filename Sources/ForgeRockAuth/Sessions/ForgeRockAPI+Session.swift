@@ -37,14 +37,13 @@ extension ForgeRockAPI {
     /// What is done where the session is refused; nothing renews it, so nothing is replayed.
     func settling(_ token: Secret) -> SessionRenewal {
         SessionRenewal(
-            named: Self.settlingName,
+            named: "settle_session",
             where: { $0.credential == .session },
+            // A session that is over is over, whatever becomes of the request.
+            needsReplay: false,
             settling: { try await settle(token, after: $0, $1) }
         )
     }
-
-    /// The name of the repair in histories.
-    static let settlingName = "settle_session"
 
     /// Removes a session that was refused and is over, and concludes that a person has to sign in.
     ///

@@ -80,6 +80,8 @@ struct CallState: Sendable {
     private var repairs: [String] = []
     /// Whether the last repair was that of an answer, and not of what kept the request at home.
     private var wasRepairedAfterSending = false
+    /// Why the last attempt must not be made again; nil where it may.
+    private var obstacle: StopReason?
     /// What the call has come to so far; nil before the first failure.
     private var failure: Outcome? {
         get { lastFailure?.value }
@@ -129,7 +131,7 @@ struct CallState: Sendable {
         case .waited: return admitWhenDue()
         case .succeeded: return .finish
         case .failed(let outcome, let obstacle, let hasQueue):
-            failure = outcome
+            (failure, self.obstacle) = (outcome, obstacle)
             if outcome.kind == .accountLocked { lockouts += 1 }
             return decide(
                 about: outcome,
@@ -140,6 +142,7 @@ struct CallState: Sendable {
                 random: random()
             )
         case .repaired(let name):
+            if let obstacle { return .fail(failure ?? Outcome(.unknown, processed: .unknown), obstacle, needed: nil) }
             // The replay after a repair is free: it is bounded by one per call and repair.
             if wasRepairedAfterSending { attempts = max(0, attempts - 1) }
             cause = .repair(name: name)

@@ -34,7 +34,7 @@ struct RecoveryRules: Sendable {
 
     private func check(_ repair: any Repair, _ situation: Situation, _ obstacle: StopReason?) -> Step {
         if situation.repairs.contains(repair.name) { return .giveUp(.alreadyRepaired, needed: nil) }
-        if let obstacle { return .giveUp(obstacle, needed: nil) }
+        if let obstacle, repair.needsReplay { return .giveUp(obstacle, needed: nil) }
         if let remaining = situation.remaining, remaining <= .zero { return .giveUp(.deadlinePassed, needed: nil) }
         return .repair(repair)
     }

@@ -15,6 +15,12 @@ import Testing
         func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult { .repaired }
     }
 
+    private struct Asks: Repair {
+        var name: String { "ask" }
+        var needsReplay: Bool { false }
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult { .repaired }
+    }
+
     /// A call, driven by hand.
     private struct Call {
         var state: CallState
@@ -131,6 +137,25 @@ import Testing
                 "admit call", "attempt call", "repair mend", "admit mend", "attempt mend",
                 "fail unavailable already_repaired",
             ]
+        )
+    }
+
+    /// It is found out what a refusal means, but what must not be sent again is not.
+    @Test func whatNeedsNoReplayIsDoneAndNotReplayed() {
+        var call = Call(.repair(Asks()))
+        let refused = CallState.Event.failed(
+            Outcome(.credentialRejected),
+            obstacle: .bodyNotReplayable,
+            hasQueue: false
+        )
+        #expect(
+            call.all(.begun(), .admitted, refused, .repaired(name: "ask")) == [
+                "admit call", "attempt call", "repair ask", "fail credential_rejected body_not_replayable",
+            ]
+        )
+        call = Call(.repair(Mends()))
+        #expect(
+            call.all(.begun(), .admitted, refused).last == "fail credential_rejected body_not_replayable"
         )
     }
 

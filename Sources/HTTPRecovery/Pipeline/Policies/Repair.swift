@@ -5,6 +5,10 @@ public protocol Repair: Sendable {
     /// The name in the history, such as `refresh_credential`; a call performs each repair once.
     var name: String { get }
 
+    /// Whether it is done for a replay alone, as by default, and so not where the request must not be sent again; one that
+    /// finds out what the refusal means is done in any case.
+    var needsReplay: Bool { get }
+
     /// Repairs what was refused.
     ///
     /// - Parameters:
@@ -12,6 +16,11 @@ public protocol Repair: Sendable {
     ///   - context: The call.
     /// - Throws: `CancellationError` when the call is cancelled; any other error ends the call with it as its cause.
     func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult
+}
+
+extension Repair {
+    /// What nobody would use is not repaired.
+    public var needsReplay: Bool { true }
 }
 
 /// How a repair ended.
