@@ -17,7 +17,8 @@ struct TimedTransport: HTTPTransport {
     private let time: TimeSource
     /// The attempts that were cancelled and have not ended.
     private let leaving = InFlight()
-    private let abandoned = AbandonedWorks()
+    /// Lands when the transport was shut down.
+    private let end = Flight<Void>()
     private let thread = SerialThread()
 
     init(_ transport: any HTTPTransport, time: TimeSource) {
@@ -42,16 +43,19 @@ struct TimedTransport: HTTPTransport {
         }
     }
 
-    /// Cancels an attempt that does not end by itself, unless the transport is being shut down, which may end it.
+    /// Cancels an attempt that does not end by itself, but not while the transport is shut down, which may end it.
     private func abandon(_ attempt: AbandonedWork) {
-        let id = abandoned.add(attempt)
         Task {
-            if await !isGoing(attempt), leaving.enter() {
-                cancel(attempt)
-                await attempt.task.value
-                leaving.leave()
+            if await isGoing(attempt) { return }
+            guard leaving.enter() else {
+                // Not every transport ends its attempts with that.
+                _ = try? await end.value
+                if await !isGoing(attempt) { cancel(attempt) }
+                return
             }
-            if attempt.gone.result != nil { abandoned.remove(id) }
+            cancel(attempt)
+            await attempt.task.value
+            leaving.leave()
         }
     }
 
@@ -75,35 +79,6 @@ struct TimedTransport: HTTPTransport {
             }.value
         }
         await transport.shutdown()
-        // Not every transport ends its attempts with that.
-        for attempt in abandoned.takeAll() {
-            Task {
-                if await !isGoing(attempt) { cancel(attempt) }
-            }
-        }
-    }
-}
-
-/// What was left to itself and has not ended.
-private final class AbandonedWorks: Sendable {
-    private let state = Locked<(next: UInt64, works: [UInt64: AbandonedWork])>((0, [:]))
-
-    func add(_ work: AbandonedWork) -> UInt64 {
-        state.withLock { state in
-            state.next += 1
-            state.works[state.next] = work
-            return state.next
-        }
-    }
-
-    func remove(_ id: UInt64) {
-        state.withLock { $0.works[id] = nil }
-    }
-
-    func takeAll() -> [AbandonedWork] {
-        state.withLock { state in
-            defer { state.works = [:] }
-            return Array(state.works.values)
-        }
+        end.land(.success(()))
     }
 }

@@ -194,9 +194,30 @@ import Testing
         let deaf = Deaf()
         let transport = try await cutOff(deaf)
         await transport.shutdown()
-        await clock.waitForSleepers(2)
+        clock.advance(by: TimedTransport.grace)
+        await clock.waitForSleeper(of: TimedTransport.grace, purpose: .guard)
         #expect(deaf.cancelled.result == nil)
         clock.advance(by: TimedTransport.grace)
+        _ = try await deaf.cancelled.value
+        deaf.end.land(.success(()))
+    }
+
+    /// What is under way while the transport is shut down is cut off later.
+    @Test func norIsWhatIsCutOffBehindAShutdownForgotten() async throws {
+        let deaf = Deaf()
+        let transport = TimedTransport(deaf, time: clock.timeSource())
+        let options = AttemptOptions(timeout: .seconds(2))
+        let attempt = Task { try await transport.send(Bench.get, body: nil, options: options) }
+        _ = try await deaf.begun.value
+        await clock.waitForSleeper(of: .seconds(2), purpose: .guard)
+        await transport.shutdown()
+        clock.advance(by: .seconds(2))
+        await #expect(throws: TransportError.self) { try await attempt.value }
+        for _ in 0..<2 {
+            await clock.waitForSleeper(of: TimedTransport.grace, purpose: .guard)
+            #expect(deaf.cancelled.result == nil)
+            clock.advance(by: TimedTransport.grace)
+        }
         _ = try await deaf.cancelled.value
         deaf.end.land(.success(()))
     }
