@@ -11,7 +11,7 @@ extension Clerk {
     ///   `CancellationError` as soon as the task is cancelled.
     public func currentClient() async throws -> ClerkClient? {
         try await api.finishSignOuts()
-        return try await api.readClient().client
+        return try await api.readClient()
     }
 
     /// The client as it becomes known, from any answer that tells it, errors included; nil where there is none any more.

@@ -32,8 +32,8 @@ extension Facebook {
                 try await api.requireToken()
                 return try await call(authorization, api)
             },
-            asking: { error in
-                let session = try await signIn(answering: responder)
+            asking: { error, operation in
+                let session = try await within(operation).signIn(answering: responder)
                 if let id = first.presented?.userID, let other = session.user?.id, other != id {
                     throw error.ofAnotherPerson
                 }

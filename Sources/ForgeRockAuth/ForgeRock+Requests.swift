@@ -44,10 +44,10 @@ extension ForgeRock {
             request,
             where: { $0.policyAdvice != nil && body?.canBeRead ?? true },
             send: { try await attempt($0, body, api.within($1)) },
-            asking: { error in
+            asking: { error, operation in
                 var request = first
                 guard let advice = error.policyAdvice else { return request }
-                try await follow(advice, answering: responder, callbacks: callbacks, options: options)
+                try await within(operation).follow(advice, answering: responder, callbacks: callbacks, options: options)
                 advice.amend(&request)
                 return request
             }

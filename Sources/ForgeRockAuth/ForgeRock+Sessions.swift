@@ -19,13 +19,15 @@ extension ForgeRock {
     /// - Returns: Whether there is a session still.
     public func extendSession() async throws -> Bool {
         guard let token = try await api.tokens.read().credentials.ssoToken else { return false }
-        let calls = CallNumber()
-        do {
-            _ = try await api.session("refresh", version: "2.1", token: token, calls: calls)
-            return true
-        } catch let error as RecoveryError where error.provesSessionDead {
-            try await api.forget(session: token, call: calls.latest)
-            return false
+        return try await api.client.operation { operation in
+            let api = api.within(operation)
+            do {
+                _ = try await api.session("refresh", version: "2.1", token: token)
+                return true
+            } catch let error as RecoveryError where error.provesSessionDead {
+                try await api.forget(session: token, operation)
+                return false
+            }
         }
     }
 
@@ -48,8 +50,12 @@ extension ForgeRock {
     /// - Throws: `RecoveryError` when the server could not be told; the store then still holds what could not be ended,
     ///   so that signing out can be tried again.
     public func signOut() async throws {
+        try await api.client.operation { try await within($0).signOut(by: $0) }
+    }
+
+    private func signOut(by operation: RecoveryOperation) async throws {
         let held = try await api.tokens.read().credentials
-        if let oauth, let token = held.refreshToken ?? held.accessToken {
+        if let oauth = oauth?.within(operation), let token = held.refreshToken ?? held.accessToken {
             try await oauth.revoke(token, kind: held.refreshToken == nil ? .access : .refresh)
         }
         if held.refreshToken != nil || held.accessToken != nil {
@@ -59,13 +65,12 @@ extension ForgeRock {
             }
         }
         guard let token = held.ssoToken else { return }
-        let calls = CallNumber()
         do {
-            _ = try await api.session("logout", version: "3.1", token: token, calls: calls)
+            _ = try await api.session("logout", version: "3.1", token: token)
         } catch let error as RecoveryError where error.provesSessionDead {
             // It is gone already, which is what was wanted.
         }
-        try await api.forget(session: token, call: calls.latest)
+        try await api.forget(session: token, operation)
     }
 
     /// The tokens, renewed where that is needed.

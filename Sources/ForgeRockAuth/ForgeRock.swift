@@ -15,10 +15,17 @@ public import HTTPRecovery
 /// server definitely says that the session is dead, and by signing out; never by an outage, a throttle or an answer that
 /// cannot be read.
 public struct ForgeRock: Sendable {
-    let api: ForgeRockAPI
+    private(set) var api: ForgeRockAPI
     let start: JourneyStart
     let authenticator: (any WebAuthnAuthenticator)?
     let oauth: ForgeRockOAuth?
+
+    /// The same, for calls that belong to the operation: they have its number, and keep to its bounds.
+    public func within(_ operation: RecoveryOperation) -> ForgeRock {
+        var forgeRock = self
+        forgeRock.api = api.within(operation)
+        return forgeRock
+    }
 
     /// Keeps the tokens fresh: for `Authorization` and `SessionRenewal` of other clients.
     ///

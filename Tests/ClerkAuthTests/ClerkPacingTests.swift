@@ -107,7 +107,8 @@ import Testing
         #expect(try await delays(create, 5, at: 0, pacing) == [10, 10, 10, 10, 10])
         let taken = try await admit(create, at: 0, pacing)
         #expect(taken.delay == .seconds(20))
-        _ = await pacing.conclude(taken.attempt, .notSent, permit: taken.permit, context: taken.context)
+        let permit = try #require(taken.permit)
+        _ = pacing.conclude(taken.attempt, .notSent, permit: permit, context: taken.context)
         #expect(try await delays(create, 1, at: 0, pacing) == [20])
     }
 

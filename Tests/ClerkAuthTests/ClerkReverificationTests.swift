@@ -90,6 +90,8 @@ import Testing
         #expect(response.status == .ok)
         #expect(bench.sent.first == "POST /me/x x=1" && bench.sent.last == "POST /me/x x=1")
         #expect(bench.sent[2] == Self.base + " level=first_factor")
+        #expect(Set(bench.events.events.map(\.call)).count == 1, "one operation, the reverification with it")
+        #expect(bench.events.words.filter { $0.hasPrefix("done") } == ["done ok 5"])
         let again = try self.bench(refusal, .client(["sess_1"]), first, complete, refusal)
         let error = await #expect(throws: RecoveryError.self) {
             try await again.clerk.send(.post, path: "/v1/me/x", reverifyingWith: Person([.password: "p"]))

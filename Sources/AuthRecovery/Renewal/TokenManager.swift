@@ -351,7 +351,7 @@ public final class TokenManager: Sendable {
     private func ownDoubt(
         of call: CallRecord
     ) -> (outcome: Outcome, reason: StopReason, cause: (any Error)?)? {
-        guard let failure = state.withLock({ $0.failure }), failure.call === call,
+        guard let failure = state.withLock({ $0.failure }), failure.call.isSame(as: call),
             case .failed(let outcome, let reason, let cause) = failure.end,
             RenewalRules.isInDoubt(after: outcome, reuse: renewer?.reuse ?? .undeclared)
         else { return nil }

@@ -55,18 +55,19 @@ extension RecoveringClient {
     ///   - input: What the call is made with at first.
     ///   - isForPerson: Which errors are for the person.
     ///   - send: Makes the call within the operation.
-    ///   - ask: Asks the person, outside the call's bounds, and returns what the call is made with then.
+    ///   - ask: Asks the person, within the operation and outside the call's bounds, and returns what the call is made with
+    ///     then.
     package func attended<Input: Sendable, Value: Sendable>(
         _ input: Input,
         where isForPerson: @escaping @Sendable (RecoveryError) -> Bool,
         send: (Input, RecoveryOperation) async throws -> Value,
-        asking ask: (RecoveryError) async throws -> Input
+        asking ask: (RecoveryError, RecoveryOperation) async throws -> Input
     ) async throws -> Value {
         try await operation { operation in
             try await operation.run(AttendedCall(input, where: isForPerson)) { step, operation in
                 switch step {
                 case .send(let input): .value(try await send(input, operation))
-                case .ask(let error): .helped(try await ask(error))
+                case .ask(let error): .helped(try await ask(error, operation))
                 }
             }
         }

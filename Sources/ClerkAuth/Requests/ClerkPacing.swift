@@ -60,10 +60,10 @@ public final class ClerkPacing: Admission {
     public func conclude(
         _ attempt: PlannedAttempt,
         _ end: AttemptEnd,
-        permit: AdmissionPermit?,
+        permit: AdmissionPermit,
         context: CallContext
-    ) async -> Gate.Key? {
-        guard case .notSent = end, let place = permit?.value as? Place else { return nil }
+    ) -> Remainder? {
+        guard case .notSent = end, let place = permit.value as? Place else { return nil }
         taken.withLock { taken in
             guard let index = taken[place.line]?.lastIndex(of: place.time) else { return }
             taken[place.line]?.remove(at: index)

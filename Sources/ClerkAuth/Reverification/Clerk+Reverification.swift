@@ -55,20 +55,25 @@ extension Clerk {
         options: SignInOptions = SignInOptions()
     ) async throws -> Response {
         let sessionID = try await api.tokens.read().credentials.sessionID
-        do {
-            return try await send(method, path: path, form: form, resend: resend)
-        } catch var error as RecoveryError where error.kind == .stepUpRequired && error.outcome.processed == .no {
-            try await reverify(
-                ClerkReverification(wantedBy: error.outcome),
-                sessionID: sessionID,
-                answering: responder,
-                options: options
-            )
-            guard try await api.tokens.read().credentials.sessionID == sessionID else {
-                error.reason = .identityChanged
-                throw error
+        return try await api.client.attended(
+            (),
+            where: { $0.kind == .stepUpRequired && $0.outcome.processed == .no },
+            send: { _, operation in
+                try await within(operation).send(method, path: path, form: form, resend: resend)
+            },
+            asking: { error, operation in
+                try await within(operation).reverify(
+                    ClerkReverification(wantedBy: error.outcome),
+                    sessionID: sessionID,
+                    answering: responder,
+                    options: options
+                )
+                guard try await api.tokens.read().credentials.sessionID == sessionID else {
+                    var error = error
+                    error.reason = .identityChanged
+                    throw error
+                }
             }
-            return try await send(method, path: path, form: form, resend: resend)
-        }
+        )
     }
 }

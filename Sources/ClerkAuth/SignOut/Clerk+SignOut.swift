@@ -23,13 +23,16 @@ extension Clerk {
     ///   session, so that signing out can be tried again. `CancellationError` as soon as the task is cancelled.
     @discardableResult
     public func signOut(sessionID: String? = nil) async throws -> ClerkSignOut {
+        try await api.client.operation { try await within($0).signOut(sessionID: sessionID, by: $0) }
+    }
+
+    private func signOut(sessionID: String?, by operation: RecoveryOperation) async throws -> ClerkSignOut {
         let stored = try await api.tokens.read().credentials
-        let calls = CallNumber()
         var result = ClerkSignOut.ended
         // Without a client token there is nothing that the server could end.
         if stored.clientToken != nil {
             do {
-                try await api.end(session: sessionID) { calls.observe($0) }
+                try await api.end(session: sessionID)
                 try await api.forget(signOut: sessionID)
             } catch let error as RecoveryError where error.kind == .transport || error.kind == .timedOut {
                 try await api.remember(signOut: sessionID ?? PendingSignOuts.all)
@@ -38,7 +41,7 @@ extension Clerk {
         }
         api.sessionTokens.drop(session: sessionID)
         guard let held = stored.sessionID, sessionID == nil || sessionID == held else { return result }
-        try await api.forget(session: held, call: calls.latest)
+        try await api.forget(session: held, operation.context)
         return result
     }
 }

@@ -27,16 +27,15 @@ enum PendingSignOuts {
 
 extension ClerkAPI {
     /// Has the server end a session, or all; one that it does not know counts as ended.
-    func end(session id: String?, observer: (@Sendable (RecoveryEvent) -> Void)? = nil) async throws {
-        var call = Call(method: .delete, path: "/client/sessions", observer: observer)
+    func end(session id: String?) async throws {
+        var call = Call(method: .delete, path: "/client/sessions")
         if let id {
             call = Call(
                 method: .post,
                 path: "/client/sessions/\(FormFields.encode(segment: id))/remove",
                 form: FormFields(),
                 // Ending a session twice ends it once.
-                resend: .replayable,
-                observer: observer
+                resend: .replayable
             )
         }
         do {
@@ -84,7 +83,7 @@ extension ClerkAPI {
                 if stored.clientToken == nil {
                     // With the token went all that it could end.
                 } else if id == PendingSignOuts.all {
-                    for session in try await readClient().client?.sessions ?? []
+                    for session in try await readClient()?.sessions ?? []
                     where session.status.isLive && session.id != stored.sessionID {
                         try await end(session: session.id)
                     }

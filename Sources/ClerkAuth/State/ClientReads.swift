@@ -4,13 +4,6 @@ import HTTPRecovery
 ///
 /// A read goes on when the call that began it is cancelled; one that fails is not remembered.
 final class ClientReads: Sendable {
-    /// What a read has told.
-    struct Reading: Sendable {
-        var client: ClerkClient?
-        /// The number of the call that has read it.
-        var call: Int
-    }
-
     /// A read says nothing of a request that went out after it: the server may have answered it before.
     private struct Read<Content: Sendable>: Sendable {
         /// The requests that had gone out before it.
@@ -21,8 +14,8 @@ final class ClientReads: Sendable {
     }
 
     private struct State {
-        var flights: [String?: Read<Flight<Reading>>] = [:]
-        var landed: (lineage: String?, read: Read<Reading>)?
+        var flights: [String?: Read<Flight<ClerkClient?>>] = [:]
+        var landed: (lineage: String?, read: Read<ClerkClient?>)?
     }
 
     private let state = Locked(State())
@@ -37,12 +30,12 @@ final class ClientReads: Sendable {
     func reading(
         for ticket: ClientMirror.Ticket,
         _ mirror: ClientMirror,
-        _ read: @escaping @Sendable () async throws -> Reading
-    ) async throws -> Reading {
-        let new = Flight<Reading>()
+        _ read: @escaping @Sendable () async throws -> ClerkClient?
+    ) async throws -> ClerkClient? {
+        let new = Flight<ClerkClient?>()
         enum Way {
-            case landed(Reading)
-            case joined(Flight<Reading>)
+            case landed(ClerkClient?)
+            case joined(Flight<ClerkClient?>)
             case begun(UInt64)
         }
         let way: Way = state.withLock { state in
@@ -62,7 +55,7 @@ final class ClientReads: Sendable {
         }
         // Not a child of the caller's task: its cancellation is not the others'.
         Task {
-            let result: Result<Reading, any Error>
+            let result: Result<ClerkClient?, any Error>
             do {
                 result = .success(try await read())
             } catch {

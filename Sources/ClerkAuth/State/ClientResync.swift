@@ -34,19 +34,21 @@ struct ClientResync: RecoveryPolicy {
         func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult {
             let api = resync.api
             guard let ticket = resync.progress.ticket else { return .failed(outcome, reason: .notRecoverable) }
-            let reading: ClientReads.Reading
+            let client: ClerkClient?
             do {
-                reading = try await api.reads.reading(for: ticket, api.mirror) { try await api.readClient() }
+                client = try await api.reads.reading(for: ticket, api.mirror) {
+                    try await context.work(isShared: true) { try await api.within($0).readClient() }
+                }
             } catch let error as RecoveryError {
                 return unread(error, after: outcome)
             }
             // Somebody's session may live there all the same: it is not this side's to use.
             guard let sessionID = resync.sessionID else { return .reauthenticationRequired(after: outcome) }
-            if reading.client?.liveSession(sessionID) != nil {
+            if client?.liveSession(sessionID) != nil {
                 // What is not found though the session lives is something else.
                 return outcome.kind == .notFound ? .failed(outcome, reason: .notRecoverable) : .repaired
             }
-            try await api.forget(session: sessionID, call: reading.call)
+            try await api.forget(session: sessionID, context)
             guard isAboutSession(outcome) else { return .failed(outcome, reason: .notRecoverable) }
             return .reauthenticationRequired(after: outcome)
         }

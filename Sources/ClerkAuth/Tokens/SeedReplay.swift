@@ -23,7 +23,7 @@ struct SeedReplay: RecoveryPolicy {
             var seed = api.sessionTokens.seed(of: sessionID)
             if seed == nil {
                 // A process that has just begun holds none: the client comes with the last one of each session.
-                seed = try await api.readClient().client?.liveSession(sessionID)?.lastActiveToken
+                seed = try await api.readClient()?.liveSession(sessionID)?.lastActiveToken
             }
             guard let seed else { return .failed(outcome, reason: .notRecoverable) }
             return .amended { request in

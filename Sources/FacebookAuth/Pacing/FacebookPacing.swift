@@ -64,10 +64,10 @@ public final class FacebookPacing: Admission {
     public func conclude(
         _ attempt: PlannedAttempt,
         _ end: AttemptEnd,
-        permit: AdmissionPermit?,
+        permit: AdmissionPermit,
         context: CallContext
-    ) async -> Gate.Key? {
-        guard case .notSent = end, let turn = permit?.value as? Turn else { return nil }
+    ) -> Remainder? {
+        guard case .notSent = end, let turn = permit.value as? Turn else { return nil }
         ledger.withLock { $0.giveBack(turn.time, in: turn.keys) }
         return nil
     }

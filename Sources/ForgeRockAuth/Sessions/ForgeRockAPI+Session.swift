@@ -27,11 +27,9 @@ extension ForgeRockAPI {
         return true
     }
 
-    /// Removes a session from the store, and tells of it under the number of the call that has ended it.
-    func forget(session token: Secret, call: Int) async throws {
-        guard try await remove(session: token) else { return }
-        let runtime = client.runtime
-        runtime.events.emit(RecoveryEvent(call: call, time: runtime.time.now, kind: .clear(.session)))
+    /// Removes a session from the store, and tells of it as of what the operation has done.
+    func forget(session token: Secret, _ operation: RecoveryOperation) async throws {
+        if try await remove(session: token) { operation.emit(.clear(.session)) }
     }
 
     /// What is done where the session is refused; nothing renews it, so nothing is replayed.
@@ -70,7 +68,7 @@ extension ForgeRockAPI {
     }
 
     /// A call about the session itself.
-    func session(_ action: String, version: String, token: Secret, calls: CallNumber) async throws -> Response {
+    func session(_ action: String, version: String, token: Secret) async throws -> Response {
         try await send(
             Call(
                 path: "\(server.json("sessions"))?_action=\(action)",
@@ -80,8 +78,7 @@ extension ForgeRockAPI {
                 presents: .session,
                 session: token,
                 // Asking twice, or ending it twice, does what doing it once does.
-                resend: .replayable,
-                observer: { calls.observe($0) }
+                resend: .replayable
             )
         )
     }
@@ -90,16 +87,18 @@ extension ForgeRockAPI {
     ///
     /// - Throws: `RecoveryError` also where it is refused under an assumed name of its cookie, which proves nothing.
     func information(on token: Secret) async throws -> ForgeRockSession? {
-        let calls = CallNumber()
-        do {
-            let response = try await session("getSessionInfo", version: "2.1", token: token, calls: calls)
-            let json = try await json(response)
-            guard case .object = json, json["realm"] != nil || json["username"] != nil || json["universalId"] != nil
-            else { throw Self.failure(.unreadable, in: response) }
-            return ForgeRockSession(information: json)
-        } catch let error as RecoveryError where error.provesSessionDead {
-            try await forget(session: token, call: calls.latest)
-            return nil
+        try await client.operation { operation in
+            let api = within(operation)
+            do {
+                let response = try await api.session("getSessionInfo", version: "2.1", token: token)
+                let json = try await api.json(response)
+                guard case .object = json, json["realm"] != nil || json["username"] != nil || json["universalId"] != nil
+                else { throw Self.failure(.unreadable, in: response) }
+                return ForgeRockSession(information: json)
+            } catch let error as RecoveryError where error.provesSessionDead {
+                try await forget(session: token, operation)
+                return nil
+            }
         }
     }
 }

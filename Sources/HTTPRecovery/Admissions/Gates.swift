@@ -16,20 +16,10 @@ struct Gates: Admission {
         return .hold(because: Self.outcome(of: gate, at: context.runtime.time.wallTime), queue: gate.key)
     }
 
-    /// Failures alone close gates.
-    func isConcerned(by end: AttemptEnd) -> Bool {
-        if case .ended(let outcome, _) = end { outcome.isFailure } else { false }
-    }
-
     /// Closes the gate of the outcome's scope, if the server has stated a time, at the origin that has stated it.
-    func conclude(
-        _ attempt: PlannedAttempt,
-        _ end: AttemptEnd,
-        permit: AdmissionPermit?,
-        context: CallContext
-    ) async -> Gate.Key? {
+    func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? {
         guard case .ended(let outcome, let answering) = end, outcome.isFailure else { return nil }
-        return await close(for: outcome, of: attempt, answeredBy: answering, context)
+        return { await close(for: outcome, of: attempt, answeredBy: answering, context) }
     }
 
     private func close(

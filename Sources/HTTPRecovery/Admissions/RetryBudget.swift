@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Bounds how much retries add to the load of an origin, whatever the number of callers.
 ///
 /// Every call deposits a fraction of an attempt, every resend withdraws one, and a resend that succeeds gives it back.
@@ -48,6 +50,8 @@ public final class RetryBudget: Sendable {
     private let deposit: Int
     private let initial: Int
     private let account: Locked<Account>
+    /// Whether there is no room for more, as mostly: then nothing has to be locked.
+    private let isFull: Atomic<Bool>
 
     /// The most that can be saved up.
     private var limit: Int { max(initial, Self.unit) }
@@ -62,6 +66,7 @@ public final class RetryBudget: Sendable {
         self.deposit = Int((configuration.ratio * Double(Self.unit)).rounded())
         self.initial = configuration.burst * Self.unit
         self.account = Locked(Account(balance: initial))
+        self.isFull = Atomic(false)
     }
 
     /// Whether a resend could be paid for now, as far as this process knows.
@@ -76,7 +81,7 @@ public final class RetryBudget: Sendable {
 
     /// Pays for a resend; false when the budget is used up.
     public func withdraw() -> Bool {
-        account.withLock { account in
+        change { account in
             guard account.balance >= Self.unit else { return false }
             account.balance -= Self.unit
             return true
@@ -91,7 +96,7 @@ public final class RetryBudget: Sendable {
     func withdraw(sharedBy state: SharedState) async throws -> Bool {
         try Task.checkCancellation()
         if state.isLocal { return withdraw() }
-        let deposit = account.withLock { account in
+        let deposit = change { account in
             defer { account.unbooked = 0 }
             return account.unbooked
         }
@@ -100,7 +105,7 @@ public final class RetryBudget: Sendable {
         // Not a child of the caller's task: what the store books while the caller leaves has to be known.
         Task {
             let answer = await state.settle(entry)
-            account.withLock { $0.balance = Self.bounded(answer.balance).saturatingAdding($0.unbooked) }
+            change { $0.balance = Self.bounded(answer.balance).saturatingAdding($0.unbooked) }
             flight.land(.success(answer.isGranted))
         }
         do {
@@ -119,9 +124,17 @@ public final class RetryBudget: Sendable {
     }
 
     private func add(_ amount: Int) {
-        account.withLock { account in
+        if isFull.load(ordering: .acquiring) { return }
+        change { account in
             account.balance = min(account.balance.saturatingAdding(amount), max(account.balance, limit))
             account.unbooked = min(account.unbooked.saturatingAdding(amount), limit)
+        }
+    }
+
+    private func change<Result>(_ body: (inout Account) -> Result) -> Result {
+        account.withLock { account in
+            defer { isFull.store(min(account.balance, account.unbooked) >= limit, ordering: .releasing) }
+            return body(&account)
         }
     }
 

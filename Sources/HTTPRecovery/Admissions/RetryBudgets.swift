@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// The retry budgets of a client, one an origin.
 ///
 /// What is paid is paid when a resend is planned, before the wait for it, which would be in vain else.
@@ -12,27 +14,37 @@ final class RetryBudgets: Admission {
     private let configuration: RetryBudget.Configuration
     private struct State {
         var budgets: [Origin: RetryBudget] = [:]
-        /// The one that was asked for last: mostly it is asked for again.
-        var last: (origin: Origin, budget: RetryBudget)?
+        /// The one that was asked for last, by the words of the request: mostly it is asked for again.
+        var last: Last
     }
 
-    private let state = Locked(State())
+    private struct Last {
+        var scheme: String?
+        var authority: String?
+        var budget: RetryBudget
+    }
+
+    private let state: Locked<State>
     private static let limit = 1024
 
     init(_ configuration: RetryBudget.Configuration) {
         self.configuration = configuration
+        let nowhere = Last(budget: RetryBudget(configuration))
+        self.state = Locked(State(last: nowhere))
     }
 
-    subscript(origin: Origin) -> RetryBudget {
-        state.withLock { state in
-            if let last = state.last, last.origin == origin { return last.budget }
+    private subscript(request: HTTPRequest) -> RetryBudget {
+        let (scheme, authority) = (request.scheme, request.authority)
+        return state.withLock { state in
+            if state.last.authority == authority, state.last.scheme == scheme { return state.last.budget }
+            let origin = Origin(of: request)
             let budget = state.budgets[origin] ?? RetryBudget(configuration, key: "\(origin)")
             // Bounded against endless hosts; a forgotten origin starts with a fresh burst.
             if state.budgets[origin] == nil, state.budgets.count >= Self.limit, let any = state.budgets.keys.first {
                 state.budgets[any] = nil
             }
             state.budgets[origin] = budget
-            state.last = (origin, budget)
+            state.last = Last(scheme: scheme, authority: authority, budget: budget)
             return budget
         }
     }
@@ -51,7 +63,7 @@ final class RetryBudgets: Admission {
         case .retry: payment = .resend
         case .followUp: payment = .followUp
         }
-        let budget = self[attempt.origin]
+        let budget = self[attempt.request]
         guard budget.hasBalance, try await budget.withdraw(sharedBy: context.runtime.state) else {
             return .refuse(.budgetExhausted)
         }
@@ -61,17 +73,20 @@ final class RetryBudgets: Admission {
     func conclude(
         _ attempt: PlannedAttempt,
         _ end: AttemptEnd,
-        permit: AdmissionPermit?,
+        permit: AdmissionPermit,
         context: CallContext
-    ) async -> Gate.Key? {
-        switch (permit?.value as? Payment, end) {
-        case (.resend, .ended(let outcome, _)) where !outcome.isFailure: self[attempt.origin].refund()
-        case (.some, .notSent): self[attempt.origin].refund()
-        case (.followUp, _): context.record.owe(self[attempt.origin].refund)
-        case (nil, .ended), (nil, .abandoned):
-            if attempt.cause == .call { self[attempt.origin].recordCall() }
+    ) -> Remainder? {
+        switch (permit.value as? Payment, end) {
+        case (.resend, .ended(let outcome, _)) where !outcome.isFailure: self[attempt.request].refund()
+        case (.some, .notSent): self[attempt.request].refund()
+        case (.followUp, _): context.record.owe(self[attempt.request].refund)
         default: break
         }
+        return nil
+    }
+
+    func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? {
+        if attempt.cause == .call { self[attempt.request].recordCall() }
         return nil
     }
 }

@@ -2,21 +2,26 @@ import HTTPTypes
 
 /// A call that is under way, and how it ends for the one who has made it.
 struct OpenCall: Sendable {
-    let context: CallContext
+    var context: CallContext
     /// Whether it belongs to an operation, which tells of its own end.
     private let isPart: Bool
     /// What the request's body throws; nil for one in memory.
     private let failures: BodyFailures?
 
-    init(_ context: CallContext, _ body: HTTPBody?, isPart: Bool) {
+    init(_ context: consuming CallContext, _ body: HTTPBody?, isPart: Bool) {
         self.context = context
         self.isPart = isPart
-        self.failures = body.flatMap { $0.bytesInMemory == nil ? BodyFailures() : nil }
+        self.failures = body == nil ? nil : Self.failures(of: body)
     }
 
-    /// The body, from which it is known what it throws.
+    @inline(never)
+    private static func failures(of body: HTTPBody?) -> BodyFailures? {
+        body?.isInMemory == true ? nil : BodyFailures()
+    }
+
+    /// The body, from which it is known what it throws; nil for one that throws nothing.
     func noting(_ body: HTTPBody?) -> HTTPBody? {
-        guard let failures else { return body }
+        guard let failures else { return nil }
         return body?.noting { failures.note($0) }
     }
 
@@ -26,10 +31,8 @@ struct OpenCall: Sendable {
     @inline(never)
     func accept(_ response: inout Response) throws {
         guard !response.outcome.isFailure else { throw failure(response.outcome, response) }
-        // Layers outside the engine may have waited since.
-        let history = context.record.history
-        if history.steps.count != response.history.steps.count { response.history = history }
-        if !isPart { context.report(.ok) }
+        context.record.complete(&response)
+        if !isPart, context.isObserved { context.report(.ok) }
     }
 
     /// What callers are promised in place of an error.

@@ -6,6 +6,8 @@ extension RecoveringClient {
     /// - Parameters:
     ///   - deadline: The time that it may take; nil for any.
     ///   - longestWait: The longest single wait, in its calls and between them; nil for any.
+    ///   - label: What tells it from others in its events, and its calls that have no label of their own; nil for nothing.
+    ///     Within another operation that one's holds.
     ///   - observer: Told the events of its calls and its own, beside those who watch the client.
     ///   - work: The work; it makes its calls by a client that is ``within(_:)`` the operation.
     /// - Returns: What the work returns.
@@ -13,6 +15,7 @@ extension RecoveringClient {
     public func operation<Result>(
         deadline: Duration? = nil,
         longestWait: Duration? = nil,
+        label: String? = nil,
         observer: (@Sendable (RecoveryEvent) -> Void)? = nil,
         _ work: (RecoveryOperation) async throws -> Result
     ) async throws -> Result {
@@ -21,7 +24,7 @@ extension RecoveringClient {
             return try await work(scope.bounded(until: end, longestWait: longestWait).observed(by: observer))
         }
         let operation = RecoveryOperation(
-            CallRecord(callID: runtime.numbers.next(), RequestOptions(observer: observer), surroundings),
+            CallRecord(callID: runtime.numbers.next(), RequestOptions(label: label, observer: observer), surroundings),
             until: end,
             longestWait: longestWait,
             of: openCalls

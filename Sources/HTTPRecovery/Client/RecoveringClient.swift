@@ -17,11 +17,11 @@ public struct RecoveringClient: Sendable {
     let openCalls = OpenCalls()
     /// The operation that the calls belong to; nil where each stands for itself.
     var scope: RecoveryOperation? {
-        get { operation?.value }
-        set { operation = newValue.map { Box($0) } }
+        get { operation.optional }
+        set { operation = Aside(newValue) }
     }
 
-    private var operation: Box<RecoveryOperation>?
+    private var operation = Aside<RecoveryOperation>()
     /// The longest single wait of the calls; nil for no bound but those of layers and operation.
     var longestWait: Duration?
 
@@ -42,7 +42,7 @@ public struct RecoveringClient: Sendable {
         // A release build tells the sentence of this one alone.
         if let problem = LayerPlace.problem(in: layers) { fatalError(problem) }
         self.surroundings = Surroundings(runtime, presenters: layers.filter { $0 is any CredentialPresenting })
-        self.pipeline = AttemptStage(transport: self.transport).next.preceded(by: layers)
+        self.pipeline = Next(AttemptStage(transport: self.transport)).preceded(by: layers)
     }
 
     /// A deadline of 60 s, the default policies, and 30 s for an attempt.
@@ -68,7 +68,12 @@ public struct RecoveringClient: Sendable {
         let call = try begin(request, body, options)
         defer { end(call) }
         do {
-            var response = try await pipeline(request, body: call.noting(body), context: call.context)
+            var response: Response
+            if let noted = call.noting(body) {
+                response = try await pipeline.run(request, body: noted, adjusted: call.context)
+            } else {
+                response = try await pipeline.run(request, body: body, adjusted: call.context)
+            }
             try call.accept(&response)
             return response
         } catch {
@@ -81,33 +86,40 @@ public struct RecoveringClient: Sendable {
     /// - Throws: `RecoveryError` where the client takes none any more.
     @inline(never)
     private func begin(_ request: HTTPRequest, _ body: HTTPBody?, _ options: RequestOptions) throws -> OpenCall {
-        let call = OpenCall(context(of: request, options), body, isPart: operation != nil)
-        guard openCalls.enter(within: scope) else {
-            let error = Self.isShutDown(call.context)
-            call.context.report(error)
-            throw error
-        }
+        let isTaken = operation.isEmpty ? openCalls.enter() : openCalls.enter(within: scope)
+        guard isTaken else { throw refusal(of: request, options) }
+        var call = OpenCall(context(of: request, options), body, isPart: !operation.isEmpty)
+        pipeline.adjust(&call.context)
         return call
+    }
+
+    @inline(never)
+    private func refusal(of request: HTTPRequest, _ options: RequestOptions) -> RecoveryError {
+        let context = context(of: request, options)
+        let error = Self.isShutDown(context)
+        context.report(error)
+        return error
     }
 
     @inline(never)
     private func end(_ call: OpenCall) {
         // What a call within an operation comes to is an inner affair of that.
-        scope?.context.record.add(call.context.record)
+        if !operation.isEmpty { scope?.context.record.add(call.context.record) }
         openCalls.leave()
     }
 
     /// What accompanies a call, within the bounds of the operation that it belongs to.
     private func context(of request: HTTPRequest, _ options: RequestOptions) -> CallContext {
-        guard let scope else {
+        guard !operation.isEmpty, let scope else {
             let number = options.callID ?? surroundings.runtime.numbers.next()
             var context = CallContext(CallRecord(callID: number, of: request, options, surroundings))
-            context.longestWait = longestWait
-            if let limit = options.deadline { context.deadline = context.record.start.advanced(by: max(limit, .zero)) }
+            if let longestWait { context.longestWait = longestWait }
+            if let limit = options.deadline { context.bound(to: PackedDuration(max(limit, .zero))) }
             return context
         }
         var options = options
         options.sendBy = SendBy.earlier(options.sendBy, scope.sendBy)
+        options.label = options.label ?? scope.context.options.label
         if let outer = scope.context.options.observer {
             let own = options.observer
             options.observer = { event in

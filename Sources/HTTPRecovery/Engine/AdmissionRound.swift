@@ -1,11 +1,15 @@
 import HTTPTypes
 
-/// The admissions of one call, and what they have given for its coming attempt: a value that asks nobody.
+/// The admissions of one call, and what they have given for its coming attempt; nothing here waits.
 struct AdmissionRound {
+    private typealias Given = (index: Int, permit: AdmissionPermit)
+
     private let admissions: [any Admission]
-    private var permits: [(index: Int, permit: AdmissionPermit)] = []
+    private var permits: [Given] = []
     /// The attempt that was asked about last.
     private(set) var attempt: PlannedAttempt?
+    /// Whether that is the coming one: mostly nobody has anything to say to it.
+    var wasAsked = false
     private(set) var isSent = false
     /// The gate that holds the call.
     private(set) var queue: Gate.Key?
@@ -14,15 +18,15 @@ struct AdmissionRound {
         self.admissions = admissions
     }
 
-    var count: Int { admissions.count }
-
     subscript(index: Int) -> any Admission { admissions[index] }
+
+    /// Whether anything was taken that has to be given back.
+    var hasPermits: Bool { !permits.isEmpty }
 
     /// Takes note of an attempt that is planned.
     mutating func plan(_ request: HTTPRequest, _ cause: AttemptCause, isDue: Bool, longestWait: Duration) {
-        // A call stays at its origin: what is redirected is a call of its own to the engine.
-        let origin = attempt?.origin ?? Origin(of: request)
-        attempt = PlannedAttempt(request, origin: origin, cause: cause, isDue: isDue, longestWait: longestWait)
+        attempt = PlannedAttempt(request, cause: cause, isDue: isDue, longestWait: longestWait)
+        wasAsked = true
     }
 
     /// The next of the admissions that could have something to say and have not let the attempt go yet.
@@ -56,12 +60,28 @@ struct AdmissionRound {
         isSent = true
     }
 
-    /// Takes note that the attempt has ended: all permits are given back with that.
-    mutating func end() -> [(index: Int, permit: AdmissionPermit)] {
+    /// Tells all how the attempt has ended: all permits are given back with that.
+    ///
+    /// - Returns: What is left to be done about it; nil where nothing is.
+    mutating func conclude(
+        _ attempt: PlannedAttempt,
+        _ end: AttemptEnd,
+        _ context: CallContext
+    ) -> [Admission.Remainder]? {
         defer { permits = [] }
         queue = nil
         isSent = false
-        return permits
+        var left: [Admission.Remainder]?
+        for index in admissions.indices {
+            let remainder =
+                if let given = permits.first(where: { $0.index == index }) {
+                    admissions[index].conclude(attempt, end, permit: given.permit, context: context)
+                } else {
+                    admissions[index].observe(attempt, end, context: context)
+                }
+            if let remainder { left = (left ?? []) + [remainder] }
+        }
+        return left
     }
 
     /// Takes note that the gate of the key was closed.
@@ -69,26 +89,35 @@ struct AdmissionRound {
         queue = gate
     }
 
-    /// Takes out all that is given back because there is no attempt.
-    mutating func giveBackAll() -> [(index: Int, permit: AdmissionPermit)] {
-        defer { permits = [] }
-        return permits
+    /// Gives all back, because there is no attempt.
+    ///
+    /// - Returns: What is left to be done about it; nil where nothing is.
+    mutating func giveBackAll(_ context: CallContext) -> [Admission.Remainder]? {
+        giveBack(context) { _ in false }
     }
 
-    /// Takes out what is given back while the call waits.
+    /// Gives back what is not kept while the call waits.
     ///
     /// - Parameter index: The admission that has it wait.
+    /// - Returns: What is left to be done about it; nil where nothing is.
     @inline(never)
-    mutating func giveBack(waitingFor index: Int) -> [(index: Int, permit: AdmissionPermit)] {
-        func isKept(_ given: (index: Int, permit: AdmissionPermit)) -> Bool {
+    mutating func giveBack(waitingFor index: Int, _ context: CallContext) -> [Admission.Remainder]? {
+        giveBack(context) { given in
             switch given.permit.lifetime {
             case .untilTheAttempt: true
             case .throughItsWait: given.index == index
             case .whileDue: false
             }
         }
-        defer { permits.removeAll { !isKept($0) } }
-        return permits.filter { !isKept($0) }
+    }
+
+    private mutating func giveBack(_ context: CallContext, unless isKept: (Given) -> Bool) -> [Admission.Remainder]? {
+        guard let attempt, !permits.isEmpty else { return nil }
+        let left = permits.filter { !isKept($0) }.compactMap { given in
+            admissions[given.index].conclude(attempt, .notSent, permit: given.permit, context: context)
+        }
+        permits.removeAll { !isKept($0) }
+        return left.isEmpty ? nil : left
     }
 
     private mutating func keep(_ permit: AdmissionPermit?, of index: Int) {

@@ -1,17 +1,23 @@
+import HTTPTypes
+
 extension CallDriver {
     /// Plans an attempt.
     ///
     /// - Returns: Whether anybody has to be asked about it.
     /// - Throws: `CancellationError` in a cancelled task.
     @inline(never)
-    mutating func plan(_ cause: AttemptCause, isDue: Bool) throws -> Bool {
-        try Task.checkCancellation()
-        let isAsked = round.open(from: 0, cause, context) != nil
-        // The clock is read for those who ask.
-        let left = isAsked ? context.remainingToSend : nil
-        let longestWait = min(state.rules.maxWait, left ?? .longest)
-        round.plan(request, cause, isDue: isDue, longestWait: longestWait)
+    mutating func plan(_ cause: AttemptCause, isDue: Bool, _ request: HTTPRequest) throws -> Bool {
         event = .admitted
+        if early != nil { return false }
+        if Task.isCancelled { throw CancellationError() }
+        let isAsked = round.open(from: 0, cause, context) != nil
+        // Mostly nobody has anything to say: then nothing is copied, and the clock is not read.
+        guard isAsked || round.hasPermits else {
+            round.wasAsked = false
+            return false
+        }
+        let longestWait = min(state.rules.maxWait, context.remainingToSend ?? .longest)
+        round.plan(amended ?? request, cause, isDue: isDue, longestWait: longestWait)
         return isAsked
     }
 
@@ -25,7 +31,8 @@ extension CallDriver {
                 continue
             }
             switch said {
-            case .delayed, .held: await giveBack(round.giveBack(waitingFor: index))
+            case .delayed, .held:
+                if let left = round.giveBack(waitingFor: index, context) { await carryOut(left) }
             default: break
             }
             return event = said
@@ -36,32 +43,25 @@ extension CallDriver {
 
     /// Tells all how the attempt ended.
     ///
-    /// - Returns: Whether a gate was closed by it.
-    mutating func conclude(_ end: AttemptEnd) async -> Bool {
-        guard let attempt = round.attempt else { return false }
-        let permits = round.end()
-        for index in 0..<round.count {
-            let permit = permits.first { $0.index == index }?.permit
-            guard permit != nil || round[index].isConcerned(by: end) else { continue }
-            let gate = await round[index].conclude(attempt, end, permit: permit, context: context)
-            if let gate { round.hold(at: gate) }
-        }
-        return round.queue != nil
+    /// - Returns: What is left to be done about it; nil where nothing is.
+    @inline(never)
+    mutating func conclude(_ end: AttemptEnd, _ request: HTTPRequest) -> [Admission.Remainder]? {
+        if round.wasAsked, let attempt = round.attempt { return round.conclude(attempt, end, context) }
+        return round.conclude(PlannedAttempt(amended ?? request, cause: context.cause), end, context)
     }
 
     /// Gives back what is left when the call ends without another attempt, or within one.
-    mutating func abandon() async {
-        if round.isSent {
-            _ = await conclude(.abandoned)
-        } else {
-            await giveBack(round.giveBackAll())
-        }
+    ///
+    /// - Returns: What is left to be done about it; nil where nothing is.
+    @inline(never)
+    mutating func abandon(_ request: HTTPRequest) -> [Admission.Remainder]? {
+        round.isSent ? conclude(.abandoned, request) : round.giveBackAll(context)
     }
 
-    private mutating func giveBack(_ permits: [(index: Int, permit: AdmissionPermit)]) async {
-        guard let attempt = round.attempt else { return }
-        for (index, permit) in permits {
-            await round[index].conclude(attempt, .notSent, permit: permit, context: context)
+    /// Does what is left to be done, in order.
+    mutating func carryOut(_ remainders: [Admission.Remainder]) async {
+        for remainder in remainders {
+            if let gate = await remainder() { round.hold(at: gate) }
         }
     }
 

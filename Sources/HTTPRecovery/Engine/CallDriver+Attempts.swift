@@ -12,30 +12,31 @@ extension CallDriver {
     }
 
     @inline(never)
-    mutating func take(_ received: Response) {
-        (outcome, response) = (received.outcome, received)
+    mutating func take(_ received: consuming Response) {
+        outcome = received.outcome
+        response = received
     }
 
     /// Takes note of the transport's error; any other ends the call.
     @inline(never)
-    mutating func take(_ error: any Error) throws {
+    mutating func take(_ error: any Error, _ request: HTTPRequest) throws {
         guard let error = error as? TransportError else { throw error }
-        (outcome, response) = (context.outcome(of: error, for: request), nil)
+        (outcome, response) = (context.outcome(of: error, for: amended ?? request), nil)
     }
 
     /// Tells the call how the attempt has ended.
     @inline(never)
-    mutating func ended(hasQueue: Bool) {
+    mutating func ended(_ request: HTTPRequest, _ body: HTTPBody?) {
         if response != nil, !outcome.isFailure { return event = .succeeded }
-        let permission = context.options.resend
+        let (request, permission) = (amended ?? request, context.options.resend)
         let obstacle = ResendRule.obstacle(outcome: outcome, request: request, body: body, permission: permission)
-        event = .failed(outcome, obstacle: obstacle, hasQueue: hasQueue)
+        event = .failed(outcome, obstacle: obstacle, hasQueue: round.queue != nil)
     }
 
     /// The response that the call hands out.
     @inline(never)
     mutating func accepted() throws -> Response {
-        guard let response else { throw error(Outcome(.unknown), .notRecoverable, needed: nil) }
+        guard let response = response.take() else { throw error(Outcome(.unknown), .notRecoverable, needed: nil) }
         return response
     }
 

@@ -3,16 +3,18 @@ import HTTPTypes
 /// Performs what ``CallState`` wants done and tells it what came of it: the one place that waits and sends again.
 ///
 /// What needs no waiting stands in functions that are not asynchronous, and all of them are mutating: a waiting call
-/// holds the frames of all others, and a copy of the driver for each that is not.
+/// holds the frames of all others, and a copy of the driver for each that is not. Request and body stay the caller's,
+/// who keeps them for as long as the call lasts.
 struct CallDriver {
     private(set) var state: CallState
     var event: CallState.Event
     var round: AdmissionRound
-    private(set) var request: HTTPRequest
-    let body: HTTPBody?
     var context: CallContext
-    private let next: Next
     private let tape: CallTape?
+    /// What the first attempt has come to, where that was made before there was a driver.
+    var early: Result<Response, any Error>?
+    /// What a repair has made of the request; nil where it is the caller's.
+    private(set) var amended: HTTPRequest?
     /// What the last attempt came to.
     var outcome = Outcome(.unknown)
     /// The last response; nil where the last attempt had none.
@@ -20,43 +22,40 @@ struct CallDriver {
     /// What a repair has failed with.
     private(set) var repairError: (any Error)?
 
-    private static let begun = CallState.Event.begun()
-
-    init(
-        rules: RecoveryRules,
-        admissions: [any Admission],
-        request: HTTPRequest,
-        body: HTTPBody?,
-        context: CallContext,
-        next: Next
-    ) {
+    init(rules: RecoveryRules, admissions: [any Admission], _ request: HTTPRequest, _ context: CallContext) {
         self.state = CallState(rules: rules, method: request.method)
         let (cause, repeated) = (context.followUp, context.repetition)
-        self.event = cause == nil && repeated == nil ? Self.begun : .begun(following: cause, repeating: repeated)
+        self.event = cause == nil && repeated == nil ? .begun : .continued(following: cause, repeating: repeated)
         self.round = AdmissionRound(admissions)
-        self.request = request
-        self.body = body
         self.context = context
-        self.next = next
-        self.tape = CallTape.make(rules, request, context)
+        self.context.longestWait = rules.maxWait
+        self.tape = context.options.isRecorded ? CallTape.make(rules, request, context) : nil
     }
 
-    mutating func callAsFunction() async throws -> Response {
+    mutating func callAsFunction(_ request: HTTPRequest, body: HTTPBody?, next: Next) async throws -> Response {
         defer { tape?.finish() }
         do {
             while true {
                 switch decide() {
-                case .admit(let cause, let isDue): if try plan(cause, isDue: isDue) { try await ask() }
+                case .admit(let cause, let isDue):
+                    if try plan(cause, isDue: isDue, request) { try await ask() }
                 case .attempt(let cause):
                     begin(cause)
-                    do { take(try await next(request, body: body, context: context)) } catch { try take(error) }
-                    ended(hasQueue: await conclude(.ended(outcome, by: response?.origin)))
+                    do {
+                        if let early = early.take() {
+                            take(try early.get())
+                        } else {
+                            take(try await next(amended ?? request, body: body, context: context))
+                        }
+                    } catch { try take(error, request) }
+                    if let left = conclude(.ended(outcome, by: response?.origin), request) { await carryOut(left) }
+                    ended(request, body)
                 case .finish: return try accepted()
-                case let action: event = try await perform(action)
+                case let action: event = try await perform(action, request)
                 }
             }
         } catch {
-            await abandon()
+            if let left = abandon(request) { await carryOut(left) }
             throw error
         }
     }
@@ -68,7 +67,7 @@ struct CallDriver {
 
     /// Does what a call that succeeds at once does not need.
     @inline(never)
-    private mutating func perform(_ action: CallState.Action) async throws -> CallState.Event {
+    private mutating func perform(_ action: CallState.Action, _ request: HTTPRequest) async throws -> CallState.Event {
         switch action {
         case .queue: return .queued(behind: await joinQueue())
         case .wait(let delay, let reason):
@@ -77,7 +76,10 @@ struct CallDriver {
         case .repair(let repair, let outcome):
             switch try await repair.result(after: outcome, response: response, context: context) {
             case .repaired: break
-            case .amended(let amend): amend(&request)
+            case .amended(let amend):
+                var changed = amended ?? request
+                amend(&changed)
+                amended = changed
             case .failed(let conclusion, let reason, let error):
                 repairError = error
                 return .repairFailed(conclusion, reason)

@@ -8,12 +8,14 @@ import HTTPTypes
 struct CallState: Sendable {
     /// What has happened; what is large stands aside, as most calls have none of it.
     enum Event: Sendable {
-        /// The call begins.
+        /// The call begins, and stands for itself.
+        case begun
+        /// The call begins, and goes on with what was before it.
         ///
         /// - Parameters:
-        ///   - following: What it continues, as a redirect; nil for a call of its own.
+        ///   - following: What it continues, as a redirect.
         ///   - repeating: What the same failed with before, where an operation makes it again.
-        indirect case begun(following: Outcome? = nil, repeating: Outcome.Kind? = nil)
+        indirect case continued(following: Outcome? = nil, repeating: Outcome.Kind? = nil)
         /// The admissions let the coming attempt go.
         case admitted
         /// An admission knows when the attempt may go out.
@@ -84,11 +86,11 @@ struct CallState: Sendable {
     private var obstacle: StopReason?
     /// What the call has come to so far; nil before the first failure.
     private var failure: Outcome? {
-        get { lastFailure?.value }
-        set { lastFailure = newValue.map { Box($0) } }
+        get { lastFailure.optional }
+        set { lastFailure = Aside(newValue) }
     }
 
-    private var lastFailure: Box<Outcome>?
+    private var lastFailure = Aside<Outcome>()
 
     init(rules: RecoveryRules, method: HTTPRequest.Method) {
         self.rules = rules
@@ -108,7 +110,8 @@ struct CallState: Sendable {
         random: @autoclosure () -> Double
     ) -> Action {
         switch event {
-        case .begun(let following, let repeating): return begin(following: following, repeating: repeating)
+        case .begun: return admitWhenDue()
+        case .continued(let following, let repeating): return begin(following: following, repeating: repeating)
         case .admitted:
             guard !isDue else {
                 attempts += 1

@@ -9,12 +9,13 @@ public struct Recovery: Middleware {
     /// The engine.
     public var place: LayerPlace { .recovery }
 
-    private let rules: RecoveryRules
+    let rules: RecoveryRules
     /// Those that are asked before the call's own.
     private let budgets: RetryBudgets
     /// Those that are asked behind them.
     private let admissions: [any Admission]
-    private let all: [any Admission]
+    /// All of them, in the order in which they are asked.
+    let all: [any Admission]
 
     /// Creates the engine.
     ///
@@ -51,26 +52,13 @@ public struct Recovery: Middleware {
         context: CallContext,
         next: Next
     ) async throws -> Response {
-        var call = driver(request, body, context, next)
-        return try await call()
+        try await CallDriver.send(request, body: body, context: context, next: next, by: self)
     }
 
     @inline(never)
-    private func driver(_ request: HTTPRequest, _ body: HTTPBody?, _ context: CallContext, _ next: Next) -> CallDriver {
-        var rules = rules
-        if let limit = context.longestWait { rules.maxWait = min(rules.maxWait, max(.zero, limit)) }
-        // Mostly none: then nothing is copied.
-        if !context.options.policies.isEmpty { rules.policies = context.options.policies + rules.policies }
-        let own = context.options.admissions
-        var context = context
-        context.longestWait = rules.maxWait
-        return CallDriver(
-            rules: rules,
-            admissions: own.isEmpty ? all : [budgets] + own + admissions,
-            request: request,
-            body: body,
-            context: context,
-            next: next
-        )
+    func driver(_ request: HTTPRequest, _ context: CallContext) -> CallDriver {
+        let (policies, own) = (context.options.policies, context.options.admissions)
+        let rules = rules.with(policies: policies, longestWait: context.longestWait)
+        return CallDriver(rules: rules, admissions: own.isEmpty ? all : [budgets] + own + admissions, request, context)
     }
 }

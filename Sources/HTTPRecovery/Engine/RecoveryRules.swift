@@ -1,5 +1,7 @@
 /// What to do next in a call: policies first, then the limits that hold for all of them; a pure function.
-struct RecoveryRules: Sendable {
+///
+/// All calls of an engine share them, mostly.
+final class RecoveryRules: Sendable {
     /// What the engine does next.
     enum Step: Sendable {
         /// Wait at least this long, then send.
@@ -10,9 +12,24 @@ struct RecoveryRules: Sendable {
         case giveUp(StopReason, needed: Duration?)
     }
 
-    var policies: [any RecoveryPolicy]
-    var maxAttempts: Int
-    var maxWait: Duration
+    let policies: [any RecoveryPolicy]
+    let maxAttempts: Int
+    let maxWait: Duration
+    let longestWait: PackedDuration
+
+    init(policies: [any RecoveryPolicy], maxAttempts: Int, maxWait: Duration) {
+        self.policies = policies
+        self.maxAttempts = maxAttempts
+        self.maxWait = maxWait
+        self.longestWait = PackedDuration(maxWait)
+    }
+
+    /// The rules for a call that has policies and a bound of its own.
+    func with(policies own: [any RecoveryPolicy], longestWait: Duration?) -> RecoveryRules {
+        if own.isEmpty, longestWait == nil { return self }
+        let bound = min(maxWait, max(.zero, longestWait ?? maxWait))
+        return RecoveryRules(policies: own + policies, maxAttempts: maxAttempts, maxWait: bound)
+    }
 
     /// Decides about a failure.
     ///

@@ -3,11 +3,16 @@
 /// A client whose layers name none has ``standard``; ``none`` says that attempts may take any time.
 public struct AttemptTimeout: ContextLayer {
     /// The time an attempt may take.
-    public var limit: Duration
+    public var limit: Duration {
+        get { bound.value ?? .longest }
+        set { bound = PackedDuration(newValue) }
+    }
+
+    private var bound: PackedDuration
 
     /// Creates the guard.
     public init(_ limit: Duration) {
-        self.limit = limit
+        bound = PackedDuration(limit)
     }
 
     /// What an attempt may take where no layer says otherwise: 30 seconds.
@@ -18,6 +23,6 @@ public struct AttemptTimeout: ContextLayer {
 
     /// Sets the attempt's timeout, unless a shorter one stands.
     public func adjust(_ context: inout CallContext) {
-        context.attemptTimeout = min(context.attemptTimeout ?? limit, limit)
+        context.boundAttempts(to: bound)
     }
 }

@@ -3,11 +3,16 @@
 /// A call that has a time of its own (``RequestOptions/deadline``) is bounded by that instead.
 public struct Deadline: ContextLayer {
     /// The time a call may take.
-    public var limit: Duration
+    public var limit: Duration {
+        get { bound.value ?? .longest }
+        set { bound = PackedDuration(max(newValue, .zero)) }
+    }
+
+    private var bound: PackedDuration
 
     /// Creates the guard.
     public init(_ limit: Duration) {
-        self.limit = limit
+        bound = PackedDuration(max(limit, .zero))
     }
 
     /// Outside the engine: it bounds the waits too.
@@ -16,7 +21,6 @@ public struct Deadline: ContextLayer {
     /// Sets the call's deadline, unless an earlier one stands.
     public func adjust(_ context: inout CallContext) {
         guard context.options.deadline == nil else { return }
-        let deadline = context.record.start.advanced(by: max(limit, .zero))
-        context.deadline = context.deadline.map { min($0, deadline) } ?? deadline
+        context.bound(to: bound)
     }
 }

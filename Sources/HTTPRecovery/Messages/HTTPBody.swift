@@ -100,6 +100,14 @@ public struct HTTPBody: Sendable, AsyncSequence {
         if case .oneShot(let shot, _) = source { !shot.isTaken } else { true }
     }
 
+    /// Whether the bytes are there already.
+    var isInMemory: Bool {
+        switch source {
+        case .bytes: true
+        case .stream, .oneShot: false
+        }
+    }
+
     /// The bytes, where the whole body is in memory.
     public var bytesInMemory: ArraySlice<UInt8>? {
         if case .bytes(let bytes) = source { bytes } else { nil }

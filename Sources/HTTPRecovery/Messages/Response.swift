@@ -6,15 +6,18 @@ public struct Response: Sendable {
     ///
     /// Unchecked, because it is changed only while a single response refers to it.
     private final class Storage: @unchecked Sendable {
-        var head: HTTPResponse
-        var body: HTTPBody
+        var received: TransportResponse
         var outcome: Outcome
         var history: History
         var origin: Origin?
 
-        init(_ head: HTTPResponse, _ body: HTTPBody, _ outcome: Outcome, _ history: History, _ origin: Origin?) {
-            self.head = head
-            self.body = body
+        init(
+            _ received: consuming TransportResponse,
+            _ outcome: consuming Outcome,
+            _ history: History = History(),
+            _ origin: Origin? = nil
+        ) {
+            self.received = received
             self.outcome = outcome
             self.history = history
             self.origin = origin
@@ -25,21 +28,21 @@ public struct Response: Sendable {
 
     private mutating func change(_ body: (Storage) -> Void) {
         if !isKnownUniquelyReferenced(&storage) {
-            storage = Storage(storage.head, storage.body, storage.outcome, storage.history, storage.origin)
+            storage = Storage(storage.received, storage.outcome, storage.history, storage.origin)
         }
         body(storage)
     }
 
     /// Status and header fields.
     public var head: HTTPResponse {
-        get { storage.head }
-        set { change { $0.head = newValue } }
+        get { storage.received.head }
+        set { change { $0.received.head = newValue } }
     }
 
     /// The body.
     public var body: HTTPBody {
-        get { storage.body }
-        set { change { $0.body = newValue } }
+        get { storage.received.body }
+        set { change { $0.received.body = newValue } }
     }
 
     /// What the response means; ``Outcome/Kind/ok`` or ``Outcome/Kind/continue`` unless it hangs on an error.
@@ -54,6 +57,21 @@ public struct Response: Sendable {
         set { change { $0.history = newValue } }
     }
 
+    /// Takes note of what has led to a response that nobody else has yet.
+    func note(_ history: History) {
+        storage.history = history
+    }
+
+    /// Whether it is a failure.
+    var isFailure: Bool { storage.outcome.isFailure }
+
+    /// Whether it is no failure, and answered by the origin that was asked.
+    @inline(__always)
+    var isPlain: Bool { !storage.outcome.isFailure && storage.origin == nil }
+
+    /// How much stands in the history.
+    var stepCount: Int { storage.history.steps.count }
+
     /// Who gave the answer, where that is not the origin that was asked.
     var origin: Origin? {
         get { storage.origin }
@@ -62,7 +80,12 @@ public struct Response: Sendable {
 
     /// Creates a response.
     public init(head: HTTPResponse, body: HTTPBody, outcome: Outcome = Outcome(.ok), history: History = History()) {
-        storage = Storage(head, body, outcome, history, nil)
+        storage = Storage(TransportResponse(head: head, body: body), outcome, history)
+    }
+
+    /// Creates the answer to an attempt.
+    init(_ received: consuming TransportResponse, _ outcome: consuming Outcome) {
+        storage = Storage(received, outcome)
     }
 
     /// The status code.

@@ -25,7 +25,7 @@ public struct RecoveryOperation: Sendable {
     /// What the call failed with before that is made again now; nil where nothing is repeated.
     private(set) var repetition: Outcome.Kind?
 
-    /// Creates an operation that belongs to no client; ``RecoveringClient/operation(deadline:longestWait:observer:_:)``
+    /// Creates an operation that belongs to no client; ``RecoveringClient/operation(deadline:longestWait:label:observer:_:)``
     /// is for all others.
     ///
     /// - Parameters:

@@ -48,11 +48,13 @@ public struct History: Sendable, Hashable {
     /// The most steps that are kept: a watch may last for weeks.
     static let limit = 2048
 
-    mutating func append(_ step: Step) {
-        if steps.count >= Self.limit { steps.removeFirst(Self.limit / 2) }
-        steps.append(step)
+    mutating func append(contentsOf new: [Step]) {
         end = nil
-        if case .wait(let wait) = step { waited = waited.saturatingAdding(wait.duration) }
+        for case .wait(let wait) in new { waited = waited.saturatingAdding(wait.duration) }
+        // Most calls have one step alone, for which no array has to grow.
+        if steps.isEmpty { return steps = new }
+        steps += new
+        if steps.count > Self.limit { steps.removeFirst(steps.count - Self.limit / 2) }
     }
 
     /// Takes note of why the call is given up.

@@ -16,13 +16,13 @@ public struct Outcome: Sendable, Hashable {
     ///
     /// Never our own backoff, not capped, at most `Duration.longest`. A lockout's time is in ``lockout``.
     public var retryAfter: Duration? {
-        get { rare?.value.retryAfter }
+        get { rare.isEmpty ? nil : rare.value.retryAfter }
         set { change { $0.retryAfter = newValue.map { min($0, .longest) } } }
     }
 
     /// How long the account stays locked, for ``Kind/accountLocked``; nil where nothing is said about a lockout.
     public var lockout: Lockout? {
-        get { rare?.value.lockout }
+        get { rare.isEmpty ? nil : rare.value.lockout }
         set {
             var lockout = newValue
             if case .remaining(let time) = newValue { lockout = .remaining(min(time, .longest)) }
@@ -32,80 +32,80 @@ public struct Outcome: Sendable, Hashable {
 
     /// What can be done about it, best first; empty where nothing helps.
     public var remedies: [Remedy] {
-        get { rare?.value.remedies ?? [] }
+        get { rare.isEmpty ? [] : rare.value.remedies }
         set { change { $0.remedies = newValue } }
     }
 
     /// Which credential was refused, where one was.
     public var credential: CredentialKind? {
-        get { rare?.value.credential }
+        get { rare.isEmpty ? nil : rare.value.credential }
         set { change { $0.credential = newValue } }
     }
 
     /// What must happen to the credential that was presented.
     public var tokenAction: TokenAction {
-        get { rare?.value.tokenAction ?? .keep }
+        get { rare.isEmpty ? .keep : rare.value.tokenAction }
         set { change { $0.tokenAction = newValue } }
     }
 
     /// The provider's own code, as text.
     public var code: String? {
-        get { rare?.value.code }
+        get { rare.isEmpty ? nil : rare.value.code }
         set { change { $0.code = newValue } }
     }
 
     /// The provider's finer code, as text.
     public var subcode: String? {
-        get { rare?.value.subcode }
+        get { rare.isEmpty ? nil : rare.value.subcode }
         set { change { $0.subcode = newValue } }
     }
 
     /// The provider's own message for developers; never shown to a person, never logged by the library.
     public var message: String? {
-        get { rare?.value.message }
+        get { rare.isEmpty ? nil : rare.value.message }
         set { change { $0.message = newValue } }
     }
 
     /// The provider's own text for the end user, where it has one.
     public var userMessage: String? {
-        get { rare?.value.userMessage }
+        get { rare.isEmpty ? nil : rare.value.userMessage }
         set { change { $0.userMessage = newValue } }
     }
 
     /// The parameter that the outcome concerns.
     public var parameter: String? {
-        get { rare?.value.parameter }
+        get { rare.isEmpty ? nil : rare.value.parameter }
         set { change { $0.parameter = newValue } }
     }
 
     /// The provider's own status of a flow or resource, such as `needs_second_factor`.
     public var statusType: String? {
-        get { rare?.value.statusType }
+        get { rare.isEmpty ? nil : rare.value.statusType }
         set { change { $0.statusType = newValue } }
     }
 
     /// The provider's own result of a factor, such as `WAITING`.
     public var factorResult: String? {
-        get { rare?.value.factorResult }
+        get { rare.isEmpty ? nil : rare.value.factorResult }
         set { change { $0.factorResult = newValue } }
     }
 
     /// The provider's trace or request id.
     public var traceID: String? {
-        get { rare?.value.traceID }
+        get { rare.isEmpty ? nil : rare.value.traceID }
         set { change { $0.traceID = newValue } }
     }
 
     /// The provider's advice on what authentication it wants (`acr_values`, a policy advice, a DPoP nonce).
     public var advice: JSONValue? {
-        get { rare?.value.advice }
+        get { rare.isEmpty ? nil : rare.value.advice }
         set { change { $0.advice = newValue } }
     }
 
     /// The provider's further members of the error, kept whole (Clerk's `meta`); it may name people, so it is never
     /// logged.
     public var details: JSONValue? {
-        get { rare?.value.details }
+        get { rare.isEmpty ? nil : rare.value.details }
         set { change { $0.details = newValue } }
     }
 
@@ -114,18 +114,18 @@ public struct Outcome: Sendable, Hashable {
 
     /// The transport's error; nil when a response came.
     public var transportError: TransportError? {
-        get { rare?.value.transportError }
+        get { rare.isEmpty ? nil : rare.value.transportError }
         set { change { $0.transportError = newValue } }
     }
 
     /// The outcomes of the items of a batch, in order; empty for a single answer.
     public var items: [Outcome] {
-        get { rare?.value.items ?? [] }
+        get { rare.isEmpty ? [] : rare.value.items }
         set { change { $0.items = newValue } }
     }
 
     /// What a success has none of; kept aside, since every layer and every waiting call copies an outcome.
-    private var rare: Box<Rare>?
+    private var rare = Aside<Rare>()
 
     private struct Rare: Sendable, Hashable {
         var retryAfter: Duration?
@@ -148,10 +148,10 @@ public struct Outcome: Sendable, Hashable {
     }
 
     private mutating func change(_ body: (inout Rare) -> Void) {
-        var values = rare?.value ?? Rare()
+        var values = rare.optional ?? Rare()
         body(&values)
-        if rare == nil, values == Rare() { return }
-        rare = Box(values)
+        if rare.isEmpty, values == Rare() { return }
+        rare = Aside(values)
     }
 
     /// Creates an outcome.
@@ -168,7 +168,7 @@ public struct Outcome: Sendable, Hashable {
         self.processed = processed
         self.status = status
         if retryAfter == nil, remedies.isEmpty { return }
-        rare = Box(Rare(retryAfter: retryAfter.map { min($0, .longest) }, remedies: remedies))
+        rare = Aside(Rare(retryAfter: retryAfter.map { min($0, .longest) }, remedies: remedies))
     }
 
     /// Whether the outcome is a failure, so neither ``Kind/ok`` nor ``Kind/continue``.
@@ -187,7 +187,7 @@ extension Outcome {
     /// Whether two outcomes say the same.
     public static func == (first: Outcome, second: Outcome) -> Bool {
         first.kind == second.kind && first.scope == second.scope && first.processed == second.processed
-            && first.status == second.status && (first.rare?.value ?? Rare()) == (second.rare?.value ?? Rare())
+            && first.status == second.status && (first.rare.optional ?? Rare()) == (second.rare.optional ?? Rare())
     }
 
     /// Hashes what the outcome says.
@@ -196,6 +196,6 @@ extension Outcome {
         hasher.combine(scope)
         hasher.combine(processed)
         hasher.combine(status)
-        hasher.combine(rare?.value ?? Rare())
+        hasher.combine(rare.optional ?? Rare())
     }
 }

@@ -5,7 +5,7 @@ import HTTPTypes
 /// It counts the attempt, tells it to those who watch, keeps the transport within the time that is left, reads as much
 /// of the body as the call wants judged, and classifies the result. What needs no waiting stands in functions that are
 /// not asynchronous, so that a waiting attempt holds little.
-struct AttemptStage: Sendable {
+final class AttemptStage: Sendable {
     /// The most that is read of an error's body when the call wants its responses streamed.
     private static let errorBodyLimit = 65_536
 
@@ -22,14 +22,13 @@ struct AttemptStage: Sendable {
         self.transport = transport
     }
 
-    /// The attempt behind the layers of the call itself, which are few and mostly none; only they are folded per attempt.
-    var next: Next {
-        Next { request, body, context in
-            guard context.options.attemptLayers.isEmpty else {
-                return try await layered(context)(request, body: body, context: context)
-            }
+    /// Makes the attempt, behind the layers of the call itself, which are few and mostly none; only they are folded per
+    /// attempt.
+    func callAsFunction(_ request: HTTPRequest, body: HTTPBody?, context: CallContext) async throws -> Response {
+        guard context.options.hasAttemptLayers else {
             return try await perform(request, body: body, context: context)
         }
+        return try await layered(context)(request, body: body, context: context)
     }
 
     @inline(never)
@@ -56,17 +55,22 @@ struct AttemptStage: Sendable {
     /// - Throws: `CancellationError` in a cancelled task: a layer may have taken its time over it.
     @inline(never)
     private func begin(_ request: HTTPRequest, _ context: CallContext) throws -> Attempt {
-        try Task.checkCancellation()
+        if Task.isCancelled { throw CancellationError() }
         let number = context.record.beginAttempt(presenting: context.presentation)
-        context.emit(
-            .attempt(
-                number: number,
-                method: request.method.rawValue,
-                url: request.redactedURL,
-                transport: transport.name
-            )
-        )
+        if context.isObserved { tell(of: number, request, context) }
         return Attempt(number: number, start: context.surroundings.runtime.time.now)
+    }
+
+    @inline(never)
+    private func tell(of number: Int, _ request: HTTPRequest, _ context: CallContext) {
+        let (method, url) = (request.method.rawValue, request.redactedURL)
+        context.emit(.attempt(number: number, method: method, url: url, transport: transport.name))
+    }
+
+    @inline(never)
+    private func tell(of head: HTTPResponse, _ attempt: Attempt, _ context: CallContext) {
+        let elapsed = attempt.start.duration(to: context.surroundings.runtime.time.now)
+        context.emit(.response(number: attempt.number, status: head.status.code, elapsed: elapsed))
     }
 
     /// Takes note of the head of a response.
@@ -74,14 +78,8 @@ struct AttemptStage: Sendable {
     /// - Returns: How much of the body is to be waited for; nil where it is there already, or wanted as a stream.
     @inline(never)
     private func note(_ received: TransportResponse, of attempt: Attempt, _ context: CallContext) -> Int? {
-        context.emit(
-            .response(
-                number: attempt.number,
-                status: received.head.status.code,
-                elapsed: attempt.start.duration(to: context.surroundings.runtime.time.now)
-            )
-        )
-        if received.body.bytesInMemory != nil { return nil }
+        if context.isObserved { tell(of: received.head, attempt, context) }
+        if received.body.isInMemory { return nil }
         // While the body comes, the head is known already.
         context.record.receivedHead = received.head
         let buffering = context.options.buffering
@@ -108,7 +106,7 @@ struct AttemptStage: Sendable {
     /// Classifies a response whose body is there already, or is not looked at.
     @inline(never)
     private func judge(
-        _ received: TransportResponse,
+        _ received: consuming TransportResponse,
         by bytes: [UInt8]? = nil,
         _ request: HTTPRequest,
         _ attempt: Attempt,
@@ -116,15 +114,13 @@ struct AttemptStage: Sendable {
     ) -> Response {
         let now = context.surroundings.runtime.time.now
         let status = received.head.status.code
-        let outcome: Outcome
-        if let plain = context.classifier.outcome(ofStatus: status, fields: received.head.headerFields) {
-            outcome = plain
-        } else {
-            outcome = classify(received, by: bytes, request, at: now, status, context)
-        }
-        var response = Response(head: received.head, body: received.body, outcome: outcome)
-        context.record.append(step(outcome, of: attempt, until: now, context), to: &response)
-        if outcome.isFailure { context.emit(.failure(number: attempt.number, outcome)) }
+        let outcome =
+            context.plainOutcome(of: received.head, status: status)
+            ?? classify(received, by: bytes, request, at: now, status, context)
+        let step = step(outcome, of: attempt, until: now, context)
+        var response = Response(received, outcome)
+        context.record.append(step, to: &response)
+        if response.isFailure { context.emit(.failure(number: attempt.number, response.outcome)) }
         return response
     }
 
@@ -163,7 +159,7 @@ struct AttemptStage: Sendable {
             error.isTransient = context.sendBy != nil && !(context.callLimit.map(isOver) ?? false)
         }
         let outcome = context.outcome(of: error, for: request)
-        context.record.append(.attempt(step(outcome, of: attempt, until: context.runtime.time.now, context)))
+        context.record.append(step(outcome, of: attempt, until: context.runtime.time.now, context))
         if outcome.isFailure { context.emit(.failure(number: attempt.number, outcome)) }
         return error
     }
@@ -174,8 +170,8 @@ struct AttemptStage: Sendable {
         of attempt: Attempt,
         until end: TimeSource.Instant,
         _ context: CallContext
-    ) -> History.Attempt {
-        History.Attempt(
+    ) -> [History.Step] {
+        let attempt = History.Attempt(
             number: attempt.number,
             cause: context.cause,
             kind: outcome.kind,
@@ -184,6 +180,7 @@ struct AttemptStage: Sendable {
             processed: outcome.processed,
             elapsed: attempt.start.duration(to: end)
         )
+        return [.attempt(attempt)]
     }
 
     /// Whether a request with the limit is not handed over any more.
@@ -196,18 +193,15 @@ struct AttemptStage: Sendable {
     /// - Throws: `TransportError` where none is left.
     @inline(never)
     private func options(for context: CallContext, from start: TimeSource.Instant) throws -> AttemptOptions {
-        var options = AttemptOptions(sendLimit: context.sendLimit)
-        if let limit = options.sendLimit, isOver(limit) {
-            throw TransportError(.sendLimitPassed, .neverSent, message: "it was too late to send the request")
+        let time = context.attemptTime(from: start)
+        var options = AttemptOptions(time)
+        if context.hasSendLimit, let limit = context.sendLimit {
+            if isOver(limit) {
+                throw TransportError(.sendLimitPassed, .neverSent, message: "it was too late to send the request")
+            }
+            options.sendLimit = limit
         }
-        // No client waits for ever because nobody has thought of it.
-        let ofAttempt = context.attemptTimeout ?? AttemptOptions.standardTimeout
-        if ofAttempt < .longest { options.timeout = ofAttempt }
-        if let deadline = context.deadline {
-            let left = max(.zero, start.duration(to: deadline))
-            options.timeout = options.timeout.map { min($0, left) } ?? left
-        }
-        if let timeout = options.timeout, timeout <= .zero {
+        if time.isOver {
             throw TransportError(.timedOut, .neverSent, message: "the time was over before the request was sent")
         }
         return options

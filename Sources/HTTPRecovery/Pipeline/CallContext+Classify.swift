@@ -43,6 +43,13 @@ extension CallContext {
         return options.presents ?? (request.headerFields.contains(.authorization) ? .access : nil)
     }
 
+    /// What a response comes to that needs no closer look; nil for any other.
+    func plainOutcome(of response: HTTPResponse, status: Int) -> Outcome? {
+        let fields = response.headerFields
+        if options.hasClassifier, let own = options.classifier { return own.outcome(ofStatus: status, fields: fields) }
+        return surroundings.runtime.classifier.outcome(ofStatus: status, fields: fields)
+    }
+
     /// The call's classifier: its own, else the client's.
     var classifier: any OutcomeClassifier {
         options.classifier ?? surroundings.runtime.classifier

@@ -9,6 +9,9 @@ extension CallContext {
         sendBy = sendBy.map { min($0, instant) } ?? instant
     }
 
+    /// Whether the attempt or its call may leave only until some moment.
+    var hasSendLimit: Bool { !isAsMade || record.options.hasSendLimit }
+
     /// Until when the attempt may leave: the earlier of the call's limit and the attempt's; nil is no limit.
     var sendLimit: SendLimit? {
         let limits = (callLimit, sendBy.map { SendLimit($0, time: runtime.time) })

@@ -14,7 +14,7 @@ extension CallContext {
         // A wait that is cut short counts for as long as it lasted.
         defer {
             let waited = min(delay, start.duration(to: time.now))
-            record.append(.wait(History.Wait(reason: reason, duration: waited)))
+            record.append([.wait(History.Wait(reason: reason, duration: waited))])
         }
         try await time.sleep(until: end)
     }

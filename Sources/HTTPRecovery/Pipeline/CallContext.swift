@@ -2,11 +2,11 @@ import HTTPTypes
 
 /// What accompanies a call through the pipeline.
 ///
-/// It is small: each layer and each waiting call has a copy.
-public struct CallContext: Sendable {
+/// It is small: each layer and each waiting call has a copy. Unchecked, because a ``Guarded`` is sendable.
+public struct CallContext: @unchecked Sendable {
     /// What the call wants to be treated differently.
     public var options: RequestOptions {
-        get { rare?.value.options ?? record.options }
+        get { rare.isEmpty ? record.options : rare.value.options ?? record.options }
         set { change { $0.options = newValue } }
     }
 
@@ -16,7 +16,7 @@ public struct CallContext: Sendable {
         set { end = PackedDuration(newValue?.sinceStart) }
     }
 
-    private var end = PackedDuration()
+    private var end = PackedDuration.none
 
     /// The time one attempt may take, response body included; nil is ``AttemptTimeout/standard``.
     public var attemptTimeout: Duration? {
@@ -24,7 +24,7 @@ public struct CallContext: Sendable {
         set { timeout = PackedDuration(newValue) }
     }
 
-    private var timeout = PackedDuration()
+    private var timeout = PackedDuration.none
 
     /// The longest single wait that the engine around allows; nil without an engine.
     ///
@@ -34,13 +34,37 @@ public struct CallContext: Sendable {
         set { wait = PackedDuration(newValue) }
     }
 
-    private var wait = PackedDuration()
+    private var wait = PackedDuration.none
+
+    /// Ends the call after the time, unless it ends earlier.
+    mutating func bound(to limit: PackedDuration) {
+        end = .least(end, record.begun + limit)
+    }
+
+    /// Ends each attempt after the time, unless it ends earlier.
+    mutating func boundAttempts(to limit: PackedDuration) {
+        timeout = .least(timeout, limit)
+    }
+
+    /// Bounds each wait, whatever bounded it before.
+    mutating func boundWaits(to limit: PackedDuration) {
+        wait = limit
+    }
+
+    /// The time that an attempt has which begins at the moment; ``PackedDuration/none`` where nothing bounds it.
+    func attemptTime(from start: TimeSource.Instant) -> PackedDuration {
+        // No client waits for ever because nobody has thought of it.
+        let own = timeout.isNone ? Self.standardTimeout : timeout.isLongest ? .none : timeout
+        return end.isNone ? own : .least(own, end - PackedDuration(start.sinceStart))
+    }
+
+    private static let standardTimeout = PackedDuration(AttemptOptions.standardTimeout)
 
     /// Until when the present attempt may leave, as a layer inside the engine says; nil is no limit.
     ///
     /// ``limitSending(to:)`` sets it. The call's own limit is ``RequestOptions/sendBy``; the earlier of both holds.
     public var sendBy: TimeSource.Instant? {
-        get { rare?.value.sendBy }
+        get { rare.isEmpty ? nil : rare.value.sendBy }
         set { change { $0.sendBy = newValue } }
     }
 
@@ -49,19 +73,19 @@ public struct CallContext: Sendable {
     /// The engine charges such a request to the retry budget instead of counting it as a call of its own, and waits
     /// before it for as long as the outcome states.
     public var followUp: Outcome? {
-        get { rare?.value.followUp }
+        get { rare.isEmpty ? nil : rare.value.followUp }
         set { change { $0.followUp = newValue } }
     }
 
     /// Why the present attempt is made.
     public internal(set) var cause: AttemptCause {
-        get { rare?.value.cause ?? .call }
+        get { rare.isEmpty ? .call : rare.value.cause }
         set { if newValue != cause { change { $0.cause = newValue } } }
     }
 
     /// What the call failed with before, where an operation makes it again; nil otherwise.
     var repetition: Outcome.Kind? {
-        get { rare?.value.repetition }
+        get { rare.isEmpty ? nil : rare.value.repetition }
         set { change { $0.repetition = newValue } }
     }
 
@@ -69,7 +93,7 @@ public struct CallContext: Sendable {
     public var presented: PresentedCredential? { presentation.credential }
 
     /// What the layers have said of it.
-    var presentation: Presentation { rare?.value.presentation ?? .asCalled }
+    var presentation: Presentation { rare.isEmpty ? .asCalled : rare.value.presentation }
 
     /// What most attempts have none of.
     private struct Rare {
@@ -81,19 +105,29 @@ public struct CallContext: Sendable {
         var presentation = Presentation.asCalled
     }
 
-    private var rare: Box<Rare>?
+    private var rare = Aside<Rare>()
 
     private mutating func change(_ body: (inout Rare) -> Void) {
-        var changed = rare?.value ?? Rare()
+        var changed = rare.optional ?? Rare()
         body(&changed)
-        rare = Box(changed)
+        rare = Aside(changed)
     }
+
+    /// Whether the call is like most: it stands for itself, with nothing of its own that an engine would heed.
+    var isPlain: Bool {
+        isAsMade && wait.isNone && record.options.isPlain
+    }
+
+    /// Whether nothing has been changed that few attempts change.
+    var isAsMade: Bool { rare.isEmpty }
 
     /// What the call shares with all calls of its client.
     var surroundings: Surroundings { record.surroundings }
 
     /// What the call has done so far.
-    public let record: CallRecord
+    public var record: CallRecord { CallRecord(storage) }
+
+    private let storage: CallRecord.Storage
 
     /// Clock, randomness, shared state and events.
     public var runtime: Runtime { surroundings.runtime }
@@ -108,7 +142,7 @@ public struct CallContext: Sendable {
     }
 
     init(_ record: CallRecord) {
-        self.record = record
+        storage = record.storage
     }
 
     /// The time left until the deadline, at least zero; nil without one.
@@ -133,10 +167,15 @@ public struct CallContext: Sendable {
         record.presented = nil
     }
 
+    /// Whether anybody watches the events of the call.
+    var isObserved: Bool {
+        options.isObserved || surroundings.runtime.events.isObserved
+    }
+
     /// Tells those who watch the client's events.
     public func emit(_ kind: @autoclosure () -> RecoveryEvent.Kind) {
+        guard isObserved else { return }
         let observer = options.observer
-        guard observer != nil || runtime.events.isObserved else { return }
         let event = RecoveryEvent(
             call: record.callID,
             parent: record.parent,

@@ -1,8 +1,10 @@
 public import HTTPTypes
 
 /// What one call has done so far; middlewares write into it, the engine reads it.
-public final class CallRecord: Sendable {
-    private struct State {
+///
+/// All copies are one record. Unchecked, because a ``Guarded`` is sendable.
+public struct CallRecord: @unchecked Sendable {
+    struct State {
         var history = History()
         var presentation = Presentation.asCalled
         /// What has arrived of the present attempt's response.
@@ -13,27 +15,48 @@ public final class CallRecord: Sendable {
         var refunds: [@Sendable () -> Void] = []
     }
 
+    struct Constants {
+        let callID: Int
+        let parent: Int?
+        let request: HTTPRequest?
+        let options: RequestOptions
+        let surroundings: Surroundings
+        let begun: PackedDuration
+        let operation: CallRecord?
+    }
+
+    /// What all copies share; contexts hold this by itself, as copies of what holds a struct are made by slower means.
+    typealias Storage = Guarded<Constants, State>
+
+    private let state: Storage
+
+    init(_ state: Storage) {
+        self.state = state
+    }
+
+    var storage: Storage { state }
+
     /// The number of the call in events: that of the operation that it belongs to, where there is one.
-    public let callID: Int
+    public var callID: Int { state.read { $0.callID } }
 
     /// The number of the call for which this one is made, such as a renewal; nil for one that stands for itself.
-    public let parent: Int?
+    public var parent: Int? { state.read { $0.parent } }
 
     /// What is asked; nil for an operation of several calls.
-    let request: HTTPRequest?
+    var request: HTTPRequest? { state.read { $0.request } }
 
     /// What the call wants to be treated differently, as it was made.
-    let options: RequestOptions
+    var options: RequestOptions { state.read { $0.options } }
 
     /// What the call shares with all calls of its client.
-    let surroundings: Surroundings
+    var surroundings: Surroundings { state.read { $0.surroundings } }
 
     /// When the call began.
-    let start: TimeSource.Instant
+    var begun: PackedDuration { state.read { $0.begun } }
+    var start: TimeSource.Instant { TimeSource.Instant(sinceStart: begun.value ?? .zero) }
 
     /// The operation that the call belongs to: it numbers the attempts of all its calls.
-    private let operation: CallRecord?
-    private let state = Locked(State())
+    private var operation: CallRecord? { state.read { $0.operation } }
 
     /// The record of a call that stands for itself, or of an operation, which has no request.
     init(
@@ -43,13 +66,16 @@ public final class CallRecord: Sendable {
         _ options: RequestOptions,
         _ surroundings: Surroundings
     ) {
-        self.callID = callID
-        self.parent = parent
-        self.request = request
-        self.options = options
-        self.surroundings = surroundings
-        start = surroundings.runtime.time.now
-        operation = nil
+        let constants = Constants(
+            callID: callID,
+            parent: parent,
+            request: request,
+            options: options,
+            surroundings: surroundings,
+            begun: PackedDuration(surroundings.runtime.time.now.sinceStart),
+            operation: nil
+        )
+        state = .make(constants, State())
     }
 
     /// The record of a call that belongs to an operation.
@@ -59,13 +85,16 @@ public final class CallRecord: Sendable {
         _ options: RequestOptions,
         _ surroundings: Surroundings
     ) {
-        callID = operation.callID
-        parent = operation.parent
-        self.request = request
-        self.options = options
-        self.surroundings = surroundings
-        start = surroundings.runtime.time.now
-        self.operation = operation
+        let constants = Constants(
+            callID: operation.callID,
+            parent: operation.parent,
+            request: request,
+            options: options,
+            surroundings: surroundings,
+            begun: PackedDuration(surroundings.runtime.time.now.sinceStart),
+            operation: operation
+        )
+        state = .make(constants, State())
     }
 
     /// The attempts and waits so far.
@@ -77,7 +106,7 @@ public final class CallRecord: Sendable {
     /// ``CallContext/present(_:)``; nil where it presented none.
     public package(set) var presented: PresentedCredential? {
         get { presentation.credential }
-        set { state.withLock { $0.presentation = newValue.map { .credential($0) } ?? .asCalled } }
+        nonmutating set { state.withLock { $0.presentation = newValue.map { .credential($0) } ?? .asCalled } }
     }
 
     /// What the last attempt presented, by the word of its layers.
@@ -90,7 +119,7 @@ public final class CallRecord: Sendable {
     /// An authorization that finds a new token in it keeps the token even where the body then breaks off.
     public var receivedHead: HTTPResponse? {
         get { state.withLock { $0.received?.head } }
-        set {
+        nonmutating set {
             let received = newValue.map { Response(head: $0, body: .empty) }
             state.withLock { $0.received = received }
         }
@@ -129,7 +158,7 @@ public final class CallRecord: Sendable {
     func add(_ call: CallRecord) {
         let history = call.history
         state.withLock { state in
-            for step in history.steps { state.history.append(step) }
+            state.history.append(contentsOf: history.steps)
         }
     }
 
@@ -151,16 +180,26 @@ public final class CallRecord: Sendable {
     ///
     /// - Parameter response: Its response, which is given all that the call has done: for every layer, those outside the
     ///   engine too.
-    func append(_ attempt: History.Attempt, to response: inout Response) {
+    func append(_ attempt: [History.Step], to response: inout Response) {
         state.withLock { state in
-            state.history.append(.attempt(attempt))
-            response.history = state.history
+            state.history.append(contentsOf: attempt)
+            response.note(state.history)
             state.received = response
         }
     }
 
-    /// Appends what the call has done.
-    func append(_ step: History.Step) {
-        state.withLock { $0.history.append(step) }
+    /// Gives the response what has been done since it came: layers outside the engine may have waited.
+    func complete(_ response: inout Response) {
+        state.withLock { state in
+            if state.history.steps.count != response.stepCount { response.history = state.history }
+        }
     }
+
+    /// Appends what the call has done.
+    func append(_ steps: [History.Step]) {
+        state.withLock { $0.history.append(contentsOf: steps) }
+    }
+
+    /// Whether both are the record of one and the same call.
+    package func isSame(as other: CallRecord) -> Bool { state === other.state }
 }

@@ -40,52 +40,6 @@ extension ContextLayer {
     }
 }
 
-/// The rest of the pipeline, as a middleware sees it.
-public struct Next: Sendable {
-    private let handler: @Sendable (HTTPRequest, HTTPBody?, CallContext) async throws -> Response
-    /// The layers in front of it that only adjust the context, the outermost first.
-    private var adjusters: [any ContextLayer] = []
-
-    /// Creates the rest of a pipeline from a function; useful for testing a middleware by itself.
-    public init(_ handler: @escaping @Sendable (HTTPRequest, HTTPBody?, CallContext) async throws -> Response) {
-        self.handler = handler
-    }
-
-    /// Runs the rest of the pipeline.
-    public func callAsFunction(
-        _ request: HTTPRequest,
-        body: HTTPBody?,
-        context: CallContext
-    ) async throws -> Response {
-        guard !adjusters.isEmpty else { return try await handler(request, body, context) }
-        return try await handler(request, body, adjusted(context))
-    }
-
-    @inline(never)
-    private func adjusted(_ context: CallContext) -> CallContext {
-        var context = context
-        for layer in adjusters { layer.adjust(&context) }
-        return context
-    }
-
-    /// The pipeline that has the middleware in front of this one.
-    func preceded(by middleware: any Middleware) -> Next {
-        if let layer = middleware as? any ContextLayer {
-            var next = self
-            next.adjusters.insert(layer, at: 0)
-            return next
-        }
-        return Next { request, body, context in
-            try await middleware.intercept(request, body: body, context: context, next: self)
-        }
-    }
-
-    /// The pipeline that has the layers in front of this one, the outermost first.
-    func preceded(by layers: [any Middleware]) -> Next {
-        layers.reversed().reduce(self) { next, layer in next.preceded(by: layer) }
-    }
-}
-
 /// Collects middlewares, the outermost first.
 @resultBuilder
 public enum PipelineBuilder {

@@ -11,11 +11,12 @@ extension HTTPFields {
 
     /// The value of a field that must stand on one line; nil where it is absent or where its lines disagree.
     package func singleLine(_ canonicalName: String) -> String? {
-        // Without an array: it is asked of every answer.
+        // Without an array, and without a copy of each field: it is asked of every answer.
         var found: String?
-        for field in self where field.name.canonicalName == canonicalName {
-            if let found, found != field.value { return nil }
-            found = field.value
+        for index in indices where self[index].name.canonicalName == canonicalName {
+            let value = self[index].value
+            if let found, found != value { return nil }
+            found = value
         }
         return found
     }

@@ -1,43 +1,53 @@
+import Synchronization
+
 /// What is under way, by number alone, and whether more may begin.
 final class InFlight: Sendable {
-    private struct State {
-        var count = 0
-        var isClosed = false
-        var idle: Flight<Void>?
-    }
+    // How many are under way, times two; and one where no more may begin. Each call changes it twice.
+    private let word = Atomic(0)
+    private static let closed = 1
+    private static let one = 2
 
-    private let state = Locked(State())
+    /// Lands when the last one has ended; nil while more may begin.
+    private let idle = Locked<Flight<Void>?>(nil)
 
     /// Takes note of one that begins; false where it may not.
     ///
     /// - Parameter isLetIn: Whether it may begin though no more are taken, by how many are under way.
     func enter(orElse isLetIn: (_ count: Int) -> Bool = { _ in false }) -> Bool {
-        state.withLock { state in
-            guard !state.isClosed || isLetIn(state.count) else { return false }
-            state.count += 1
-            return true
+        var present = word.load(ordering: .relaxed)
+        while true {
+            if present & Self.closed != 0, !isLetIn(present / Self.one) { return false }
+            let change = word.weakCompareExchange(
+                expected: present,
+                desired: present + Self.one,
+                ordering: .acquiringAndReleasing
+            )
+            if change.exchanged { return true }
+            present = change.original
         }
     }
 
     /// Takes note of one that has ended.
     func leave() {
-        let idle = state.withLock { state -> Flight<Void>? in
-            state.count -= 1
-            return state.count == 0 ? state.idle.take() : nil
-        }
-        idle?.land(.success(()))
+        if word.subtract(Self.one, ordering: .acquiringAndReleasing).newValue == Self.closed { land() }
     }
 
     /// Lets no more begin.
     ///
     /// - Returns: Lands when the last one has ended; nil where none is under way.
     func close() -> Flight<Void>? {
-        state.withLock { state in
-            state.isClosed = true
-            guard state.count > 0 else { return nil }
-            let idle = state.idle ?? Flight()
-            state.idle = idle
-            return idle
+        let flight = idle.withLock { idle in
+            let flight = idle ?? Flight()
+            idle = flight
+            return flight
         }
+        let present = word.bitwiseOr(Self.closed, ordering: .acquiringAndReleasing).newValue
+        guard present == Self.closed else { return flight }
+        land()
+        return nil
+    }
+
+    private func land() {
+        idle.withLock { $0.take() }?.land(.success(()))
     }
 }

@@ -14,6 +14,42 @@ struct PackedDuration: Sendable {
         nanoseconds = max(nanoseconds, Self.nothing + 1)
     }
 
+    /// Nothing.
+    static let none = PackedDuration()
+
+    /// Whether there is no duration.
+    var isNone: Bool { nanoseconds == Self.nothing }
+
+    /// Whether it stands for no bound at all.
+    var isLongest: Bool { nanoseconds == .max }
+
+    /// The lesser of two bounds; none bounds nothing.
+    static func least(_ first: PackedDuration, _ second: PackedDuration) -> PackedDuration {
+        if first.isNone { return second }
+        return second.isNone || first.nanoseconds < second.nanoseconds ? first : second
+    }
+
+    /// The sum, saturated; both have to be there.
+    static func + (first: PackedDuration, second: PackedDuration) -> PackedDuration {
+        let (sum, isOver) = first.nanoseconds.addingReportingOverflow(second.nanoseconds)
+        return PackedDuration(nanoseconds: isOver ? (second.nanoseconds > 0 ? .max : .min) : sum)
+    }
+
+    /// How much the first is more than the second, at least nothing at all; both have to be there.
+    static func - (first: PackedDuration, second: PackedDuration) -> PackedDuration {
+        // What is longest stays so.
+        if first.nanoseconds == .max { return first }
+        let (difference, isOver) = first.nanoseconds.subtractingReportingOverflow(second.nanoseconds)
+        return PackedDuration(nanoseconds: isOver ? (second.nanoseconds < 0 ? .max : 0) : max(0, difference))
+    }
+
+    private init(nanoseconds: Int64) {
+        self.nanoseconds = max(nanoseconds, Self.nothing + 1)
+    }
+
+    /// Whether it is nothing or less.
+    var isOver: Bool { !isNone && nanoseconds <= 0 }
+
     /// The duration; nil for none.
     var value: Duration? {
         switch nanoseconds {

@@ -37,6 +37,11 @@ package struct BootClock: Sendable {
     }()
 
     private static func sinceBoot() -> Int64 {
+        nanoseconds() / 1000
+    }
+
+    /// Nanoseconds since the start of the machine.
+    static func nanoseconds() -> Int64 {
         var time = (seconds: 0, nanoseconds: 0)
         unsafe withUnsafeMutablePointer(to: &time) { words in
             unsafe words.withMemoryRebound(to: timespec.self, capacity: 1) { time in
@@ -47,7 +52,7 @@ package struct BootClock: Sendable {
                 #endif
             }
         }
-        return Int64(time.seconds) * 1_000_000 + Int64(time.nanoseconds) / 1000
+        return Int64(time.seconds) &* 1_000_000_000 &+ Int64(time.nanoseconds)
     }
 
     /// The kernel's id of this run; where there is none, runs are not told apart.

@@ -38,11 +38,30 @@ public struct TimeSource: Sendable {
         }
     }
 
-    private let elapsed: @Sendable () -> Duration
-    private let sleeper: @Sendable (Duration, SleepPurpose) async throws -> Void
-    private let startedAt: Timestamp
+    /// One for all copies of the source: each call reads the time several times.
+    private final class Clockwork: Sendable {
+        let elapsed: @Sendable () -> Duration
+        let sleep: @Sendable (Duration, SleepPurpose) async throws -> Void
+        let startedAt: Timestamp
+        let bootClock: BootClock?
+
+        init(
+            startedAt: Timestamp,
+            bootClock: BootClock?,
+            elapsed: @escaping @Sendable () -> Duration,
+            sleep: @escaping @Sendable (Duration, SleepPurpose) async throws -> Void
+        ) {
+            self.elapsed = elapsed
+            self.sleep = sleep
+            self.startedAt = startedAt
+            self.bootClock = bootClock
+        }
+    }
+
+    private let clockwork: Clockwork
+
     /// The machine's boot clock, where the source follows the machine's clocks; nil for one that follows any other.
-    package let bootClock: BootClock?
+    package var bootClock: BootClock? { clockwork.bootClock }
 
     /// Creates a source from a clock and the wall time that belongs to the clock's present instant.
     ///
@@ -51,13 +70,18 @@ public struct TimeSource: Sendable {
     ///   - wallTime: The wall time now; by default the system's.
     public init<C: Clock>(clock: C, wallTime: Timestamp = .system()) where C.Duration == Duration {
         let start = clock.now
-        self.elapsed = { start.duration(to: clock.now) }
-        self.sleeper = { end, _ in
-            if end <= start.duration(to: clock.now) { return }
-            try await clock.sleep(until: start.advanced(by: end), tolerance: nil)
-        }
-        self.startedAt = wallTime
-        self.bootClock = clock is ContinuousClock || clock is SuspendingClock ? .system : nil
+        let isContinuous = clock is ContinuousClock
+        let elapsed: @Sendable () -> Duration
+        if isContinuous { elapsed = Self.sinceNow() } else { elapsed = { start.duration(to: clock.now) } }
+        clockwork = Clockwork(
+            startedAt: wallTime,
+            bootClock: isContinuous || clock is SuspendingClock ? .system : nil,
+            elapsed: elapsed,
+            sleep: { end, _ in
+                if end <= start.duration(to: clock.now) { return }
+                try await clock.sleep(until: start.advanced(by: end), tolerance: nil)
+            }
+        )
     }
 
     /// Creates a source from a clock that is told what each sleep is for.
@@ -67,41 +91,57 @@ public struct TimeSource: Sendable {
     ///   - wallTime: The wall time now; by default the system's.
     public init<C: PurposefulClock>(clock: C, wallTime: Timestamp = .system()) where C.Duration == Duration {
         let start = clock.now
-        self.elapsed = { start.duration(to: clock.now) }
-        self.sleeper = { try await clock.sleep(until: start.advanced(by: $0), for: $1) }
-        self.startedAt = wallTime
-        self.bootClock = nil
+        clockwork = Clockwork(
+            startedAt: wallTime,
+            bootClock: nil,
+            elapsed: { start.duration(to: clock.now) },
+            sleep: { try await clock.sleep(until: start.advanced(by: $0), for: $1) }
+        )
     }
 
     /// The same source with another boot clock.
     package init(_ source: TimeSource, bootClock: BootClock) {
-        self.elapsed = source.elapsed
-        self.sleeper = source.sleeper
-        self.startedAt = source.startedAt
-        self.bootClock = bootClock
+        let clockwork = source.clockwork
+        self.clockwork = Clockwork(
+            startedAt: clockwork.startedAt,
+            bootClock: bootClock,
+            elapsed: clockwork.elapsed,
+            sleep: clockwork.sleep
+        )
     }
 
     /// The system's clocks.
     public static let system = TimeSource(clock: ContinuousClock())
 
+    /// The time since this moment by `ContinuousClock`, read without its detours: each call asks for it three times.
+    private static func sinceNow() -> @Sendable () -> Duration {
+        #if os(Linux)
+        let start = BootClock.nanoseconds()
+        return { .nanoseconds(BootClock.nanoseconds() - start) }
+        #else
+        let start = ContinuousClock.now
+        return { start.duration(to: .now) }
+        #endif
+    }
+
     /// The present instant of the monotonic clock.
     public var now: Instant {
-        Instant(sinceStart: elapsed())
+        Instant(sinceStart: clockwork.elapsed())
     }
 
     /// The present wall time.
     public var wallTime: Timestamp {
-        startedAt.advanced(by: elapsed())
+        clockwork.startedAt.advanced(by: clockwork.elapsed())
     }
 
     /// The wall time that belongs to an instant.
     public func wallTime(at instant: Instant) -> Timestamp {
-        startedAt.advanced(by: instant.sinceStart)
+        clockwork.startedAt.advanced(by: instant.sinceStart)
     }
 
     /// The instant that belongs to a wall time, saturated.
     public func instant(at wallTime: Timestamp) -> Instant {
-        Instant(sinceStart: wallTime.elapsed(since: startedAt))
+        Instant(sinceStart: wallTime.elapsed(since: clockwork.startedAt))
     }
 
     /// Sleeps until the instant; returns at once when it has passed.
@@ -112,7 +152,7 @@ public struct TimeSource: Sendable {
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until instant: Instant, purpose: SleepPurpose = .wait) async throws {
         try Task.checkCancellation()
-        try await sleeper(instant.sinceStart, purpose)
+        try await clockwork.sleep(instant.sinceStart, purpose)
     }
 
     /// Sleeps for the duration.

@@ -52,34 +52,28 @@ public struct AttemptOptions: Sendable {
     static let standardTimeout: Duration = .seconds(30)
 
     /// The time the whole transfer may take, from the call to the last byte of the response body; nil is no limit.
-    public var timeout: Duration?
+    public var timeout: Duration? {
+        get { time.value }
+        set { time = PackedDuration(newValue) }
+    }
+
+    private var time = PackedDuration.none
 
     /// Until when the request may leave; nil is no limit.
     public var sendLimit: SendLimit? {
-        get { limit?.value }
-        set { limit = newValue.map { Box($0) } }
+        get { limit.optional }
+        set { limit = Aside(newValue) }
     }
 
-    private var limit: Box<SendLimit>?
+    private var limit = Aside<SendLimit>()
 
     /// Creates options.
     public init(timeout: Duration? = nil, sendLimit: SendLimit? = nil) {
-        self.timeout = timeout
+        self.time = PackedDuration(timeout)
         self.sendLimit = sendLimit
     }
-}
 
-/// A response as a transport delivers it.
-public struct TransportResponse: Sendable {
-    /// Status and header fields.
-    public var head: HTTPResponse
-
-    /// The body, which may still be on its way.
-    public var body: HTTPBody
-
-    /// Creates a response.
-    public init(head: HTTPResponse, body: HTTPBody = .empty) {
-        self.head = head
-        self.body = body
+    init(_ time: PackedDuration) {
+        self.time = time
     }
 }

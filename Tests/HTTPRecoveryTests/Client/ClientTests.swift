@@ -193,9 +193,9 @@ import Testing
     @Test func anOperationHasOneNumberOneEndAndItsBounds() async throws {
         let bench = Bench([.status(200), .status(503), .status(200)])
         let numbers = try await bench.clock.skippingWaits {
-            try await bench.client.operation(deadline: .seconds(60)) { operation in
+            try await bench.client.operation(deadline: .seconds(60), label: "twice") { operation in
                 let client = bench.client.within(operation)
-                _ = try await client.send(Bench.get)
+                _ = try await client.send(Bench.get, options: RequestOptions(label: "first"))
                 try await operation.pause(.seconds(2), reason: .challengePending)
                 _ = try await client.send(Bench.get)
                 // It would end past the deadline.
@@ -207,6 +207,8 @@ import Testing
             }
         }
         #expect(numbers == [1])
+        #expect(Set(bench.events.events.map(\.label)) == ["first", "twice"])
+        #expect(bench.events.events.last?.label == "twice")
         let words = bench.events.words
         #expect(words.filter { $0.hasPrefix("attempt") } == ["attempt 1", "attempt 2", "attempt 3"])
         #expect(words.filter { $0.hasPrefix("done") } == ["done ok 3"])

@@ -59,14 +59,21 @@ import Testing
         func conclude(
             _ attempt: PlannedAttempt,
             _ end: AttemptEnd,
-            permit: AdmissionPermit?,
+            permit: AdmissionPermit,
             context: CallContext
-        ) async -> Gate.Key? {
+        ) -> Remainder? {
             state.withLock { state in
                 if state.random.below(40) == 0 { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
-                guard let permit else { return }
                 guard let number = permit.value as? Int else { return state.faults.append("a stranger's permit") }
                 if state.given.remove(number) == nil { state.faults.append("\(number) was given back twice") }
+            }
+            return nil
+        }
+
+        func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? {
+            state.withLock { state in
+                if state.random.below(40) == 0 { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+                if case .notSent = end { state.faults.append("told of an attempt that was not made") }
             }
             return nil
         }

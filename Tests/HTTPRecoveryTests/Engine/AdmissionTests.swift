@@ -23,17 +23,26 @@ import Testing
         func conclude(
             _ attempt: PlannedAttempt,
             _ end: AttemptEnd,
-            permit: AdmissionPermit?,
+            permit: AdmissionPermit,
             context: CallContext
-        ) async -> Gate.Key? {
+        ) -> Remainder? {
+            note(end, " \(permit.value)")
+            return nil
+        }
+
+        func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? {
+            note(end)
+            return nil
+        }
+
+        private func note(_ end: AttemptEnd, _ permit: String = "") {
             let word =
                 switch end {
                 case .ended(let outcome, _): outcome.kind.rawValue
                 case .abandoned: "abandoned"
                 case .notSent: "not sent"
                 }
-            notes.withLock { $0.append(word + (permit.map { " \($0.value)" } ?? "")) }
-            return nil
+            notes.withLock { $0.append(word + permit) }
         }
 
         var all: [String] { notes.withLock { $0 } }
@@ -52,13 +61,9 @@ import Testing
         #expect(recorder.all == ["call", "unavailable", "unavailable later", "unavailable", "ok"])
     }
 
-    /// Is told of failures alone.
-    private struct Selective: Admission {
+    /// Has something left to do about failures.
+    private struct Storing: Admission {
         let recorder: Recorder
-
-        func isConcerned(by end: AttemptEnd) -> Bool {
-            if case .ended(let outcome, _) = end { outcome.isFailure } else { false }
-        }
 
         func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
             await recorder.admit(attempt, context: context)
@@ -67,26 +72,35 @@ import Testing
         func conclude(
             _ attempt: PlannedAttempt,
             _ end: AttemptEnd,
-            permit: AdmissionPermit?,
+            permit: AdmissionPermit,
             context: CallContext
-        ) async -> Gate.Key? {
-            await recorder.conclude(attempt, end, permit: permit, context: context)
+        ) -> Remainder? {
+            recorder.conclude(attempt, end, permit: permit, context: context)
+        }
+
+        func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? {
+            _ = recorder.observe(attempt, end, context: context)
+            guard case .ended(let outcome, _) = end, outcome.isFailure else { return nil }
+            return {
+                await Task.yield()
+                recorder.notes.withLock { $0.append("stored") }
+                return nil
+            }
         }
     }
 
-    @Test func itIsToldOfWhatConcernsItAndOfEachPermit() async throws {
-        let recorder = Recorder(.go(), .go(), .go(), .go(), .go(AdmissionPermit("slot")))
+    @Test func whatIsLeftToDoIsDoneBeforeTheCallGoesOn() async throws {
+        let recorder = Recorder(.go(), .go(), .go(), .go(AdmissionPermit("slot")))
         let bench = Bench([.status(503), .status(200), .status(200)]) {
             Recovery { TransientRetry(backoff: .constant(.seconds(1))) }
         }
-        _ = try await bench.sendSkippingWaits(options: options(Selective(recorder: recorder)))
+        _ = try await bench.sendSkippingWaits(options: options(Storing(recorder: recorder)))
         #expect(
-            recorder.all == ["call", "unavailable", "unavailable later", "unavailable"],
-            "the success is nothing to it"
+            recorder.all == ["call", "unavailable", "stored", "unavailable later", "unavailable", "ok"],
+            "a success leaves nothing to do"
         )
-        _ = try await bench.sendSkippingWaits(options: options(Selective(recorder: recorder)))
-        _ = try await bench.sendSkippingWaits(options: options(Selective(recorder: recorder)))
-        #expect(recorder.all.suffix(3) == ["call", "call", "ok slot"])
+        _ = try await bench.sendSkippingWaits(options: options(Storing(recorder: recorder)))
+        #expect(recorder.all.suffix(2) == ["call", "ok slot"])
     }
 
     @Test func whoHasGivenAPermitIsAskedOnce() async throws {

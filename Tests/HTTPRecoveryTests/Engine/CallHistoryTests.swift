@@ -116,7 +116,7 @@ import Testing
         var world = World(seed: seed)
         var state = CallState(rules: world.rules, method: .get)
         let following = world.random.below(5) == 0 ? world.outcome() : nil
-        var event = CallState.Event.begun(
+        var event = CallState.Event.continued(
             following: following,
             repeating: world.random.below(8) == 0 ? .unavailable : nil
         )

@@ -74,9 +74,9 @@ import Testing
         func conclude(
             _ attempt: PlannedAttempt,
             _ end: AttemptEnd,
-            permit: AdmissionPermit?,
+            permit: AdmissionPermit,
             context: CallContext
-        ) async -> Gate.Key? {
+        ) -> Remainder? {
             if case .notSent = end { returned.withLock { $0 += 1 } }
             return nil
         }

@@ -62,12 +62,12 @@ import Testing
 
     @Test func aCallThatSucceeds() {
         var call = Call(.pass)
-        #expect(call.all(.begun(), .admitted, .succeeded) == ["admit call", "attempt call", "finish"])
+        #expect(call.all(.begun, .admitted, .succeeded) == ["admit call", "attempt call", "finish"])
     }
 
     @Test func aRetryIsPaidForBeforeItsWaitAndAskedForAgainBehindIt() {
         var call = Call(.retry(after: .seconds(2)))
-        let steps = call.all(.begun(), .admitted, failed(), .admitted, .waited, .admitted)
+        let steps = call.all(.begun, .admitted, failed(), .admitted, .waited, .admitted)
         #expect(
             steps == [
                 "admit call", "attempt call", "admit unavailable later", "wait 2.0 unavailable", "admit unavailable",
@@ -79,7 +79,7 @@ import Testing
     @Test func aRetryWithoutAWaitIsAskedForOnce() {
         var call = Call(.retry(after: .zero))
         #expect(
-            call.all(.begun(), .admitted, failed(), .admitted).suffix(2) == [
+            call.all(.begun, .admitted, failed(), .admitted).suffix(2) == [
                 "admit unavailable", "attempt unavailable",
             ]
         )
@@ -87,26 +87,26 @@ import Testing
 
     @Test func anEmptyBudgetEndsTheCallWithWhatItCameTo() {
         var call = Call(.retry(after: .seconds(2)))
-        _ = call.all(.begun(), .admitted, failed())
+        _ = call.all(.begun, .admitted, failed())
         #expect(call.next(.refused(.budgetExhausted, because: nil)) == "fail unavailable budget_exhausted")
     }
 
     @Test func anObstacleIsTheStricterWord() {
         var call = Call(.retry(after: .seconds(2)))
-        _ = call.all(.begun(), .admitted)
+        _ = call.all(.begun, .admitted)
         // Nobody is asked for a payment that would be in vain.
         #expect(call.next(failed(obstacle: .methodNotIdempotent)) == "fail unavailable method_not_idempotent")
     }
 
     @Test func theAttemptsEnd() {
         var call = Call(.retry(after: .zero), maxAttempts: 2)
-        _ = call.all(.begun(), .admitted, failed(), .admitted)
+        _ = call.all(.begun, .admitted, failed(), .admitted)
         #expect(call.next(failed()) == "fail unavailable attempts_exhausted")
     }
 
     @Test func whoComesToAGateQueuesAndLeavesAfterThoseInFront() {
         var call = Call(.retry(after: .seconds(10)))
-        #expect(call.next(.begun()) == "admit call")
+        #expect(call.next(.begun) == "admit call")
         #expect(call.next(.held(because: Outcome(.rateLimited), hasQueue: true)) == "queue")
         #expect(call.next(.queued(behind: 4)) == "wait 10.02 rate_limited")
         #expect(call.next(.waited) == "admit call")
@@ -121,7 +121,7 @@ import Testing
 
     @Test func aPlaceIsWaitedForWithinTheBounds() {
         var call = Call(.pass)
-        _ = call.next(.begun())
+        _ = call.next(.begun)
         let limit = Outcome(.rateLimited)
         #expect(call.next(.delayed(.seconds(60), because: limit)) == "wait 60.0 rate_limited")
         #expect(call.next(.waited) == "admit call")
@@ -133,7 +133,7 @@ import Testing
     @Test func theReplayAfterARepairIsFree() {
         var call = Call(.repair(Mends()), maxAttempts: 1)
         #expect(
-            call.all(.begun(), .admitted, failed(), .repaired(name: "mend"), .admitted, failed()) == [
+            call.all(.begun, .admitted, failed(), .repaired(name: "mend"), .admitted, failed()) == [
                 "admit call", "attempt call", "repair mend", "admit mend", "attempt mend",
                 "fail unavailable already_repaired",
             ]
@@ -149,19 +149,19 @@ import Testing
             hasQueue: false
         )
         #expect(
-            call.all(.begun(), .admitted, refused, .repaired(name: "ask")) == [
+            call.all(.begun, .admitted, refused, .repaired(name: "ask")) == [
                 "admit call", "attempt call", "repair ask", "fail credential_rejected body_not_replayable",
             ]
         )
         call = Call(.repair(Mends()))
         #expect(
-            call.all(.begun(), .admitted, refused).last == "fail credential_rejected body_not_replayable"
+            call.all(.begun, .admitted, refused).last == "fail credential_rejected body_not_replayable"
         )
     }
 
     @Test func aRepairThatFailsEndsTheCall() {
         var call = Call(.repair(Mends()))
-        _ = call.all(.begun(), .admitted, failed())
+        _ = call.all(.begun, .admitted, failed())
         let end = call.next(.repairFailed(Outcome(.reauthenticationRequired), .repairFailed))
         #expect(end == "fail reauthentication_required repair_failed")
     }
@@ -169,16 +169,16 @@ import Testing
     @Test func whatContinuesACallIsPaidForAndWaitsAsStated() {
         var cause = Outcome(.misconfigured, status: 302)
         var call = Call(.retry(after: .seconds(3)))
-        #expect(call.all(.begun(following: cause), .admitted) == ["admit follow_up", "attempt follow_up"])
+        #expect(call.all(.continued(following: cause), .admitted) == ["admit follow_up", "attempt follow_up"])
         cause.retryAfter = .seconds(3)
         call = Call(.retry(after: .seconds(3)))
         #expect(
-            call.all(.begun(following: cause), .admitted, .waited, .admitted) == [
+            call.all(.continued(following: cause), .admitted, .waited, .admitted) == [
                 "admit follow_up later", "wait 3.0 unavailable", "admit follow_up", "attempt follow_up",
             ]
         )
         call = Call(.retry(after: .seconds(3)))
-        _ = call.next(.begun(following: cause))
+        _ = call.next(.continued(following: cause))
         #expect(call.next(.refused(.budgetExhausted, because: nil)) == "fail misconfigured budget_exhausted")
     }
 }

@@ -8,7 +8,8 @@ extension CallState.Event {
             text.map { [.init(name, .string($0))] } ?? []
         }
         switch self {
-        case .begun(let cause, let kind):
+        case .begun: return text("event", "begun")
+        case .continued(let cause, let kind):
             return text("event", "begun") + outcome(cause) + text("repeating", kind?.rawValue)
         case .admitted: return text("event", "admitted")
         case .delayed(let delay, let cause):
@@ -38,7 +39,7 @@ extension CallState.Event {
         switch json["event"]?.string {
         case "begun":
             let kind = json["repeating"]?.string.flatMap { Outcome.Kind(rawValue: $0) }
-            self = .begun(following: outcome, repeating: kind)
+            self = outcome == nil && kind == nil ? .begun : .continued(following: outcome, repeating: kind)
         case "admitted": self = .admitted
         case "delayed":
             guard let outcome, let delay = json["seconds"]?.string.flatMap({ Duration(exactText: $0) }) else {

@@ -21,38 +21,45 @@ public protocol Admission: Sendable {
     ///   call with it as its cause.
     func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> AdmissionAnswer
 
-    /// Whether an end is anything to an admission that has given no permit; it is not told of one that is not. Default:
-    /// it is.
-    func isConcerned(by end: AttemptEnd) -> Bool
-
-    /// Takes note of how an attempt ended that was let go, and takes back what was given for it.
+    /// Takes back what was given for an attempt, which has ended or is not made; called exactly once for each permit, in
+    /// a cancelled task too.
     ///
-    /// It is called exactly once for each permit, in a cancelled task too; without a permit once for each attempt that
-    /// was sent, unless it is not ``isConcerned(by:)`` it.
-    ///
-    /// - Returns: The gate that was closed by it, before which callers queue; nil, as by default, where none was.
+    /// - Returns: What is left to be done that has to be waited for; nil, as by default and mostly, where nothing is.
     @discardableResult
     func conclude(
         _ attempt: PlannedAttempt,
         _ end: AttemptEnd,
-        permit: AdmissionPermit?,
+        permit: AdmissionPermit,
         context: CallContext
-    ) async -> Gate.Key?
+    ) -> Remainder?
+
+    /// Takes note of how an attempt has ended that was sent and for which nothing was given; called once for each.
+    ///
+    /// - Returns: What is left to be done that has to be waited for; nil, as by default and mostly, where nothing is.
+    @discardableResult
+    func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder?
 }
 
 extension Admission {
     /// It is asked about each attempt.
     public func mayHold(_ cause: AttemptCause, context: CallContext) -> Bool { true }
 
-    /// It is told of every end.
-    public func isConcerned(by end: AttemptEnd) -> Bool { true }
+    /// What is done about an end that has to be waited for, such as telling a store.
+    ///
+    /// It is carried out before the call goes on or ends, in a cancelled task too. It returns the gate that was closed by
+    /// it, before which callers queue; nil where none was.
+    public typealias Remainder = @Sendable () async -> Gate.Key?
 
-    /// Nothing is kept, and nothing given back.
+    /// Nothing is kept, and nothing taken back.
     @discardableResult
     public func conclude(
         _ attempt: PlannedAttempt,
         _ end: AttemptEnd,
-        permit: AdmissionPermit?,
+        permit: AdmissionPermit,
         context: CallContext
-    ) async -> Gate.Key? { nil }
+    ) -> Remainder? { nil }
+
+    /// Ends are nothing to it.
+    @discardableResult
+    public func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? { nil }
 }

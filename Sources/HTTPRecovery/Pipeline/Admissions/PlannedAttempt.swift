@@ -4,8 +4,8 @@ public import HTTPTypes
 public struct PlannedAttempt: Sendable {
     /// The request.
     public let request: HTTPRequest
-    /// Where it goes.
-    public let origin: Origin
+    /// Where it goes; found out anew each time, as most attempts are nothing to anybody.
+    public var origin: Origin { Origin(of: request) }
     /// Why it is made.
     public let cause: AttemptCause
     /// Whether it goes out as soon as it may; false while a wait is still to come.
@@ -20,12 +20,7 @@ public struct PlannedAttempt: Sendable {
         isDue: Bool = true,
         longestWait: Duration = .seconds(120)
     ) {
-        self.init(request, origin: Origin(of: request), cause: cause, isDue: isDue, longestWait: longestWait)
-    }
-
-    init(_ request: HTTPRequest, origin: Origin, cause: AttemptCause, isDue: Bool, longestWait: Duration) {
         self.request = request
-        self.origin = origin
         self.cause = cause
         self.isDue = isDue
         self.longestWait = longestWait

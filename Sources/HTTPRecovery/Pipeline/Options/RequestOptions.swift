@@ -28,13 +28,13 @@ public struct RequestOptions: Sendable {
 
     /// Whether the request may be sent a second time on doubt; default: ``ResendPermission/byMethod``.
     public var resend: ResendPermission {
-        get { values.value.resend }
+        get { storage.values.resend }
         set { change { $0.resend = newValue } }
     }
 
     /// How much of the response is read before it is judged; default: 1 MiB.
     public var buffering: Buffering {
-        get { values.value.buffering }
+        get { storage.values.buffering }
         set { change { $0.buffering = newValue } }
     }
 
@@ -43,7 +43,7 @@ public struct RequestOptions: Sendable {
     ///
     /// An operation's deadline holds all the same.
     public var deadline: Duration? {
-        get { values.value.deadline }
+        get { storage.values.deadline }
         set { change { $0.deadline = newValue } }
     }
 
@@ -52,40 +52,40 @@ public struct RequestOptions: Sendable {
     /// For what has an end: a code, a ticket, a link. A wait that would not end before it is not begun, and what is too
     /// late is not sent again.
     public var sendBy: SendBy? {
-        get { values.value.sendBy }
+        get { storage.values.sendBy }
         set { change { $0.sendBy = newValue } }
     }
 
     /// Who tells what an exchange came to; nil takes the client's.
     public var classifier: (any OutcomeClassifier)? {
-        get { values.value.classifier }
+        get { storage.values.classifier }
         set { change { $0.classifier = newValue } }
     }
 
     /// The account that the request tries to open, so that a lockout holds for it; any stable text, such as the
     /// identifier in lower case.
     public var account: String? {
-        get { values.value.account }
+        get { storage.values.account }
         set { change { $0.account = newValue } }
     }
 
     /// What tells the credential of the request from others where limits are counted per credential; nil asks the
     /// layers that attach one (``CredentialPresenting``), and takes the `Authorization` field where none does.
     public var credentialID: String? {
-        get { values.value.credentialID }
+        get { storage.values.credentialID }
         set { change { $0.credentialID = newValue } }
     }
 
     /// The app that the request counts for, so that a limit of an app holds no other; nil counts all requests to an
     /// origin for one app.
     public var app: String? {
-        get { values.value.app }
+        get { storage.values.app }
         set { change { $0.app = newValue } }
     }
 
     /// The sort of credential that the request presents; nil lets the authorization say it, or the field's presence.
     public var presents: Outcome.CredentialKind? {
-        get { values.value.presents }
+        get { storage.values.presents }
         set { change { $0.presents = newValue } }
     }
 
@@ -93,7 +93,7 @@ public struct RequestOptions: Sendable {
     ///
     /// A provider attaches and keeps its credentials here, so that each attempt carries the newest.
     public var attemptLayers: [any Middleware] {
-        get { values.value.attemptLayers }
+        get { storage.values.attemptLayers }
         set { change { $0.attemptLayers = newValue } }
     }
 
@@ -102,7 +102,7 @@ public struct RequestOptions: Sendable {
     /// A provider says here what repairs its own refusals. They decide within the engine's limits, and without an
     /// engine nobody asks them.
     public var policies: [any RecoveryPolicy] {
-        get { values.value.policies }
+        get { storage.values.policies }
         set { change { $0.policies = newValue } }
     }
 
@@ -111,7 +111,7 @@ public struct RequestOptions: Sendable {
     ///
     /// A provider keeps a rate here that it knows beforehand. Without an engine nobody asks them.
     public var admissions: [any Admission] {
-        get { values.value.admissions }
+        get { storage.values.admissions }
         set { change { $0.admissions = newValue } }
     }
 
@@ -119,7 +119,7 @@ public struct RequestOptions: Sendable {
     ///
     /// False where the redirect itself is the answer, as from an authorization endpoint.
     public var followsRedirects: Bool {
-        get { values.value.followsRedirects }
+        get { storage.values.followsRedirects }
         set { change { $0.followsRedirects = newValue } }
     }
 
@@ -127,30 +127,66 @@ public struct RequestOptions: Sendable {
     ///
     /// Nil is none.
     public var label: String? {
-        get { values.value.label }
+        get { storage.values.label }
         set { change { $0.label = newValue } }
     }
 
     /// Told this call's events, beside those who watch the client.
     public var observer: (@Sendable (RecoveryEvent) -> Void)? {
-        get { values.value.observer }
+        get { storage.values.observer }
         set { change { $0.observer = newValue } }
     }
 
     /// Handed the recording of the call when it ends, in whatever way; of a call that is redirected one for each hop, and
     /// none without an engine.
     public var recorder: (@Sendable (CallRecording) -> Void)? {
-        get { values.value.recorder }
+        get { storage.values.recorder }
         set { change { $0.recorder = newValue } }
     }
 
     /// The number under which the call appears in events; nil takes the client's next.
     public var callID: Int? {
-        get { values.value.callID }
+        get { storage.values.callID }
         set { change { $0.callID = newValue } }
     }
 
-    /// What stands in options, one place for all who have the same.
+    /// Whether an engine decides about the call by nothing but what it has itself, and nobody records that.
+    var isPlain: Bool { storage.isPlain }
+
+    /// Whether the call has layers of its own.
+    var hasAttemptLayers: Bool { storage.hasAttemptLayers }
+
+    /// Whether the call has a classifier of its own.
+    var hasClassifier: Bool { storage.hasClassifier }
+
+    /// Whether the call may leave only until some moment.
+    var hasSendLimit: Bool { storage.hasSendLimit }
+
+    /// Whether anybody watches the call by itself.
+    var isObserved: Bool { storage.isObserved }
+
+    /// Whether the call is recorded.
+    var isRecorded: Bool { storage.values.recorder != nil }
+
+    /// One for all copies, and what each call asks of it.
+    private final class Storage: Sendable {
+        let values: Values
+        let isPlain: Bool
+        let hasAttemptLayers: Bool
+        let hasClassifier: Bool
+        let isObserved: Bool
+        let hasSendLimit: Bool
+
+        init(_ values: Values) {
+            self.values = values
+            isPlain = values.policies.isEmpty && values.admissions.isEmpty && values.recorder == nil
+            hasAttemptLayers = !values.attemptLayers.isEmpty
+            hasClassifier = values.classifier != nil
+            isObserved = values.observer != nil
+            hasSendLimit = values.sendBy != nil
+        }
+    }
+
     private struct Values: Sendable {
         var resend = ResendPermission.byMethod
         var buffering = Buffering.upTo(1 << 20)
@@ -172,19 +208,19 @@ public struct RequestOptions: Sendable {
     }
 
     /// Shared by all copies: every layer and every waiting call has one.
-    private var values: Box<Values>
+    private var storage: Storage
 
-    private static let standard = Box(Values())
+    private static let standard = Storage(Values())
 
     private mutating func change(_ body: (inout Values) -> Void) {
-        var changed = values.value
+        var changed = storage.values
         body(&changed)
-        values = Box(changed)
+        storage = Storage(changed)
     }
 
     /// Creates options that say nothing special.
     public init() {
-        values = Self.standard
+        storage = Self.standard
     }
 
     /// Creates options.
@@ -226,6 +262,6 @@ public struct RequestOptions: Sendable {
             recorder: recorder,
             callID: callID
         )
-        self.values = Box(values)
+        storage = Storage(values)
     }
 }

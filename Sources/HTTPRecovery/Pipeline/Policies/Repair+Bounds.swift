@@ -5,7 +5,7 @@ extension Repair {
     func result(after outcome: Outcome, response: Response?, context: CallContext) async throws -> RepairResult {
         let result = try await bounded(after: outcome, response: response, context: context)
         let hasFailed = if case .failed = result { true } else { false }
-        context.record.append(.repair(name: name, succeeded: !hasFailed))
+        context.record.append([.repair(name: name, succeeded: !hasFailed)])
         return result
     }
 

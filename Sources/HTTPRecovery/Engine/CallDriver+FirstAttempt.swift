@@ -1,0 +1,96 @@
+import HTTPTypes
+
+/// Most calls are over with their first attempt, and pay for no driver: it goes out without one where nobody has anything
+/// to say to it. Where it comes to anything but a plain success, a driver takes it over as its first attempt.
+extension CallDriver {
+    /// Sends a call for an engine.
+    @inline(__always)
+    static func send(
+        _ request: HTTPRequest,
+        body: HTTPBody?,
+        context: CallContext,
+        next: Next,
+        by engine: Recovery
+    ) async throws -> Response {
+        guard try engine.isPlain(context, next) else {
+            return try await drive(request, body, context, next, by: engine, early: nil)
+        }
+        let response: Response
+        do {
+            response = try await next.run(request, body: body, adjusted: engine.inner(context, next))
+        } catch {
+            if isUnsent(error, context) { throw error }
+            return try await drive(request, body, context, next, by: engine, early: .failure(error))
+        }
+        guard response.isPlain else {
+            return try await drive(request, body, context, next, by: engine, early: .success(response))
+        }
+        if let left = engine.conclude(response, request, context) {
+            for remainder in left { _ = await remainder() }
+        }
+        return response
+    }
+
+    /// Goes on with a call.
+    ///
+    /// - Parameter early: What the first attempt has come to; nil where there was none.
+    @inline(never)
+    private static func drive(
+        _ request: HTTPRequest,
+        _ body: HTTPBody?,
+        _ context: CallContext,
+        _ next: Next,
+        by engine: Recovery,
+        early: Result<Response, any Error>?
+    ) async throws -> Response {
+        var call = engine.driver(request, context)
+        call.early = early
+        return try await call(request, body: body, next: next)
+    }
+
+    /// Whether the call was cancelled before anything was sent.
+    @inline(never)
+    private static func isUnsent(_ error: any Error, _ context: CallContext) -> Bool {
+        error is CancellationError && context.record.attempts == 0
+    }
+}
+
+extension Recovery {
+    /// Whether the first attempt can go out without further ado: no rules but the engine's, and nobody who has anything
+    /// to say to it.
+    ///
+    /// - Throws: `CancellationError` in a cancelled task.
+    @inline(never)
+    fileprivate func isPlain(_ context: CallContext, _ next: Next) throws -> Bool {
+        // An attempt asks by itself; layers in front of it are not to begin anything.
+        if !next.isAttempt, Task.isCancelled { throw CancellationError() }
+        return context.isPlain && !all.indices.contains { all[$0].mayHold(.call, context: context) }
+    }
+
+    /// The context of an attempt that is made without a driver.
+    @inline(never)
+    fileprivate func inner(_ context: CallContext, _ next: Next) -> CallContext {
+        var context = context
+        context.boundWaits(to: rules.longestWait)
+        next.adjust(&context)
+        return context
+    }
+
+    /// Tells all that the call is over with its first attempt.
+    ///
+    /// - Returns: What is left to be done about it; nil where nothing is.
+    @inline(never)
+    fileprivate func conclude(
+        _ response: Response,
+        _ request: HTTPRequest,
+        _ context: CallContext
+    ) -> [Admission.Remainder]? {
+        let (attempt, end) = (PlannedAttempt(request), AttemptEnd.ended(response.outcome))
+        var left: [Admission.Remainder]?
+        for index in all.indices {
+            guard let remainder = all[index].observe(attempt, end, context: context) else { continue }
+            left = (left ?? []) + [remainder]
+        }
+        return left
+    }
+}

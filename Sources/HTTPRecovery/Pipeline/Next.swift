@@ -1,0 +1,92 @@
+public import HTTPTypes
+
+/// The rest of the pipeline, as a middleware sees it.
+public struct Next: Sendable {
+    /// What a pipeline is from some point on, in one object, as each call passes it on.
+    private final class Rest: Sendable {
+        let target: Target
+        /// The layers in front of it that only adjust the context, the outermost first.
+        let adjusters: [any ContextLayer]
+
+        init(_ target: Target, adjusters: [any ContextLayer]) {
+            self.target = target
+            self.adjusters = adjusters
+        }
+    }
+
+    /// A layer that has a frame of its own, and what stands behind it.
+    private final class Link: Sendable {
+        let layer: any Middleware
+        let next: Next
+
+        init(_ layer: any Middleware, _ next: Next) {
+            self.layer = layer
+            self.next = next
+        }
+    }
+
+    private enum Target: Sendable {
+        case layer(Link)
+        case attempt(AttemptStage)
+        case function(@Sendable (HTTPRequest, HTTPBody?, CallContext) async throws -> Response)
+    }
+
+    private let rest: Rest
+
+    private init(_ target: Target, adjusters: [any ContextLayer] = []) {
+        rest = Rest(target, adjusters: adjusters)
+    }
+
+    /// Creates the rest of a pipeline from a function; useful for testing a middleware by itself.
+    public init(_ handler: @escaping @Sendable (HTTPRequest, HTTPBody?, CallContext) async throws -> Response) {
+        self.init(.function(handler))
+    }
+
+    /// The end of a pipeline.
+    init(_ stage: AttemptStage) {
+        self.init(.attempt(stage))
+    }
+
+    /// The pipeline that has the layers in front of this one, the outermost first.
+    func preceded(by layers: [any Middleware]) -> Next {
+        layers.reversed().reduce(self) { next, layer in
+            guard let adjuster = layer as? any ContextLayer else { return Next(.layer(Link(layer, next))) }
+            return Next(next.rest.target, adjusters: [adjuster] + next.rest.adjusters)
+        }
+    }
+
+    /// Runs the rest of the pipeline.
+    public func callAsFunction(
+        _ request: HTTPRequest,
+        body: HTTPBody?,
+        context: CallContext
+    ) async throws -> Response {
+        var context = context
+        adjust(&context)
+        return try await run(request, body: body, adjusted: context)
+    }
+
+    /// Has the layers adjust the context that do nothing else.
+    @inline(never)
+    func adjust(_ context: inout CallContext) {
+        for index in rest.adjusters.indices { rest.adjusters[index].adjust(&context) }
+    }
+
+    /// Whether nothing but the attempt is left.
+    var isAttempt: Bool {
+        if case .attempt = rest.target { true } else { false }
+    }
+
+    /// Runs the rest of the pipeline with a context that is adjusted already.
+    ///
+    /// It is part of the caller's frame, so that a layer adds no more than its own to a call that waits.
+    @inline(__always)
+    func run(_ request: HTTPRequest, body: HTTPBody?, adjusted context: CallContext) async throws -> Response {
+        switch rest.target {
+        case .layer(let link):
+            try await link.layer.intercept(request, body: body, context: context, next: link.next)
+        case .attempt(let stage): try await stage(request, body: body, context: context)
+        case .function(let handler): try await handler(request, body, context)
+        }
+    }
+}
