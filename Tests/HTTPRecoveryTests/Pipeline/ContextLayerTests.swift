@@ -79,6 +79,23 @@ import Testing
         #expect(PackedDuration(Duration(attoseconds: 1_999_999_999)).value == .nanoseconds(1))
     }
 
+    @Test func durationsInOneWordAreAddedAndCompared() {
+        func packed(_ seconds: Int64) -> PackedDuration { PackedDuration(.seconds(seconds)) }
+        let longest = PackedDuration(.longest)
+        #expect((packed(2) + packed(3)).value == .seconds(5) && (packed(3) + packed(-5)).value == .seconds(-2))
+        #expect((packed(5) - packed(3)).value == .seconds(2))
+        #expect((packed(3) - packed(5)).value == .zero, "time that is left is never less than none")
+        #expect((longest + packed(1)).value == .longest && (packed(1) + longest).value == .longest)
+        #expect((longest - packed(1)).value == .longest && (packed(1) - packed(Int64.min / 4)).value == .longest)
+        #expect(PackedDuration.least(.none, packed(1)).value == .seconds(1))
+        #expect(PackedDuration.least(packed(1), .none).value == .seconds(1))
+        #expect(PackedDuration.least(packed(1), packed(-1)).value == .seconds(-1))
+        #expect(
+            PackedDuration.least(.none, .none).isNone && PackedDuration.least(longest, packed(1)).value == .seconds(1)
+        )
+        #expect(packed(0).isOver && packed(-1).isOver && !packed(1).isOver && !PackedDuration.none.isOver)
+    }
+
     @Test func aCopyOfAResponseIsItsOwn() {
         let first = Response(head: HTTPResponse(status: .ok), body: HTTPBody("a"))
         var second = first
