@@ -6,6 +6,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "HTTPRecovery", targets: ["HTTPRecovery"]),
+        .library(name: "HTTPRecoveryFoundation", targets: ["HTTPRecoveryFoundation"]),
         .library(name: "CurlTransport", targets: ["CurlTransport"]),
         .library(name: "AuthRecovery", targets: ["AuthRecovery"]),
         .library(name: "ClerkAuth", targets: ["ClerkAuth"]),
@@ -41,6 +42,10 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ]
+        ),
+        .target(
+            name: "HTTPRecoveryFoundation",
+            dependencies: ["HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
         .systemLibrary(
             name: "CCurl",
@@ -127,6 +132,13 @@ let package = Package(
             name: "HTTPRecoveryTests",
             dependencies: [
                 "HTTPRecovery", "HTTPRecoveryTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "HTTPRecoveryFoundationTests",
+            dependencies: [
+                "HTTPRecoveryFoundation", "HTTPRecovery", "HTTPRecoveryTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
         .testTarget(

@@ -1,0 +1,27 @@
+public import HTTPRecovery
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension HTTPBody {
+    /// Creates a body of the value as JSON.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - encoder: How it is written. Default: as `JSONEncoder` does it.
+    /// - Throws: `EncodingError` where the value cannot be written.
+    public init(json value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
+        self.init(try encoder.encode(value))
+    }
+
+    /// The body's bytes.
+    ///
+    /// - Parameter limit: The most bytes to accept.
+    /// - Throws: `HTTPBodyError.tooLarge` beyond the limit, `HTTPBodyError.alreadyConsumed`; what the stream throws.
+    public func data(upTo limit: Int) async throws -> Data {
+        Data(try await collect(upTo: limit))
+    }
+}
