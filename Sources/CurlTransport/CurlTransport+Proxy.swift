@@ -1,8 +1,10 @@
+public import HTTPRecovery
+
 extension CurlTransport {
     /// Whether requests go through a proxy.
     ///
     /// A user and password in the URL cannot be printed or dumped.
-    public struct Proxy: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public struct Proxy: Sendable, Hashable, Redacted {
         private enum Choice: Hashable {
             case none
             case environment
@@ -32,12 +34,6 @@ extension CurlTransport {
             case .url(let url): Self.withoutUser(url)
             }
         }
-
-        /// The same as ``description``.
-        public var debugDescription: String { description }
-
-        /// A mirror without children.
-        public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 
         /// The URL without what stands before the last `@` of its authority; one whose authority has none is whole.
         private static func withoutUser(_ url: String) -> String {

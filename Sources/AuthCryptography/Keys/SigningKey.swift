@@ -1,7 +1,7 @@
 #if Cryptography
 public import AuthRecovery
 internal import Crypto
-import HTTPRecovery
+public import HTTPRecovery
 internal import _CryptoExtras
 
 /// A private key that signs assertions and proofs.
@@ -170,14 +170,8 @@ public struct SigningKey: Sendable {
     private static let encrypted = "the private key is encrypted; keep it decrypted, readable for its owner alone"
 }
 
-extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SigningKey: Redacted {
     /// Algorithm and thumbprint of the public key.
     public var description: String { "SigningKey(\(algorithm.rawValue), \(thumbprint))" }
-
-    /// Algorithm and thumbprint of the public key.
-    public var debugDescription: String { description }
-
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 #endif

@@ -1,6 +1,6 @@
 #if Cryptography
 public import AuthRecovery
-import HTTPRecovery
+public import HTTPRecovery
 
 /// Signs proofs of possession with a key in memory (RFC 9449 section 4.2).
 ///
@@ -66,14 +66,8 @@ public struct DPoPProver: ProofOfPossession {
     }
 }
 
-extension DPoPProver: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension DPoPProver: Redacted {
     /// The thumbprint of the public key.
     public var description: String { "DPoPProver(\(thumbprint))" }
-
-    /// The thumbprint of the public key.
-    public var debugDescription: String { description }
-
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 #endif

@@ -1,7 +1,7 @@
 #if Cryptography
 public import AuthRecovery
 internal import Crypto
-import HTTPRecovery
+public import HTTPRecovery
 
 /// A 256-bit key that seals credentials, with the name by which it is found again.
 ///
@@ -134,14 +134,8 @@ public struct SealingKey: Sendable {
     }
 }
 
-extension SealingKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SealingKey: Redacted {
     /// The key's name.
     public var description: String { "SealingKey(\(id))" }
-
-    /// The key's name.
-    public var debugDescription: String { description }
-
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 #endif

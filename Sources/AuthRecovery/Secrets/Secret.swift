@@ -1,8 +1,10 @@
+public import HTTPRecovery
+
 /// A text that must not be seen: a password, a code, a token.
 ///
 /// It cannot be printed, interpolated, dumped or encoded; whoever needs the text asks for it with ``reveal()``, which
 /// is easy to find in a review.
-public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+public struct Secret: Sendable, Hashable, Redacted {
     private let text: String
 
     /// Wraps a text.
@@ -20,12 +22,6 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
 
     /// A placeholder.
     public var description: String { "[secret]" }
-
-    /// A placeholder.
-    public var debugDescription: String { "[secret]" }
-
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
 extension Secret: ExpressibleByStringLiteral {

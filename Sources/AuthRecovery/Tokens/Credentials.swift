@@ -143,16 +143,11 @@ enum StoredKey: String, CaseIterable {
     case renewalBootReading = "renewal_began_boot"
 }
 
-extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+// Members that this version does not know may be secrets too.
+extension Credentials: Redacted {
     /// Which credentials are held, without any of them.
     public var description: String {
         let held = json.members?.map { StoredKey(rawValue: $0.key)?.rawValue ?? "other" } ?? []
         return "Credentials(\(held.joined(separator: ", ")))"
     }
-
-    /// Which credentials are held, without any of them.
-    public var debugDescription: String { description }
-
-    /// A mirror without children: members that this version does not know may be secrets too.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

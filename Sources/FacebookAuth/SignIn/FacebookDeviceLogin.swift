@@ -45,13 +45,7 @@ public struct FacebookDeviceLogin: Sendable {
     }
 }
 
-extension FacebookDeviceLogin: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension FacebookDeviceLogin: Redacted {
     /// A placeholder: the codes are for the person alone.
     public var description: String { "FacebookDeviceLogin" }
-
-    /// A placeholder: the codes are for the person alone.
-    public var debugDescription: String { description }
-
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -18,13 +18,7 @@ public struct FacebookUser: Sendable, Hashable {
     }
 }
 
-extension FacebookUser: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension FacebookUser: Redacted {
     /// The id alone: the other fields are about a person.
     public var description: String { "FacebookUser(\(id))" }
-
-    /// The id alone.
-    public var debugDescription: String { description }
-
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

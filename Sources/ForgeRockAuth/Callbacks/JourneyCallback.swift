@@ -79,15 +79,9 @@ public struct JourneyCallback: Sendable, Hashable {
     }
 }
 
-extension JourneyCallback: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension JourneyCallback: Redacted {
     /// The type; no answer.
     public var description: String { "JourneyCallback(\(type.loggable ?? "other"))" }
-
-    /// The type; no answer.
-    public var debugDescription: String { description }
-
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
 /// The outputs of a callback by name.

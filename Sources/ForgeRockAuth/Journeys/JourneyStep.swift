@@ -69,16 +69,10 @@ public struct JourneyStep: Sendable, Hashable {
     }
 }
 
-extension JourneyStep: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension JourneyStep: Redacted {
     /// The stage and the types of the callbacks; no answer and no proof.
     public var description: String {
         let types = callbacks.map { $0.type.loggable ?? "other" }.joined(separator: ", ")
         return "JourneyStep(\(stage?.loggable.map { "\($0): " } ?? "")\(types))"
     }
-
-    /// The stage and the types of the callbacks; no answer and no proof.
-    public var debugDescription: String { description }
-
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

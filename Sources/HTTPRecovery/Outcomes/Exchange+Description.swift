@@ -1,6 +1,6 @@
 import HTTPTypes
 
-extension Exchange: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Exchange: Redacted {
     /// Method, path and status; no query, no header field and nothing of the body.
     public var description: String {
         let end =
@@ -10,10 +10,4 @@ extension Exchange: CustomStringConvertible, CustomDebugStringConvertible, Custo
             }
         return "Exchange(\(method.rawValue) \(path): \(end))"
     }
-
-    /// The same.
-    public var debugDescription: String { description }
-
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -1,4 +1,5 @@
-extension Outcome: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+/// Messages and details come from the provider and may hold anything.
+extension Outcome: Redacted {
     /// Words and numbers that are safe to log; no message, advice or detail of the provider.
     public var description: String {
         var parts = [kind.rawValue]
@@ -9,10 +10,4 @@ extension Outcome: CustomStringConvertible, CustomDebugStringConvertible, Custom
         if !remedies.isEmpty { parts.append("remedies=\(remedies.map(\.rawValue).joined(separator: ","))") }
         return "Outcome(\(parts.joined(separator: " ")))"
     }
-
-    /// The same.
-    public var debugDescription: String { description }
-
-    /// A mirror without children: messages and details come from the provider and may hold anything.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -1,5 +1,5 @@
 public import AuthRecovery
-import HTTPRecovery
+public import HTTPRecovery
 
 /// A factor that the person has, or can enroll.
 public struct OktaFactor: Sendable, Hashable {
@@ -76,13 +76,8 @@ public struct OktaFactor: Sendable, Hashable {
     }
 }
 
-extension OktaFactor: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+// An activation holds the key.
+extension OktaFactor: Redacted {
     /// The sort and the id.
     public var description: String { "OktaFactor(\(type.rawValue.loggable ?? "?"), \(id?.loggable ?? "-"))" }
-
-    /// The sort and the id.
-    public var debugDescription: String { description }
-
-    /// A mirror without children: an activation holds the key.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

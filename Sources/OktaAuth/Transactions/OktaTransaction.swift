@@ -87,13 +87,8 @@ public struct OktaTransaction: Sendable {
     }
 }
 
-extension OktaTransaction: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+// The body holds the tokens.
+extension OktaTransaction: Redacted {
     /// The status, and nothing of the tokens.
     public var description: String { "OktaTransaction(\(status.rawValue.loggable ?? "?"))" }
-
-    /// The status, and nothing of the tokens.
-    public var debugDescription: String { description }
-
-    /// A mirror without children: the body holds the tokens.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -1,9 +1,9 @@
 #if Redis
+public import HTTPRecovery
+
 extension RedisStore {
     /// A password that cannot be printed, interpolated, dumped or encoded.
-    public struct Password: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible,
-        CustomDebugStringConvertible, CustomReflectable
-    {
+    public struct Password: Sendable, Hashable, ExpressibleByStringLiteral, Redacted {
         let text: String
 
         /// Wraps a password.
@@ -18,12 +18,6 @@ extension RedisStore {
 
         /// A placeholder.
         public var description: String { "[secret]" }
-
-        /// A placeholder.
-        public var debugDescription: String { "[secret]" }
-
-        /// A mirror without children.
-        public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
     }
 }
 #endif

@@ -91,13 +91,7 @@ public struct AuthorizationRequest: Sendable {
     }
 }
 
-extension AuthorizationRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension AuthorizationRequest: Redacted {
     /// A placeholder: the URL holds the state.
     public var description: String { "AuthorizationRequest" }
-
-    /// A placeholder: the URL holds the state.
-    public var debugDescription: String { description }
-
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -42,13 +42,8 @@ public struct ClientAttempt: Sendable {
     }
 }
 
-extension ClientAttempt: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+// Header fields print their values.
+extension ClientAttempt: Redacted {
     /// Where the attempt goes, and nothing of the proof.
     public var description: String { "ClientAttempt(\(url.prefix { $0 != "?" }))" }
-
-    /// Where the attempt goes, and nothing of the proof.
-    public var debugDescription: String { description }
-
-    /// A mirror without children: header fields print their values.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

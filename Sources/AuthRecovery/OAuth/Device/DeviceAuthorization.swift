@@ -55,13 +55,7 @@ public struct DeviceAuthorization: Sendable {
     }
 }
 
-extension DeviceAuthorization: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension DeviceAuthorization: Redacted {
     /// A placeholder: the codes are for the person alone.
     public var description: String { "DeviceAuthorization" }
-
-    /// A placeholder: the codes are for the person alone.
-    public var debugDescription: String { description }
-
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

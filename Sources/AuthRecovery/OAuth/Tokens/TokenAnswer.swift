@@ -95,7 +95,8 @@ extension TokenAnswer {
     }
 }
 
-extension TokenAnswer: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+// Members that this version does not know may be secrets too.
+extension TokenAnswer: Redacted {
     /// What the answer holds, without any of it.
     public var description: String {
         let parts = [
@@ -104,10 +105,4 @@ extension TokenAnswer: CustomStringConvertible, CustomDebugStringConvertible, Cu
         ]
         return "TokenAnswer(\(parts.compactMap(\.self).joined(separator: ", ")))"
     }
-
-    /// What the answer holds, without any of it.
-    public var debugDescription: String { description }
-
-    /// A mirror without children: members that this version does not know may be secrets too.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

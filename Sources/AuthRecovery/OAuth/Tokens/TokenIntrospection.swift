@@ -26,13 +26,7 @@ public struct TokenIntrospection: Sendable, Hashable {
     public var expiresAt: Timestamp? { claims["exp"]?.lenientNumber.map { Timestamp(sinceEpoch: $0.seconds) } }
 }
 
-extension TokenIntrospection: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension TokenIntrospection: Redacted {
     /// Whether the token is good, and nothing about whose it is.
     public var description: String { "TokenIntrospection(active=\(isActive))" }
-
-    /// Whether the token is good, and nothing about whose it is.
-    public var debugDescription: String { description }
-
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -51,13 +51,7 @@ public struct UnverifiedJWT: Sendable, Hashable {
     }
 }
 
-extension UnverifiedJWT: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension UnverifiedJWT: Redacted {
     /// A placeholder: claims name people.
     public var description: String { "UnverifiedJWT" }
-
-    /// A placeholder: claims name people.
-    public var debugDescription: String { description }
-
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
