@@ -74,7 +74,7 @@ extension Clerk {
         let task = Task {
             do {
                 let plan = SessionTokenWatch(every: max(interval, .seconds(1)))
-                try await api.client.watch { operation in
+                try await api.client.looseOperation { operation in
                     try await operation.run(plan) { latest, _ in
                         let token = try await sessionToken(
                             template: template,

@@ -7,8 +7,8 @@ extension ForgeRock {
     ///
     /// An access token that was refused is renewed once and the request replayed within the call. A policy's advice is
     /// followed once where somebody can answer: they have all the time they need, and what is sent then is a call with
-    /// bounds of its own. Where the server says that the session is dead, it is removed and the error says that a person
-    /// has to sign in.
+    /// bounds of its own, as far as no operation around sets them. Where the server says that the session is dead, it is
+    /// removed and the error says that a person has to sign in.
     ///
     /// The field `x-authenticate-response: header` goes along, so that a gateway answers with an advice in a field rather
     /// than with a redirect to a page; whoever does not know the field ignores it. A value among the further fields

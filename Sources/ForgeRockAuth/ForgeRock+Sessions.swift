@@ -19,7 +19,7 @@ extension ForgeRock {
     /// - Returns: Whether there is a session still.
     public func extendSession() async throws -> Bool {
         guard let token = try await api.tokens.read().credentials.ssoToken else { return false }
-        return try await api.client.operation { operation in
+        return try await api.client.looseOperation { operation in
             let api = api.within(operation)
             do {
                 _ = try await api.session("refresh", version: "2.1", token: token)
@@ -50,7 +50,7 @@ extension ForgeRock {
     /// - Throws: `RecoveryError` when the server could not be told; the store then still holds what could not be ended,
     ///   so that signing out can be tried again.
     public func signOut() async throws {
-        try await api.client.operation { try await within($0).signOut(by: $0) }
+        try await api.client.looseOperation { try await within($0).signOut(by: $0) }
     }
 
     private func signOut(by operation: RecoveryOperation) async throws {

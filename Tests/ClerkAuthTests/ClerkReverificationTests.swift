@@ -80,6 +80,18 @@ import Testing
         #expect(try await bench.clerk.sessionToken().jwt.reveal() == SessionJWT.of(2))
     }
 
+    /// It is all that tells what the server has done.
+    @Test func anAnswerThatHasComeIsHandedOutToWhoIsCancelled() async throws {
+        let bench = try bench(
+            .run { _ in
+                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                return .scripted(200, [:], body: "{}")
+            }
+        )
+        let call = Task { try await bench.clerk.send(.post, path: "/v1/me/x", reverifyingWith: Person()) }
+        #expect(try await call.value.status == .ok)
+    }
+
     @Test func aRequestThatWantsItIsSentOnceMore() async throws {
         let meta = #"{"reverification":{"level":"first_factor"}}"#
         let refusal = ScriptedTransport.Step.error("session_reverification_required", status: 403, meta: meta)

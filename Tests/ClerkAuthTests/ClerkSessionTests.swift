@@ -168,6 +168,17 @@ import Testing
         #expect(bench.events.words.suffix(2) == ["clear session", "done ok 1"])
     }
 
+    /// A program that ends shuts its client down first, perhaps.
+    @Test func signingOutAtAClientThatIsShutDownForgetsTheSession() async throws {
+        let bench = try bench(.status(200))
+        await bench.client.shutdown()
+        let result = try await bench.clerk.signOut()
+        #expect(bench.sent == [])
+        #expect(try await bench.credentials.sessionID == nil)
+        guard case .endedHere(let error) = result else { return #expect(Bool(false), "\(result)") }
+        #expect(error.outcome.transportError?.code == .shutDown)
+    }
+
     @Test func oneSessionIsRemovedByItsID() async throws {
         let ended = #"{"response":{"object":"session","id":"sess_1","status":"removed"},"client":null}"#
         let bench = try bench(.status(200, [:], body: ended))

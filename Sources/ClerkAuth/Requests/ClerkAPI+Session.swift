@@ -17,7 +17,7 @@ extension ClerkAPI {
 
     /// Reads a session; one that is not live any more is removed from the store.
     func liveSession(_ id: String) async throws -> ClerkSession? {
-        try await client.operation { operation in
+        try await client.looseOperation { operation in
             if let session = try await within(operation).readClient()?.liveSession(id) { return session }
             try await forget(session: id, operation.context)
             return nil

@@ -41,7 +41,6 @@ struct ClerkAPI: Sendable {
         var sendBy: SendBy?
         /// Policies of the call, asked before all others.
         var policies: [any RecoveryPolicy] = []
-        var observer: (@Sendable (RecoveryEvent) -> Void)?
     }
 
     /// The API, for calls that belong to the operation.
@@ -106,8 +105,7 @@ struct ClerkAPI: Sendable {
                     presents: .client,
                     attemptLayers: [ClerkAuthorization(api: self, progress: progress)],
                     policies: policies,
-                    admissions: configuration.pacing.map { [$0] } ?? [],
-                    observer: call.observer
+                    admissions: configuration.pacing.map { [$0] } ?? []
                 )
             )
         } catch let error as RecoveryError {

@@ -23,7 +23,7 @@ extension Clerk {
     ///   session, so that signing out can be tried again. `CancellationError` as soon as the task is cancelled.
     @discardableResult
     public func signOut(sessionID: String? = nil) async throws -> ClerkSignOut {
-        try await api.client.operation { try await within($0).signOut(sessionID: sessionID, by: $0) }
+        try await api.client.looseOperation { try await within($0).signOut(sessionID: sessionID, by: $0) }
     }
 
     private func signOut(sessionID: String?, by operation: RecoveryOperation) async throws -> ClerkSignOut {

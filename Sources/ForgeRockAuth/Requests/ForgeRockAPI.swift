@@ -29,7 +29,6 @@ struct ForgeRockAPI: Sendable {
         var resend: RequestOptions.ResendPermission = .byMethod
         var account: String?
         var followsRedirects = true
-        var observer: (@Sendable (RecoveryEvent) -> Void)?
     }
 
     /// The API, for calls that belong to the operation.
@@ -75,8 +74,7 @@ struct ForgeRockAPI: Sendable {
                 credentialID: call.presents == .session ? nil : "",
                 presents: call.presents,
                 attemptLayers: try await layers(for: call),
-                followsRedirects: call.followsRedirects,
-                observer: call.observer
+                followsRedirects: call.followsRedirects
             )
         )
     }
@@ -88,7 +86,7 @@ struct ForgeRockAPI: Sendable {
             layers.append(
                 SessionCookieLayer(
                     origin: server.origin,
-                    cookieName: try await sessionCookieName(observer: call.observer),
+                    cookieName: try await sessionCookieName(),
                     token: token,
                     isPresented: call.presents == .session
                 )
@@ -135,15 +133,14 @@ struct ForgeRockAPI: Sendable {
     /// Where the server keeps its information to itself, or something else answers in its place, the name that
     /// deployments have by default is assumed, for this once: only what the server has said is kept. An outage is no
     /// such case: under a wrong name a good session would look like a dead one.
-    func sessionCookieName(observer: (@Sendable (RecoveryEvent) -> Void)? = nil) async throws -> SessionCookieName {
+    func sessionCookieName() async throws -> SessionCookieName {
         if let known = cookieName.withLock({ $0 }) { return SessionCookieName(text: known) }
         do {
             let call = Call(
                 method: .get,
                 path: "\(server.prefix)/json/serverinfo/*",
                 version: "1.1",
-                presents: .client,
-                observer: observer
+                presents: .client
             )
             let info = try await json(send(call))
             if let stated = info["cookieName"]?.string, HTTPField.Name(stated) != nil {

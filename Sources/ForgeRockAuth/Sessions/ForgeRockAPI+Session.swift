@@ -87,7 +87,7 @@ extension ForgeRockAPI {
     ///
     /// - Throws: `RecoveryError` also where it is refused under an assumed name of its cookie, which proves nothing.
     func information(on token: Secret) async throws -> ForgeRockSession? {
-        try await client.operation { operation in
+        try await client.looseOperation { operation in
             let api = within(operation)
             do {
                 let response = try await api.session("getSessionInfo", version: "2.1", token: token)

@@ -29,7 +29,8 @@ final class RetryBudgets: Admission {
 
     init(_ configuration: RetryBudget.Configuration) {
         self.configuration = configuration
-        let nowhere = Last(budget: RetryBudget(configuration))
+        // No request has a space for its scheme.
+        let nowhere = Last(scheme: " ", authority: nil, budget: RetryBudget(configuration))
         self.state = Locked(State(last: nowhere))
     }
 

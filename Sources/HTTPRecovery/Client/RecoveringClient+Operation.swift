@@ -38,13 +38,17 @@ extension RecoveringClient {
         return try await Self.tell(of: operation, work)
     }
 
-    /// Does work that goes on for as long as somebody wants it, as a watch does: a shutdown does not wait for it, and
-    /// refuses its calls.
+    /// Does work that is begun at a client which takes no more calls, too, and which a shutdown does not wait for: its calls
+    /// are refused then, one by one.
+    ///
+    /// That is a watch, which goes on for as long as somebody wants it, and a sign-out, which forgets a session whatever
+    /// becomes of its calls. Within an operation it belongs to that one.
     ///
     /// - Parameter work: The work.
     /// - Returns: What the work returns.
     /// - Throws: What the work throws.
-    package func watch<Result>(_ work: (RecoveryOperation) async throws -> Result) async throws -> Result {
+    package func looseOperation<Result>(_ work: (RecoveryOperation) async throws -> Result) async throws -> Result {
+        if let scope { return try await work(scope) }
         let record = CallRecord(callID: runtime.numbers.next(), RequestOptions(), surroundings)
         return try await Self.tell(of: RecoveryOperation(record, until: nil, of: nil), work)
     }

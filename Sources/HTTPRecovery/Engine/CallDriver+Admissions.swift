@@ -32,7 +32,7 @@ extension CallDriver {
             }
             switch said {
             case .delayed, .held:
-                if let left = round.giveBack(waitingFor: index, context) { await carryOut(left) }
+                if let left = round.giveBack(waitingFor: index, context) { _ = await Self.carryOut(left) }
             default: break
             }
             return event = said
@@ -47,7 +47,9 @@ extension CallDriver {
     @inline(never)
     mutating func conclude(_ end: AttemptEnd, _ request: HTTPRequest) -> [Admission.Remainder]? {
         if round.wasAsked, let attempt = round.attempt { return round.conclude(attempt, end, context) }
-        return round.conclude(PlannedAttempt(amended ?? request, cause: context.cause), end, context)
+        let (cause, longestWait) = (context.cause, state.rules.maxWait)
+        let attempt = PlannedAttempt(amended ?? request, cause: cause, longestWait: longestWait)
+        return round.conclude(attempt, end, context)
     }
 
     /// Gives back what is left when the call ends without another attempt, or within one.
@@ -59,10 +61,12 @@ extension CallDriver {
     }
 
     /// Does what is left to be done, in order.
-    mutating func carryOut(_ remainders: [Admission.Remainder]) async {
-        for remainder in remainders {
-            if let gate = await remainder() { round.hold(at: gate) }
-        }
+    ///
+    /// - Returns: The gate that was closed by it last; nil where none was.
+    static func carryOut(_ remainders: [Admission.Remainder]) async -> Gate.Key? {
+        var closed: Gate.Key?
+        for remainder in remainders { closed = await remainder() ?? closed }
+        return closed
     }
 
     /// Stands in the queue of the gate that holds the call; how many stand in front.

@@ -12,22 +12,20 @@ extension CallDriver {
         next: Next,
         by engine: Recovery
     ) async throws -> Response {
-        guard try engine.isPlain(context, next) else {
+        guard try engine.isPlain(context) else {
             return try await drive(request, body, context, next, by: engine, early: nil)
         }
+        let inner = engine.inner(context, next)
         let response: Response
         do {
-            response = try await next.run(request, body: body, adjusted: engine.inner(context, next))
+            response = try await next.run(request, body: body, adjusted: inner)
         } catch {
-            if isUnsent(error, context) { throw error }
             return try await drive(request, body, context, next, by: engine, early: .failure(error))
         }
         guard response.isPlain else {
             return try await drive(request, body, context, next, by: engine, early: .success(response))
         }
-        if let left = engine.conclude(response, request, context) {
-            for remainder in left { _ = await remainder() }
-        }
+        if let left = engine.conclude(response, request, inner) { _ = await carryOut(left) }
         return response
     }
 
@@ -47,12 +45,6 @@ extension CallDriver {
         call.early = early
         return try await call(request, body: body, next: next)
     }
-
-    /// Whether the call was cancelled before anything was sent.
-    @inline(never)
-    private static func isUnsent(_ error: any Error, _ context: CallContext) -> Bool {
-        error is CancellationError && context.record.attempts == 0
-    }
 }
 
 extension Recovery {
@@ -61,9 +53,8 @@ extension Recovery {
     ///
     /// - Throws: `CancellationError` in a cancelled task.
     @inline(never)
-    fileprivate func isPlain(_ context: CallContext, _ next: Next) throws -> Bool {
-        // An attempt asks by itself; layers in front of it are not to begin anything.
-        if !next.isAttempt, Task.isCancelled { throw CancellationError() }
+    fileprivate func isPlain(_ context: CallContext) throws -> Bool {
+        if Task.isCancelled { throw CancellationError() }
         return context.isPlain && !all.indices.contains { all[$0].mayHold(.call, context: context) }
     }
 
@@ -85,7 +76,7 @@ extension Recovery {
         _ request: HTTPRequest,
         _ context: CallContext
     ) -> [Admission.Remainder]? {
-        let (attempt, end) = (PlannedAttempt(request), AttemptEnd.ended(response.outcome))
+        let (attempt, end) = (PlannedAttempt(request, longestWait: rules.maxWait), AttemptEnd.ended(response.outcome))
         var left: [Admission.Remainder]?
         for index in all.indices {
             guard let remainder = all[index].observe(attempt, end, context: context) else { continue }

@@ -48,14 +48,16 @@ struct CallDriver {
                             take(try await next(amended ?? request, body: body, context: context))
                         }
                     } catch { try take(error, request) }
-                    if let left = conclude(.ended(outcome, by: response?.origin), request) { await carryOut(left) }
+                    if let left = conclude(.ended(outcome, by: response?.origin), request) {
+                        if let gate = await Self.carryOut(left) { round.hold(at: gate) }
+                    }
                     ended(request, body)
                 case .finish: return try accepted()
                 case let action: event = try await perform(action, request)
                 }
             }
         } catch {
-            if let left = abandon(request) { await carryOut(left) }
+            if let left = abandon(request) { _ = await Self.carryOut(left) }
             throw error
         }
     }

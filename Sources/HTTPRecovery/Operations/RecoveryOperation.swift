@@ -143,9 +143,9 @@ public struct RecoveryOperation: Sendable {
         var event = OperationEvent<Plan.Answer>.begun
         let (time, random) = (context.runtime.time, context.runtime.random)
         while true {
-            try Task.checkCancellation()
             switch plan.next(after: event, at: time.now, random: { random.unit() }) {
             case .perform(let step, let repetition):
+                try Task.checkCancellation()
                 var operation = self
                 operation.repetition = repetition
                 do {
@@ -154,14 +154,18 @@ public struct RecoveryOperation: Sendable {
                     event = .failed(error)
                 }
             case .pause(let delay, let reason):
+                try Task.checkCancellation()
                 do {
                     if let pausing { try await pausing(delay, reason) } else { try await pause(delay, reason: reason) }
                     event = .paused
                 } catch let error as RecoveryError {
                     event = .notPaused(error)
                 }
+            // What has come is handed out, whoever has gone meanwhile: it may be all that tells what the server has done.
             case .finish(let result): return result
-            case .fail(let error): throw error
+            case .fail(let error):
+                try Task.checkCancellation()
+                throw error
             }
         }
     }

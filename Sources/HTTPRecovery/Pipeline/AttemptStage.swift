@@ -195,7 +195,7 @@ final class AttemptStage: Sendable {
     private func options(for context: CallContext, from start: TimeSource.Instant) throws -> AttemptOptions {
         let time = context.attemptTime(from: start)
         var options = AttemptOptions(time)
-        if context.hasSendLimit, let limit = context.sendLimit {
+        if context.mayHaveSendLimit, let limit = context.sendLimit {
             if isOver(limit) {
                 throw TransportError(.sendLimitPassed, .neverSent, message: "it was too late to send the request")
             }

@@ -9,8 +9,8 @@ extension CallContext {
         sendBy = sendBy.map { min($0, instant) } ?? instant
     }
 
-    /// Whether the attempt or its call may leave only until some moment.
-    var hasSendLimit: Bool { !isAsMade || record.options.hasSendLimit }
+    /// Whether there may be a moment until which the attempt or its call has to leave; mostly there is none.
+    var mayHaveSendLimit: Bool { !isAsMade || record.options.hasSendLimit }
 
     /// Until when the attempt may leave: the earlier of the call's limit and the attempt's; nil is no limit.
     var sendLimit: SendLimit? {

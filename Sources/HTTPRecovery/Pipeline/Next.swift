@@ -72,11 +72,6 @@ public struct Next: Sendable {
         for index in rest.adjusters.indices { rest.adjusters[index].adjust(&context) }
     }
 
-    /// Whether nothing but the attempt is left.
-    var isAttempt: Bool {
-        if case .attempt = rest.target { true } else { false }
-    }
-
     /// Runs the rest of the pipeline with a context that is adjusted already.
     ///
     /// It is part of the caller's frame, so that a layer adds no more than its own to a call that waits.

@@ -49,6 +49,13 @@ final class Guarded<Constants: Sendable, Value: Sendable>:
     }
 }
 
+extension Guarded: CustomReflectable {
+    /// A mirror without children: whoever prints what holds one does not print, unlocked, what is behind the lock.
+    package var customMirror: Mirror {
+        Mirror(self, children: EmptyCollection<Mirror.Child>(), ancestorRepresentation: .suppressed)
+    }
+}
+
 /// What a ``Guarded`` holds.
 struct GuardedContents<Constants: Sendable, Value: Sendable> {
     let constants: Constants

@@ -69,10 +69,11 @@ public struct TimeSource: Sendable {
     ///   - clock: The clock to read and to sleep on.
     ///   - wallTime: The wall time now; by default the system's.
     public init<C: Clock>(clock: C, wallTime: Timestamp = .system()) where C.Duration == Duration {
-        let start = clock.now
         let isContinuous = clock is ContinuousClock
-        let elapsed: @Sendable () -> Duration
-        if isContinuous { elapsed = Self.sinceNow() } else { elapsed = { start.duration(to: clock.now) } }
+        // Begun before the clock is read: what is slept for by the clock is over by this time too.
+        let sinceNow = Self.sinceNow()
+        let start = clock.now
+        let elapsed = isContinuous ? sinceNow : { @Sendable in start.duration(to: clock.now) }
         clockwork = Clockwork(
             startedAt: wallTime,
             bootClock: isContinuous || clock is SuspendingClock ? .system : nil,

@@ -73,7 +73,7 @@ import Testing
     @Test func aWatchKeepsABoundedHistory() async throws {
         let bench = Bench()
         let history = try await bench.clock.skippingWaits {
-            try await bench.client.watch { operation in
+            try await bench.client.looseOperation { operation in
                 for _ in 0..<3000 { try await operation.pause(.seconds(5), reason: .ok) }
                 return operation.context.record.history
             }
@@ -88,7 +88,7 @@ import Testing
         let drained = Task { await bench.client.drain(within: .seconds(60)) }
         await bench.clock.waitForSleeper(of: .seconds(60), purpose: .guard)
         let error = await #expect(throws: RecoveryError.self) {
-            try await bench.client.watch { operation in
+            try await bench.client.looseOperation { operation in
                 _ = try await bench.client.within(operation).send(Bench.get)
             }
         }

@@ -116,10 +116,9 @@ import Testing
         var world = World(seed: seed)
         var state = CallState(rules: world.rules, method: .get)
         let following = world.random.below(5) == 0 ? world.outcome() : nil
-        var event = CallState.Event.continued(
-            following: following,
-            repeating: world.random.below(8) == 0 ? .unavailable : nil
-        )
+        let repeated: Outcome.Kind? = world.random.below(8) == 0 ? .unavailable : nil
+        var event = CallState.Event.begun
+        if following != nil || repeated != nil { event = .continued(following: following, repeating: repeated) }
         for _ in 0..<500 {
             var remaining: Duration??
             var drawn: [Double] = []

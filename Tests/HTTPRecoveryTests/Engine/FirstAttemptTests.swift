@@ -148,4 +148,60 @@ import Testing
         #expect(listener.all == Array(repeating: ["call ok", "stored"], count: 3).flatMap(\.self))
         #expect(recorded.withLock { $0 }.map { $0.entries.count } == [3])
     }
+
+    /// The layers of the call itself stand behind the engine, too.
+    @Test func noLayerOfACancelledCallBeginsAnything() async throws {
+        let (layer, listener) = (Layer(), Listener())
+        let bench = bench([.status(200)], listener)
+        let call = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await bench.client.send(Bench.get, options: RequestOptions(attemptLayers: [layer]))
+        }
+        await #expect(throws: CancellationError.self) { try await call.value }
+        #expect(layer.count.withLock { $0 } == 0 && listener.all == [])
+    }
+
+    /// Sends twice, and is cancelled in between.
+    private struct Twice: Middleware {
+        func intercept(
+            _ request: HTTPRequest,
+            body: HTTPBody?,
+            context: CallContext,
+            next: Next
+        ) async throws -> Response {
+            _ = try await next(request, body: body, context: context)
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await next(request, body: body, context: context)
+        }
+    }
+
+    @Test func whatOneCallHasSentBeforeIsNotCountedTwice() async throws {
+        let listener = Listener()
+        let bench = Bench([.status(200)]) {
+            Twice()
+            Recovery(admissions: [listener])
+        }
+        let call = Task { try await bench.client.send(Bench.get) }
+        await #expect(throws: CancellationError.self) { try await call.value }
+        #expect(bench.transport.received.count == 1)
+        #expect(listener.all == ["call ok", "stored"])
+    }
+
+    @Test func observersAreToldTheSameByEitherWay() async throws {
+        final class Bounds: Admission {
+            let seen = Locked<[String]>([])
+            func mayHold(_ cause: AttemptCause, context: CallContext) -> Bool { false }
+            func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer { .go() }
+            func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? {
+                seen.withLock { $0.append("\(attempt.longestWait) \(context.longestWait ?? .zero) \(attempt.origin)") }
+                return nil
+            }
+        }
+        let bounds = Bounds()
+        let bench = Bench([]) { Recovery(maxWait: .seconds(5), admissions: [bounds]) }
+        _ = try await bench.client.send(Bench.get)
+        _ = try await bench.client.send(Bench.get, options: RequestOptions(recorder: { _ in }))
+        let expected = "5.0 seconds 5.0 seconds https://api.example.com"
+        #expect(bounds.seen.withLock { $0 } == [expected, expected])
+    }
 }

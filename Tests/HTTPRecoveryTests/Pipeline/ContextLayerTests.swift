@@ -106,6 +106,15 @@ import Testing
         #expect(second.status == .created && second.outcome.kind == .unavailable && second.origin != nil)
     }
 
+    /// A dump reads without the lock.
+    @Test func whatIsBehindALockIsNotDumped() {
+        let context = CallContext(options: RequestOptions(account: "somebody"), runtime: Runtime())
+        var text = ""
+        dump(context, to: &text)
+        dump(context.record, to: &text)
+        #expect(!text.contains("attempts") && !text.contains("history"))
+    }
+
     @Test func aCopyOfAContextIsItsOwn() {
         let first = CallContext(options: RequestOptions(label: "first"), runtime: Runtime())
         var second = first

@@ -33,7 +33,7 @@ public protocol Admission: Sendable {
         context: CallContext
     ) -> Remainder?
 
-    /// Takes note of how an attempt has ended that was sent and for which nothing was given; called once for each.
+    /// Takes note of how an attempt has ended that was begun and for which nothing was given; called once for each.
     ///
     /// - Returns: What is left to be done that has to be waited for; nil, as by default and mostly, where nothing is.
     @discardableResult
