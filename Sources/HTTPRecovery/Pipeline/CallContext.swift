@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// What accompanies a call through the pipeline.
 ///
-/// It is small: each layer and each waiting call has a copy. Unchecked, because a ``Guarded`` is sendable.
+/// It is small: each layer and each waiting call has a copy. Unchecked, because what it holds is guarded by a lock.
 public struct CallContext: @unchecked Sendable {
     /// What the call wants to be treated differently.
     public var options: RequestOptions {

@@ -2,7 +2,7 @@ public import HTTPTypes
 
 /// What one call has done so far; middlewares write into it, the engine reads it.
 ///
-/// All copies are one record. Unchecked, because a ``Guarded`` is sendable.
+/// All copies are one record. Unchecked, because what it holds is guarded by a lock.
 public struct CallRecord: @unchecked Sendable {
     struct State {
         var history = History()
