@@ -151,7 +151,7 @@ let package = Package(
         .testTarget(
             name: "AuthRecoveryTests",
             dependencies: [
-                "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "ProcessSupport",
+                "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport", "ProcessSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -165,6 +165,11 @@ let package = Package(
         ),
         // What tests run as processes of their own, and how they do it; no products.
         .target(name: "ProcessSupport", dependencies: ["HTTPRecovery"], path: "Tests/ProcessSupport"),
+        .target(
+            name: "SignInSupport",
+            dependencies: ["AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting"],
+            path: "Tests/SignInSupport"
+        ),
         .executableTarget(
             name: "StoreWorker",
             dependencies: ["HTTPRecovery", "RedisRecoveryStore", "SQLiteRecoveryStore"],
@@ -181,7 +186,7 @@ let package = Package(
         .testTarget(
             name: "AuthCryptographyTests",
             dependencies: [
-                "AuthCryptography", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "ProcessSupport",
+                "AuthCryptography", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport", "ProcessSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
                 .product(name: "_CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
@@ -190,14 +195,14 @@ let package = Package(
         .testTarget(
             name: "FacebookAuthTests",
             dependencies: [
-                "FacebookAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                "FacebookAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
         .testTarget(
             name: "ForgeRockAuthTests",
             dependencies: [
-                "ForgeRockAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "WebAuthnTesting",
+                "ForgeRockAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport", "WebAuthnTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
             ]
@@ -205,14 +210,14 @@ let package = Package(
         .testTarget(
             name: "ClerkAuthTests",
             dependencies: [
-                "ClerkAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                "ClerkAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
         .testTarget(
             name: "OktaAuthTests",
             dependencies: [
-                "OktaAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "WebAuthnTesting",
+                "OktaAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport", "WebAuthnTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
             ]

@@ -9,7 +9,7 @@ public import HTTPRecovery
 /// let session = try await facebook.signIn(answering: prompts)
 /// let feed = try await facebook.send(path: "me/feed")
 /// ```
-public struct Facebook: Sendable {
+public struct Facebook: SignInProvider {
     var api: GraphAPI
 
     /// Keeps the person's token, and exchanges it for a new one in time where the app has its secret.
@@ -73,27 +73,32 @@ public struct Facebook: Sendable {
         answering responder: any ChallengeResponder,
         options: SignInOptions = SignInOptions()
     ) async throws -> FacebookSession {
-        try await SignInWatch.run(api.client, showing: responder, options: options) { watch in
-            let login = FacebookDeviceLoginRun(api: api.within(watch.operation))
-            var restarts = 0
-            while true {
-                let device = try await login.begin(permissions ?? api.configuration.permissions)
-                let challenge = device.challenge
-                let kind = RecoveryEvent.Kind.challenge(
-                    kind: challenge.key.rawValue,
-                    destination: device.verificationURI
-                )
-                watch.emit(kind)
-                await responder.show(challenge)
-                do {
-                    return try await login.finish(device, in: watch.operation) {
-                        try await watch.wait($0, reason: $1)
-                    }
-                } catch let error as RecoveryError where error.kind == .flowExpired && restarts < options.maxRestarts {
-                    restarts += 1
-                }
-            }
-        }
+        var flow = signInFlow(permissions: permissions, options: options)
+        return try await flow.run(answering: responder)
+    }
+
+    /// A sign-in by device login to be stepped, as by a web backend: nothing is sent before its first step.
+    ///
+    /// - Parameters:
+    ///   - permissions: What is asked for; nil takes the configuration's.
+    ///   - options: How often a login that ran out is begun again, and the bounds of the waits between two questions.
+    public func signInFlow(
+        permissions: [String]? = nil,
+        options: SignInOptions = SignInOptions()
+    ) -> SignInFlow<FacebookSession> {
+        SignInFlow(DeviceSignInMachine(deviceSignIn(permissions)), client: api.client, options: options)
+    }
+
+    /// Sends the requests.
+    public var client: RecoveringClient { api.client }
+
+    /// Takes a sign-in up again.
+    public func signInMachine(from memory: JSONValue) -> (any SignInMachine<FacebookSession>)? {
+        DeviceSignInMachine(deviceSignIn(), from: memory)
+    }
+
+    private func deviceSignIn(_ permissions: [String]? = nil) -> FacebookDeviceSignIn {
+        FacebookDeviceSignIn(api: api, permissions: permissions ?? api.configuration.permissions)
     }
 
     /// Begins a device login, for whoever wants to show it by themselves.
@@ -101,8 +106,8 @@ public struct Facebook: Sendable {
     /// - Parameter permissions: What is asked for; nil takes the configuration's.
     /// - Throws: `RecoveryError`; of the kind `misconfigured` where the app has no client token. `CancellationError` as
     ///   soon as the task is cancelled.
-    public func beginDeviceLogin(permissions: [String]? = nil) async throws -> FacebookDeviceLogin {
-        try await FacebookDeviceLoginRun(api: api).begin(permissions ?? api.configuration.permissions)
+    public func beginDeviceLogin(permissions: [String]? = nil) async throws -> DeviceAuthorization {
+        try await deviceSignIn(permissions).begin()
     }
 
     /// Waits until the person has entered the code of a device login, and stores the token.
@@ -110,9 +115,9 @@ public struct Facebook: Sendable {
     /// It waits on the client's clock; the waits are events of the reason `challenge_pending`.
     ///
     /// - Throws: As ``signIn(permissions:answering:options:)``.
-    public func finishDeviceLogin(_ device: FacebookDeviceLogin) async throws -> FacebookSession {
+    public func finishDeviceLogin(_ device: DeviceAuthorization) async throws -> FacebookSession {
         try await api.client.operation { operation in
-            try await FacebookDeviceLoginRun(api: api.within(operation)).finish(device, in: operation)
+            try await deviceSignIn().wait(for: device, in: operation)
         }
     }
 

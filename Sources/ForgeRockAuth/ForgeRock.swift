@@ -14,7 +14,7 @@ public import HTTPRecovery
 /// The session's token is kept in the token store as `Credentials.ssoToken`. It is removed when the
 /// server definitely says that the session is dead, and by signing out; never by an outage, a throttle or an answer that
 /// cannot be read.
-public struct ForgeRock: Sendable {
+public struct ForgeRock: SignInProvider {
     private(set) var api: ForgeRockAPI
     let start: JourneyStart
     let authenticator: (any WebAuthnAuthenticator)?
@@ -220,24 +220,54 @@ public struct ForgeRock: Sendable {
         options: SignInOptions,
         because occasion: Outcome = Outcome(.challengeRequired)
     ) async throws -> ForgeRockSession {
-        let runtime = api.client.runtime
-        return try await SignInWatch.run(api.client, showing: responder, options: options) { watch in
-            let flow = SignInFlow(answering: responder, options: options, because: occasion) { watch.emit($0) }
-            let surroundings = ForgeRockSignInMachine.Surroundings(
-                runtime: runtime,
-                watch: watch,
-                callbacks: callbacks,
-                webAuthn: WebAuthnResponder(authenticator: authenticator, time: runtime.time),
-                show: { await responder.notice($0) }
-            )
-            var machine = ForgeRockSignInMachine(
-                journey: journey.within(watch.operation),
-                restart: restart,
-                identifier: identifier,
-                password: password,
-                surroundings: surroundings
-            )
-            return try await flow.run(&machine)
-        }
+        let machine = machine(journey, restart: restart, identifier, password, callbacks)
+        var flow = SignInFlow(machine, client: api.client, options: options, because: occasion)
+        return try await flow.run(answering: responder)
+    }
+
+    // MARK: Step by step
+
+    /// A sign-in to be stepped, as by a web backend: nothing is sent before its first step.
+    ///
+    /// - Parameters:
+    ///   - identifier: The name of the account; nil lets the person be asked.
+    ///   - password: The password; nil lets the person be asked.
+    ///   - callbacks: Answers callbacks before the sign-in looks at them.
+    ///   - options: How to deal with what goes wrong.
+    public func signInFlow(
+        identifier: String?,
+        password: Secret? = nil,
+        callbacks: any CallbackResponder = NoCallbackResponder(),
+        options: SignInOptions = SignInOptions()
+    ) -> SignInFlow<ForgeRockSession> {
+        let machine = machine(journey(account: identifier), restart: start, identifier, password, callbacks)
+        return SignInFlow(machine, client: api.client, options: options)
+    }
+
+    /// Sends the requests.
+    public var client: RecoveringClient { api.client }
+
+    /// Takes a sign-in up again.
+    public func signInMachine(from memory: JSONValue) -> (any SignInMachine<ForgeRockSession>)? {
+        var machine = machine(journey(), restart: start, nil, nil, NoCallbackResponder())
+        guard let recalled = memory[ForgeRockSignInMachine.name], machine.recall(recalled) else { return nil }
+        return machine
+    }
+
+    func machine(
+        _ journey: Journey,
+        restart: JourneyStart,
+        _ identifier: String?,
+        _ password: Secret?,
+        _ callbacks: any CallbackResponder
+    ) -> ForgeRockSignInMachine {
+        ForgeRockSignInMachine(
+            journey: journey,
+            restart: restart,
+            identifier: identifier,
+            password: password,
+            callbacks: callbacks,
+            webAuthn: WebAuthnResponder(authenticator: authenticator, time: api.client.runtime.time)
+        )
     }
 }

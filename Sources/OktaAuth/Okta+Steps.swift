@@ -140,6 +140,18 @@ extension OktaAPI {
         )
     }
 
+    /// Ends a transaction; ending it twice ends it once.
+    func cancel(_ stateToken: Secret) async throws {
+        _ = try await step(
+            Call(
+                request: org.request(.post, path: "/api/v1/authn/cancel"),
+                body: ["stateToken": .string(stateToken.reveal())],
+                resend: .replayable,
+                presents: .state
+            )
+        )
+    }
+
     /// Begins a recovery.
     func recover(_ what: Recovery, _ request: OktaRecoveryRequest) async throws -> OktaTransaction? {
         try await step(

@@ -11,7 +11,7 @@ import HTTPTypes
 ///
 /// ``signIn(identifier:password:answering:options:)`` goes all the way. Who wants to take each step by themselves begins
 /// with ``authenticate(_:)`` and follows the ``OktaState`` that it leads to.
-public struct Okta: Sendable {
+public struct Okta: SignInProvider {
     let api: OktaAPI
 
     /// Keeps the tokens that a sign-in has obtained, and renews them with Okta's grace for a lost answer.
@@ -104,20 +104,58 @@ public struct Okta: Sendable {
         _ responder: any ChallengeResponder,
         _ options: SignInOptions
     ) async throws -> OktaSession {
-        try await SignInWatch.run(api.client, showing: responder, options: options) { watch in
-            let flow = SignInFlow(answering: responder, options: options) { watch.emit($0) }
-            var api = api.within(watch.operation)
-            api.account = LockoutLedger.account(for: identifier)
-            var machine = OktaSignInMachine(
-                api: api,
-                goal: goal,
-                identifier: identifier,
-                password: password,
-                responder: responder,
-                watch: watch
-            )
-            return try await flow.run(&machine)
-        }
+        var flow = flow(goal, identifier, password, options)
+        return try await flow.run(answering: responder)
+    }
+
+    // MARK: Step by step
+
+    /// A sign-in to be stepped, as by a web backend: nothing is sent before its first step.
+    ///
+    /// - Parameters:
+    ///   - identifier: The person's name.
+    ///   - password: The password; nil asks for it.
+    ///   - options: How to deal with what goes wrong.
+    public func signInFlow(
+        identifier: String,
+        password: Secret? = nil,
+        options: SignInOptions = .okta
+    ) -> SignInFlow<OktaSession> {
+        flow(.signIn, identifier, password, options)
+    }
+
+    /// The recovery of a forgotten password to be stepped, as by a web backend: nothing is sent before its first step.
+    ///
+    /// - Parameters:
+    ///   - identifier: The person's name.
+    ///   - factorType: How the person is reached; nil lets them choose.
+    ///   - options: How to deal with what goes wrong.
+    public func passwordRecoveryFlow(
+        identifier: String,
+        via factorType: OktaFactorType? = nil,
+        options: SignInOptions = .okta
+    ) -> SignInFlow<OktaSession> {
+        flow(.recover(factorType), identifier, nil, options)
+    }
+
+    /// Sends the requests.
+    public var client: RecoveringClient { api.client }
+
+    /// Takes a sign-in up again.
+    public func signInMachine(from memory: JSONValue) -> (any SignInMachine<OktaSession>)? {
+        var machine = OktaSignInMachine(api: api, goal: .signIn, identifier: "", password: nil)
+        guard let recalled = memory[OktaSignInMachine.name], machine.recall(recalled) else { return nil }
+        return machine
+    }
+
+    private func flow(
+        _ goal: OktaSignInMachine.Goal,
+        _ identifier: String,
+        _ password: Secret?,
+        _ options: SignInOptions
+    ) -> SignInFlow<OktaSession> {
+        let machine = OktaSignInMachine(api: api, goal: goal, identifier: identifier, password: password)
+        return SignInFlow(machine, client: api.client, options: options)
     }
 }
 

@@ -1,5 +1,6 @@
 import AuthRecovery
 import HTTPRecovery
+import SignInSupport
 import HTTPRecoveryTesting
 import HTTPTypes
 import Testing

@@ -16,7 +16,7 @@ struct SignInChoiceTests {
         _ person: ScriptedPerson,
         _ options: SignInOptions = SignInOptions(preference: [.push])
     ) async throws {
-        _ = try await SignInFlow(answering: person, options: options).run(&machine)
+        _ = try await machine.signIn(answering: person, options: options)
     }
 
     @Test func aFlowThatBeginsAgainKeepsToTheFactorThatWasChosen() async throws {

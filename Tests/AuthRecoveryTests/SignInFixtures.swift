@@ -1,5 +1,6 @@
 import AuthRecovery
 import HTTPRecovery
+import HTTPRecoveryTesting
 
 extension Factor {
     static let password = Factor(key: .password, providerName: "password")
@@ -31,6 +32,15 @@ struct ScriptedMachine: SignInMachine {
         self.answers = answers
     }
 
+    mutating func enter(_ context: SignInContext) {}
+
+    var memory: JSONValue { .null }
+
+    mutating func poll(unlessBoundBy bound: RecoveryError?) throws -> SignInStep<String> {
+        if let bound { throw bound }
+        return try next("poll")
+    }
+
     private mutating func next(_ call: String) throws -> SignInStep<String> {
         calls.append(call)
         guard !answers.isEmpty else { return .finished("session") }
@@ -59,6 +69,22 @@ struct ScriptedMachine: SignInMachine {
     }
 }
 
+extension SignInMachine {
+    /// Signs in with a responder; the machine is left as the flow leaves it.
+    mutating func signIn(
+        answering responder: any ChallengeResponder,
+        options: SignInOptions = SignInOptions(),
+        because cause: Outcome = Outcome(.challengeRequired),
+        emit: @escaping @Sendable (RecoveryEvent.Kind) -> Void = { _ in }
+    ) async throws -> Session {
+        let bench = Bench([])
+        bench.client.runtime.events.observe { emit($0.kind) }
+        var flow = SignInFlow(self, client: bench.client, options: options, because: cause)
+        defer { self = flow.machine as? Self ?? self }
+        return try await flow.run(answering: responder)
+    }
+}
+
 /// A person who answers from a list, and remembers what they saw.
 final class ScriptedPerson: ChallengeResponder {
     struct Seen {
@@ -68,7 +94,7 @@ final class ScriptedPerson: ChallengeResponder {
         var told: [String] = []
     }
 
-    private let answers: Locked<[Result<ChallengeAnswer, any Error>]>
+    private let answers: Locked<[Result<Challenge.Answer, any Error>]>
     private let seen = Locked(Seen())
     /// What is chosen.
     enum Choice {
@@ -81,16 +107,16 @@ final class ScriptedPerson: ChallengeResponder {
 
     private let choice: Locked<Choice>
 
-    init(_ answers: [Result<ChallengeAnswer, any Error>] = [], choosing choice: Choice) {
+    init(_ answers: [Result<Challenge.Answer, any Error>] = [], choosing choice: Choice) {
         self.answers = Locked(answers)
         self.choice = Locked(choice)
     }
 
-    convenience init(_ answers: [Result<ChallengeAnswer, any Error>] = [], choosing choice: Factor? = nil) {
+    convenience init(_ answers: [Result<Challenge.Answer, any Error>] = [], choosing choice: Factor? = nil) {
         self.init(answers, choosing: .always(choice))
     }
 
-    convenience init(_ answers: ChallengeAnswer..., choosing choice: Factor? = nil) {
+    convenience init(_ answers: Challenge.Answer..., choosing choice: Factor? = nil) {
         self.init(answers.map { .success($0) }, choosing: choice)
     }
 
@@ -100,7 +126,7 @@ final class ScriptedPerson: ChallengeResponder {
     /// What was asked and noticed, in order.
     var told: [String] { seen.withLock { $0.told } }
 
-    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         seen.withLock { seen in
             seen.questions.append(challenge)
             seen.told.append("ask \(challenge.key.rawValue)")

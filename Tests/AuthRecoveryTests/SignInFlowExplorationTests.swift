@@ -7,10 +7,11 @@ import Testing
     @Test(.timeLimit(.minutes(30)))
     func inEveryOrderOfEventsTheFlowKeepsItsWord() async throws {
         let oracle = Oracle(depth: 6)
+        let client = Bench().client
         var paths = 0
         var ends: [String: Int] = [:]
         repeat {
-            let end = try await follow(oracle)
+            let end = try await follow(oracle, client)
             ends[end, default: 0] += 1
             paths += 1
         } while oracle.advance()
@@ -18,16 +19,100 @@ import Testing
         #expect(Set(ends.keys) == ["finished", "refused", "no answer", "cancelled"])
     }
 
-    /// Runs one path and checks it.
-    private func follow(_ oracle: Oracle) async throws -> String {
+    /// Each path leads through the same calls, questions and notices, whether a responder answers within one run, or the
+    /// flow is stepped, or it is written down and taken up again between all its steps.
+    @Test(.timeLimit(.minutes(30)))
+    func aFlowThatIsWrittenDownBetweenItsStepsIsTheSame() async throws {
+        let oracle = Oracle(depth: 5)
+        let client = Bench().client
+        repeat {
+            var ways: [[String]] = []
+            for way in [Way.run, .stepped, .writtenDown] {
+                let end = words(of: await walk(oracle, client, way))
+                ways.append(oracle.log + [end])
+            }
+            #expect(ways[1] == ways[2], "written down")
+            // A step tells at its end what a responder is told at once, and not in place of the error that ends it.
+            let isNotice = { (word: String) in word.hasPrefix("notice") }
+            #expect(ways[0].filter { !isNotice($0) } == ways[1].filter { !isNotice($0) }, "stepped")
+            let (told, later) = (ways[0].filter(isNotice), ways[1].filter(isNotice))
+            #expect(ways[0].last == "session" ? told == later : told.starts(with: later))
+        } while oracle.advance()
+    }
+
+    private enum Way {
+        case run, stepped, writtenDown
+    }
+
+    private let options = SignInOptions(maxRounds: 2, maxRestarts: 1)
+
+    private func words(of result: Result<String, any Error>) -> String {
+        switch result {
+        case .success(let session): session
+        case .failure(let error as RecoveryError): "\(error.kind.rawValue) \(error.reason.rawValue)"
+        case .failure(let error): "\(type(of: error))"
+        }
+    }
+
+    private func walk(_ oracle: Oracle, _ client: RecoveringClient, _ way: Way) async -> Result<String, any Error> {
         oracle.rewind()
-        let options = SignInOptions(maxRounds: 2, maxRestarts: 1)
-        let result = await Task {
-            var machine = ExploringMachine(oracle: oracle)
+        return await Task {
+            let person = ExploringPerson(oracle: oracle)
+            var flow = SignInFlow(ExploringMachine(oracle: oracle), client: client, options: options)
             return await Result<String, any Error> {
-                try await SignInFlow(answering: ExploringPerson(oracle: oracle), options: options).run(&machine)
+                if way == .run { return try await flow.run(answering: person) }
+                do {
+                    return try await step(&flow, person, oracle, client, isWrittenDown: way == .writtenDown)
+                } catch {
+                    try Task.checkCancellation()
+                    throw error
+                }
             }
         }.value
+    }
+
+    private func step(
+        _ flow: inout SignInFlow<String>,
+        _ person: ExploringPerson,
+        _ oracle: Oracle,
+        _ client: RecoveringClient,
+        isWrittenDown: Bool
+    ) async throws -> String {
+        var input = SignInInput.begin
+        while true {
+            let turn: SignInTurn<String>
+            do {
+                turn = try await flow.step(input)
+            } catch {
+                if !Task.isCancelled {
+                    await #expect(throws: RecoveryError.self, "it is over") { try await flow.step(.begin) }
+                }
+                throw error
+            }
+            for notice in turn.notices { await person.notice(notice) }
+            if isWrittenDown {
+                let memory = try #require(try? JSONValue(parsing: flow.memory.description))
+                flow = try #require(
+                    SignInFlow(memory: memory, client: client, options: options) { memory in
+                        var machine = ExploringMachine(oracle: oracle)
+                        if memory.bool == false { machine.openingFactor = nil }
+                        return machine
+                    }
+                )
+            }
+            switch turn.step {
+            case .finished(let session): return session
+            case .ask(let question): input = .answer(try await person.answer(question))
+            case .choose: input = .choose(nil)
+            case .pending: input = .poll
+            @unknown default: Issue.record("an unknown step")
+            }
+        }
+    }
+
+    /// Runs one path and checks it.
+    private func follow(_ oracle: Oracle, _ client: RecoveringClient) async throws -> String {
+        let result = await walk(oracle, client, .run)
         let path = oracle.log
         let trace = path.joined(separator: ", ")
         let submitted = path.filter { $0.hasPrefix("submit") }
@@ -134,9 +219,16 @@ private struct ExploringMachine: SignInMachine {
     let oracle: Oracle
     var openingFactor: Factor? = .password
 
+    var memory: JSONValue { .bool(openingFactor != nil) }
+
+    mutating func enter(_ context: SignInContext) {}
+
+    mutating func poll(unlessBoundBy bound: RecoveryError?) throws -> SignInStep<String> { try answer("poll") }
+
     private mutating func answer(_ call: String) throws -> SignInStep<String> {
         oracle.note(call)
-        switch oracle.choose(of: 12) {
+        switch oracle.choose(of: 13) {
+        case 12: return .pending(Challenge(factor: Factor(key: .push, providerName: "push")), SignInPause(.zero))
         case 0: return .finished("session")
         case 1: return .ask(Challenge(factor: .email))
         case 2: return .choose([.password, .totp, .email])
@@ -180,7 +272,9 @@ private struct ExploringMachine: SignInMachine {
 private struct ExploringPerson: ChallengeResponder {
     let oracle: Oracle
 
-    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
+    func notice(_ outcome: Outcome) async { oracle.note("notice \(outcome.kind.rawValue)") }
+
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         oracle.note("round \(challenge.round)")
         switch oracle.choose(of: 5) {
         case 0: throw NoAnswer(challenge.key)

@@ -10,7 +10,7 @@ import Testing
         _ person: ScriptedPerson = ScriptedPerson(),
         _ options: SignInOptions = SignInOptions()
     ) async throws -> String {
-        try await SignInFlow(answering: person, options: options, emit: { [log] in log.add($0) }).run(&machine)
+        try await machine.signIn(answering: person, options: options, emit: { [log] in log.add($0) })
     }
 
     @Test func aPasswordThatIsAcceptedAsksNobody() async throws {
@@ -85,7 +85,7 @@ import Testing
     @Test func whatHasCalledForASignInIsTheOccasionOfItsQuestions() async throws {
         let (ask, person) = (ScriptedMachine.Answer.success(.ask(Challenge(factor: .totp))), ScriptedPerson(.text("1")))
         var machine = ScriptedMachine(ask)
-        _ = try await SignInFlow(answering: person, because: Outcome(.stepUpRequired)).run(&machine)
+        _ = try await machine.signIn(answering: person, because: Outcome(.stepUpRequired))
         #expect(person.questions.map(\.occasion.kind) == [.stepUpRequired] && person.notices.isEmpty)
     }
 
@@ -313,7 +313,7 @@ import Testing
     }
 
     @Test func aResponderWhoRepeatsItselfDoesNotGoOnForEver() async throws {
-        for answer in [ChallengeAnswer.useAnotherFactor, .resend] {
+        for answer in [Challenge.Answer.useAnotherFactor, .resend] {
             var machine = ScriptedMachine()
             machine.answers = Array(repeating: .success(.ask(Challenge(factor: .email))), count: 10_000)
             let person = ScriptedPerson(Array(repeating: .success(answer), count: 10_000))

@@ -3,6 +3,7 @@ import ClerkAuth
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import SignInSupport
 import Testing
 
 /// A Clerk client on a manual clock and a scripted server.
@@ -15,6 +16,8 @@ struct ClerkBench {
     let tokens: any TokenStore
     let clerk: Clerk
     let events: EventRecorder
+    /// The same once more; nil where something of it can be used only once.
+    private let twin: (@Sendable () throws -> ClerkBench)?
 
     static let url = "https://clerk.example.com"
     static let identifier = "ada@example.com"
@@ -26,8 +29,23 @@ struct ClerkBench {
         url: String = ClerkBench.url,
         seed: UInt64 = 1,
         configuration: ClerkConfiguration = ClerkConfiguration(),
-        @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] }
+        @PipelineBuilder middlewares: @escaping @Sendable () -> [any Middleware] = { [Recovery()] }
     ) throws {
+        // Copies share their pacing, and what was drawn at random differs.
+        if tokens == nil, configuration.pacing == nil, configuration.redirectURL == nil {
+            twin = {
+                try ClerkBench(
+                    steps,
+                    credentials: credentials,
+                    url: url,
+                    seed: seed,
+                    configuration: configuration,
+                    middlewares: middlewares
+                )
+            }
+        } else {
+            twin = nil
+        }
         // A server that has no more to say has failed: no test goes on by accident.
         transport = ScriptedTransport(steps, then: .status(418))
         let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: seed))
@@ -47,14 +65,40 @@ struct ClerkBench {
         _ person: Person = Person(),
         options: SignInOptions = SignInOptions()
     ) async throws -> ClerkSession {
-        try await skippingWaits {
-            try await clerk.signIn(
-                identifier: Self.identifier,
-                password: password,
-                answering: person,
-                options: options
-            )
+        let (other, isFirst) = (person.twin(), transport.received.isEmpty)
+        do {
+            let session = try await skippingWaits {
+                try await clerk.signIn(
+                    identifier: Self.identifier,
+                    password: password,
+                    answering: person,
+                    options: options
+                )
+            }
+            if isFirst { await walk(other, "signed in") { $0.flow(password, options) } }
+            return session
+        } catch {
+            if isFirst { await walk(other, await outcome { throw error }) { $0.flow(password, options) } }
+            throw error
         }
+    }
+
+    private func flow(_ password: Secret?, _ options: SignInOptions) -> SignInFlow<ClerkSession> {
+        clerk.signInFlow(.identifier(Self.identifier, password: password), options: options)
+    }
+
+    /// The same sign-in, suspended between its steps, sends the same and comes to the same.
+    private func walk(
+        _ person: Person,
+        _ end: String,
+        _ flow: (ClerkBench) -> SignInFlow<ClerkSession>
+    ) async {
+        guard let bench = try? twin?(), end != "CancellationError()" else { return }
+        let other = await outcome {
+            try await SuspendedWalk(bench.clerk, bench.clock, bench.transport).signIn(flow(bench), answering: person)
+        }
+        #expect(other == end, "suspended")
+        #expect(bench.sent == sent, "suspended")
     }
 
     var credentials: Credentials {
@@ -77,7 +121,7 @@ struct ClerkBench {
 /// A person with prepared answers, who remembers what they were asked.
 final class Person: ChallengeResponder {
     private struct State {
-        var answers: [AnswerKey: [ChallengeAnswer]] = [:]
+        var answers: [AnswerKey: [Challenge.Answer]] = [:]
         var questions: [Challenge] = []
         var waits: [String] = []
         var notices: [Outcome.Kind] = []
@@ -87,9 +131,14 @@ final class Person: ChallengeResponder {
     private let state: Locked<State>
     private let choice: AnswerKey?
 
-    init(_ answers: [AnswerKey: [ChallengeAnswer]] = [:], choosing choice: AnswerKey? = nil) {
+    init(_ answers: [AnswerKey: [Challenge.Answer]] = [:], choosing choice: AnswerKey? = nil) {
         state = Locked(State(answers: answers))
         self.choice = choice
+    }
+
+    /// Somebody with the same answers.
+    func twin() -> Person {
+        Person(state.withLock { $0.answers }, choosing: choice)
     }
 
     /// Someone with one text for each key.
@@ -104,8 +153,8 @@ final class Person: ChallengeResponder {
     /// What was asked and noticed, in order.
     var told: [String] { state.withLock { $0.told } }
 
-    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
-        let answer: ChallengeAnswer? = state.withLock { state in
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
+        let answer: Challenge.Answer? = state.withLock { state in
             state.questions.append(challenge)
             state.told.append(challenge.key.rawValue)
             guard let answers = state.answers[challenge.key], !answers.isEmpty else { return nil }

@@ -53,7 +53,7 @@ private final class SlowPerson: ChallengeResponder {
         self.clock = clock
     }
 
-    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         let answer = answers.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         guard let answer else { throw NoAnswer(challenge.key) }
         let isFirst = isFirst.withLock { isFirst in

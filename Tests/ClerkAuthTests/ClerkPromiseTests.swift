@@ -318,7 +318,7 @@ private final class Stubborn: ChallengeResponder {
     let release = Latch()
     let ended = Latch()
 
-    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         await asked.open()
         try? await Task.sleep(for: .seconds(86_400))
         throw NoAnswer(challenge.key)

@@ -17,7 +17,7 @@ import Testing
         )
     }
 
-    private static let person: [AnswerKey: [ChallengeAnswer]] = [
+    private static let person: [AnswerKey: [Challenge.Answer]] = [
         .password: [.text(Secret("\(planted)-2"))], .emailCode: [.text(Secret("\(planted)-3"))],
         .totp: [.text(Secret("\(planted)-4"))], .newPassword: [.text(Secret("\(planted)-5"))],
     ]
@@ -181,7 +181,7 @@ import Testing
             }
             let bench = try ClerkBench(steps) { Recovery(maxAttempts: 2) }
             let answers = [AnswerKey.password, .emailCode, .phoneCode, .totp, .newPassword].map {
-                ($0, (0..<10).map { ChallengeAnswer.text(Secret("\($0)")) })
+                ($0, (0..<10).map { Challenge.Answer.text(Secret("\($0)")) })
             }
             do {
                 let session = try await bench.signIn("p", Person(Dictionary(uniqueKeysWithValues: answers)))
@@ -223,7 +223,7 @@ import Testing
                 configuration: ClerkConfiguration(authenticator: Authenticator(), redirectURL: "app://x")
             ) { Recovery(maxAttempts: 2) }
             let answers = [AnswerKey.password, .emailCode, .phoneCode, .totp, .newPassword, .text, .emailLink].map {
-                ($0, (0..<10).map { ChallengeAnswer.text(Secret("\($0)")) })
+                ($0, (0..<10).map { Challenge.Answer.text(Secret("\($0)")) })
             }
             let person = Person(Dictionary(uniqueKeysWithValues: answers))
             let clerk = bench.clerk

@@ -3,6 +3,7 @@ import ForgeRockAuth
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import SignInSupport
 import Testing
 
 /// A ForgeRock client on a manual clock and a scripted server.
@@ -15,6 +16,8 @@ struct ForgeRockBench {
     let tokens: any TokenStore
     let forgeRock: ForgeRock
     let events: EventRecorder
+    /// The same once more; nil where something of it can be used only once.
+    private let twin: (@Sendable () throws -> ForgeRockBench)?
 
     init(
         _ steps: [Step] = [],
@@ -26,8 +29,23 @@ struct ForgeRockBench {
         cookieName: String? = "sso",
         baseURL: String = "https://id.example.com/am",
         interceptors: [any ForgeRockInterceptor] = [],
-        @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] }
+        @PipelineBuilder middlewares: @escaping @Sendable () -> [any Middleware] = { [Recovery()] }
     ) throws {
+        if tokens == nil && authenticator == nil && interceptors.isEmpty {
+            twin = {
+                try ForgeRockBench(
+                    steps,
+                    credentials: credentials,
+                    journey: journey,
+                    oauth: oauth,
+                    cookieName: cookieName,
+                    baseURL: baseURL,
+                    middlewares: middlewares
+                )
+            }
+        } else {
+            twin = nil
+        }
         // A server that has no more to say has failed: no test goes on by accident.
         transport = ScriptedTransport(steps, then: .status(418))
         let runtime = Runtime.manual(clock)
@@ -71,15 +89,42 @@ struct ForgeRockBench {
         callbacks: any CallbackResponder = NoCallbackResponder(),
         options: SignInOptions = SignInOptions()
     ) async throws -> ForgeRockSession {
-        try await skippingWaits {
-            try await forgeRock.signIn(
-                identifier: "ada",
-                password: password,
-                answering: person,
-                callbacks: callbacks,
-                options: options
-            )
+        let (other, isFirst) = (person.twin(), transport.received.isEmpty && callbacks is NoCallbackResponder)
+        do {
+            let session = try await skippingWaits {
+                try await forgeRock.signIn(
+                    identifier: "ada",
+                    password: password,
+                    answering: person,
+                    callbacks: callbacks,
+                    options: options
+                )
+            }
+            if isFirst { await walk(other, "signed in") { $0.flow(password, options) } }
+            return session
+        } catch {
+            if isFirst { await walk(other, await outcome { throw error }) { $0.flow(password, options) } }
+            throw error
         }
+    }
+
+    private func flow(_ password: Secret?, _ options: SignInOptions) -> SignInFlow<ForgeRockSession> {
+        forgeRock.signInFlow(identifier: "ada", password: password, options: options)
+    }
+
+    /// The same sign-in, suspended between its steps, sends the same and comes to the same.
+    private func walk(
+        _ person: Person,
+        _ end: String,
+        _ flow: (ForgeRockBench) -> SignInFlow<ForgeRockSession>
+    ) async {
+        guard let bench = try? twin?(), end != "CancellationError()" else { return }
+        let other = await outcome {
+            try await SuspendedWalk(bench.forgeRock, bench.clock, bench.transport)
+                .signIn(flow(bench), answering: person)
+        }
+        #expect(other == end, "suspended")
+        #expect(bench.sent == sent, "suspended")
     }
 
     var credentials: Credentials {
@@ -114,7 +159,7 @@ struct ForgeRockBench {
 /// A person with prepared answers, who remembers what they were asked.
 final class Person: ChallengeResponder {
     private struct State {
-        var answers: [AnswerKey: [ChallengeAnswer]] = [:]
+        var answers: [AnswerKey: [Challenge.Answer]] = [:]
         var questions: [Challenge] = []
         var choices: [[Factor]] = []
         var waits: [String] = []
@@ -124,9 +169,14 @@ final class Person: ChallengeResponder {
     private let state: Locked<State>
     private let choice: String?
 
-    init(_ answers: [AnswerKey: [ChallengeAnswer]] = [:], choosing choice: String? = nil) {
+    init(_ answers: [AnswerKey: [Challenge.Answer]] = [:], choosing choice: String? = nil) {
         state = Locked(State(answers: answers))
         self.choice = choice
+    }
+
+    /// Somebody with the same answers.
+    func twin() -> Person {
+        Person(state.withLock { $0.answers }, choosing: choice)
     }
 
     /// Someone with one text for each key.
@@ -141,8 +191,8 @@ final class Person: ChallengeResponder {
     var waits: [String] { state.withLock { $0.waits } }
     var notices: [Outcome] { state.withLock { $0.notices } }
 
-    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
-        let answer: ChallengeAnswer? = state.withLock { state in
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
+        let answer: Challenge.Answer? = state.withLock { state in
             state.questions.append(challenge)
             guard let answers = state.answers[challenge.key], !answers.isEmpty else { return nil }
             return state.answers[challenge.key]?.removeFirst()

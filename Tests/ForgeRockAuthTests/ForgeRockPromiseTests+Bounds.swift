@@ -260,7 +260,7 @@ actor Latch {
                 }
             }
             let bench = try ForgeRockBench(script) { Recovery(maxAttempts: 2) }
-            let answers = AnswerKey.allCases.map { ($0, (0..<10).map { ChallengeAnswer.text(Secret("\($0)")) }) }
+            let answers = AnswerKey.allCases.map { ($0, (0..<10).map { Challenge.Answer.text(Secret("\($0)")) }) }
             do {
                 _ = try await bench.signIn("p", Person(Dictionary(uniqueKeysWithValues: answers)))
             } catch is RecoveryError {

@@ -187,7 +187,7 @@ private struct Slow: ChallengeResponder {
 
     init(_ clock: ManualClock) { self.clock = clock }
 
-    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         clock.advance(by: .seconds(60))
         return .text("1")
     }

@@ -3,6 +3,7 @@ import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
 import OktaAuth
+import SignInSupport
 import Testing
 
 /// A client of an org on a manual clock and a scripted server.
@@ -15,6 +16,8 @@ struct OktaBench {
     let tokens: any TokenStore
     let okta: Okta
     let events: EventRecorder
+    /// The same once more; nil where something of it can be used only once.
+    private let twin: (@Sendable () throws -> OktaBench)?
 
     static let url = "https://example.okta.com"
     static let identifier = "ada@example.com"
@@ -25,8 +28,21 @@ struct OktaBench {
         tokens: (any TokenStore)? = nil,
         configuration: OktaConfiguration = OktaConfiguration(),
         url: String = OktaBench.url,
-        @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] }
+        @PipelineBuilder middlewares: @escaping @Sendable () -> [any Middleware] = { [Recovery()] }
     ) throws {
+        if tokens == nil, configuration.authenticator == nil {
+            twin = {
+                try OktaBench(
+                    steps,
+                    credentials: credentials,
+                    configuration: configuration,
+                    url: url,
+                    middlewares: middlewares
+                )
+            }
+        } else {
+            twin = nil
+        }
         // A server that has no more to say has failed: no test goes on by accident.
         transport = ScriptedTransport(steps, then: .status(418))
         let runtime = Runtime.manual(clock)
@@ -46,14 +62,42 @@ struct OktaBench {
         _ person: Person = Person(),
         options: SignInOptions = .okta
     ) async throws -> OktaSession {
-        try await skippingWaits {
-            try await okta.signIn(
-                identifier: Self.identifier,
-                password: password,
-                answering: person,
-                options: options
-            )
+        // Between two requests of a browser nobody waits, and no bound for waits holds.
+        let isFirst = transport.received.isEmpty && options.maxWait == nil && options.deadline == nil
+        let other = person.twin()
+        do {
+            let session = try await skippingWaits {
+                try await okta.signIn(
+                    identifier: Self.identifier,
+                    password: password,
+                    answering: person,
+                    options: options
+                )
+            }
+            if isFirst { await walk(other, "signed in") { $0.flow(password, options) } }
+            return session
+        } catch {
+            if isFirst { await walk(other, await outcome { throw error }) { $0.flow(password, options) } }
+            throw error
         }
+    }
+
+    private func flow(_ password: Secret?, _ options: SignInOptions) -> SignInFlow<OktaSession> {
+        okta.signInFlow(identifier: Self.identifier, password: password, options: options)
+    }
+
+    /// The same sign-in, suspended between its steps, sends the same and comes to the same.
+    private func walk(
+        _ person: Person,
+        _ end: String,
+        _ flow: (OktaBench) -> SignInFlow<OktaSession>
+    ) async {
+        guard let bench = try? twin?(), end != "CancellationError()" else { return }
+        let other = await outcome {
+            try await SuspendedWalk(bench.okta, bench.clock, bench.transport).signIn(flow(bench), answering: person)
+        }
+        #expect(other == end, "suspended")
+        #expect(bench.sent == sent, "suspended")
     }
 
     var credentials: Credentials {
@@ -90,7 +134,7 @@ extension String {
 /// A person with prepared answers, who remembers what they were asked and shown.
 final class Person: ChallengeResponder {
     private struct State {
-        var answers: [AnswerKey: [ChallengeAnswer]] = [:]
+        var answers: [AnswerKey: [Challenge.Answer]] = [:]
         var questions: [Challenge] = []
         var shown: [Challenge] = []
         var waits: [String] = []
@@ -104,9 +148,14 @@ final class Person: ChallengeResponder {
     private let state: Locked<State>
     private let choice: String?
 
-    init(_ answers: [AnswerKey: [ChallengeAnswer]] = [:], choosing choice: String? = nil) {
+    init(_ answers: [AnswerKey: [Challenge.Answer]] = [:], choosing choice: String? = nil) {
         state = Locked(State(answers: answers))
         self.choice = choice
+    }
+
+    /// Somebody with the same answers.
+    func twin() -> Person {
+        Person(state.withLock { $0.answers }, choosing: choice)
     }
 
     /// Someone with one text for each key.
@@ -127,8 +176,8 @@ final class Person: ChallengeResponder {
     /// What each factor that was offered shows beside its name.
     var destinations: [[String?]] { state.withLock { $0.destinations } }
 
-    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
-        let answer: ChallengeAnswer? = state.withLock { state in
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
+        let answer: Challenge.Answer? = state.withLock { state in
             state.questions.append(challenge)
             state.told.append(challenge.key.rawValue)
             guard let answers = state.answers[challenge.key], !answers.isEmpty else { return nil }

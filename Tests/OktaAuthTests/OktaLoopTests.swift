@@ -63,7 +63,7 @@ struct OktaLoopTests {
     @Test func aCodeIsSentOnceWhateverTheServerAsksFor() async throws {
         for type in ["sms", "call", "email"] {
             let bench = try OktaBench(Self.constant(.required(OktaJSON.factor(type))))
-            let codes = [ChallengeAnswer](repeating: .text("1"), count: 50)
+            let codes = [Challenge.Answer](repeating: .text("1"), count: 50)
             await #expect(throws: RecoveryError.self) {
                 try await bench.signIn("hunter2", Person([.phoneCode: codes, .emailCode: codes]))
             }

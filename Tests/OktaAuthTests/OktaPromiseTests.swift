@@ -224,7 +224,7 @@ import Testing
             let bench = try OktaBench(steps)
             var seen = ""
             do {
-                let answers: [AnswerKey: [ChallengeAnswer]] = [
+                let answers: [AnswerKey: [Challenge.Answer]] = [
                     .newPassword: [.text("better"), .text("better")],
                     .totp: Array(repeating: .text("123456"), count: 3),
                 ]

@@ -224,7 +224,7 @@ private struct Mailbox: ChallengeResponder {
         self.browser = browser
     }
 
-    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         switch challenge.key {
         case .emailCode, .phoneCode: return .text(Secret(sandbox.outbox().last?.code ?? ""))
         case .password: return .text("open-sesame-42")

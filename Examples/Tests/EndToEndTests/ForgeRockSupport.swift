@@ -122,7 +122,7 @@ extension Bench {
 struct Person: ChallengeResponder {
     var answers: [AnswerKey: Secret] = [.password: "open-sesame-42"]
 
-    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         // A refused answer is not given twice.
         if let failure = challenge.previousFailure { throw RecoveryError(outcome: failure, reason: .notRecoverable) }
         guard let answer = answers[challenge.key] else { throw NoAnswer(challenge.key) }

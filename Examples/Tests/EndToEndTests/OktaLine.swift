@@ -64,7 +64,7 @@ struct OktaLine: Sendable {
     @discardableResult
     func signIn(
         _ identifier: String = "ada@example.com",
-        _ answers: [AnswerKey: [ChallengeAnswer]] = [:]
+        _ answers: [AnswerKey: [Challenge.Answer]] = [:]
     ) async throws -> OktaSession {
         try await okta.signIn(
             identifier: identifier,
@@ -99,14 +99,14 @@ extension String {
 
 /// Answers that were prepared, each of which is given once.
 final class PreparedAnswers: ChallengeResponder {
-    private let answers: Locked<[AnswerKey: [ChallengeAnswer]]>
+    private let answers: Locked<[AnswerKey: [Challenge.Answer]]>
 
-    init(_ answers: [AnswerKey: [ChallengeAnswer]]) {
+    init(_ answers: [AnswerKey: [Challenge.Answer]]) {
         self.answers = Locked(answers)
     }
 
-    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
-        let answer: ChallengeAnswer? = answers.withLock { answers in
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
+        let answer: Challenge.Answer? = answers.withLock { answers in
             guard var left = answers[challenge.key], !left.isEmpty else { return nil }
             let next = left.removeFirst()
             answers[challenge.key] = left

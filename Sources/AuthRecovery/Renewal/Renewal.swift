@@ -22,7 +22,7 @@ struct Renewal: Sendable {
             guard let lease = try await lease(until: end, unlessChanged: { $0.version(of: kind) != version }) else {
                 return .overtaken
             }
-            let result = await keeping(lease) { await renew(kind, version: version, lease: lease, until: end) }
+            let result = await lease.kept(for: options.lease, time) { await renew(kind, version: version, lease: lease, until: end) }
             await lease.release()
             return result
         } catch {
@@ -54,18 +54,6 @@ struct Renewal: Sendable {
             try await time.sleep(for: pause.scaled(by: 0.5 + random.unit() / 2))
             pause = min(pause.scaled(by: 1.5), .milliseconds(250))
         }
-    }
-
-    /// Extends the lease for as long as the work lasts.
-    private func keeping(_ lease: any TokenLease, _ work: () async -> RenewalEnd) async -> RenewalEnd {
-        let heartbeat = Task { [options, time] in
-            while true {
-                try await time.sleep(for: options.lease.scaled(by: 1 / 3), purpose: .guard)
-                guard await lease.extend(for: options.lease) else { return }
-            }
-        }
-        defer { heartbeat.cancel() }
-        return await work()
     }
 
     private func renew(

@@ -125,12 +125,14 @@ public struct Challenge: Sendable, Hashable {
     public var key: AnswerKey { factor.key }
 }
 
-/// What a person answers.
-@nonexhaustive public enum ChallengeAnswer: Sendable, Hashable {
-    /// The text that was asked for.
-    case text(Secret)
-    /// Send the code again.
-    case resend
-    /// Use another factor.
-    case useAnotherFactor
+extension Challenge {
+    /// What a person answers.
+    @nonexhaustive public enum Answer: Sendable, Hashable {
+        /// The text that was asked for.
+        case text(Secret)
+        /// Send the code again.
+        case resend
+        /// Use another factor.
+        case useAnotherFactor
+    }
 }

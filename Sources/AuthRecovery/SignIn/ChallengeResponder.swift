@@ -5,7 +5,7 @@ public protocol ChallengeResponder: Sendable {
     /// Answers a question.
     ///
     /// - Throws: ``NoAnswer`` when there is none to give; the sign-in then ends. Any other error ends it too.
-    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer
 
     /// Chooses among several factors that the server offers; nil, or one that is not among them, leaves it to the
     /// preference of the sign-in.

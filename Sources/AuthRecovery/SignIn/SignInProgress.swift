@@ -3,17 +3,23 @@ import HTTPRecovery
 /// How far a sign-in has come: what was tried how often, and what is not tried again.
 ///
 /// It bounds the flow, whatever a server answers and whatever a responder says.
-struct SignInProgress {
+struct SignInProgress: Sendable {
     /// What tells a factor from others across the answers of a server, which may flag and mask it differently.
-    private struct FactorID: Hashable {
-        var key: AnswerKey
-        var providerName: String
+    fileprivate struct FactorID: Hashable, RememberedFields {
+        var key = AnswerKey.text
+        var providerName = ""
         var id: String?
+
+        init() {}
 
         init(_ factor: Factor) {
             key = factor.key
             providerName = factor.providerName
             id = factor.id
+        }
+
+        static var fields: [RememberedField<FactorID>] {
+            [.init("key", \.key), .init("name", \.providerName), .init("id", \.id)]
         }
     }
 
@@ -23,23 +29,17 @@ struct SignInProgress {
     static let maxAcceptances = 8
 
     /// How often the flow was begun again or read again.
-    private(set) var restarts = 0
-    private let maxRounds: Int
-    private var moves = 0
-    private var refusals: [FactorID: Int] = [:]
-    private var acceptances: [FactorID: Int] = [:]
-    private var discarded: Set<FactorID> = []
+    fileprivate(set) var restarts = 0
+    /// How often one question is asked.
+    var maxRounds = 1
+    fileprivate var moves = 0
+    fileprivate var refusals: [FactorID: Int] = [:]
+    fileprivate var acceptances: [FactorID: Int] = [:]
+    fileprivate var discarded: Set<FactorID> = []
     /// What was chosen since the last beginning, in order.
-    private var chosen: [FactorID] = []
+    fileprivate var chosen: [FactorID] = []
     /// What was chosen before the last beginning and was not offered since.
-    private var standing: [FactorID] = []
-
-    /// Begins.
-    ///
-    /// - Parameter maxRounds: How often one question is asked.
-    init(maxRounds: Int) {
-        self.maxRounds = maxRounds
-    }
+    fileprivate var standing: [FactorID] = []
 
     /// Counts one more move.
     mutating func countMove() throws {
@@ -112,5 +112,15 @@ struct SignInProgress {
 
     private static var circles: RecoveryError {
         RecoveryError(outcome: Outcome(.stateConflict, remedies: [.restartFlow]), reason: .attemptsExhausted)
+    }
+}
+
+extension SignInProgress: RememberedFields {
+    static var fields: [RememberedField<SignInProgress>] {
+        [
+            .init("restarts", \.restarts), .init("moves", \.moves), .init("refusals", \.refusals),
+            .init("acceptances", \.acceptances), .init("discarded", \.discarded), .init("chosen", \.chosen),
+            .init("standing", \.standing),
+        ]
     }
 }

@@ -71,7 +71,8 @@ public final class SharedTokenStore: TokenStore {
     }
 }
 
-private struct StateLease: TokenLease {
+/// A lease of a client's state.
+struct StateLease: TokenLease {
     let state: SharedState
     let lease: Lease
 

@@ -1,3 +1,5 @@
+import HTTPRecovery
+
 /// The right to renew the credentials of a store, for a limited time.
 ///
 /// Of all who share the store, in this process and others, one holds it at a time. It runs out by itself when its
@@ -13,4 +15,22 @@ public protocol TokenLease: Sendable {
 
     /// Gives it back.
     func release() async
+}
+
+extension TokenLease {
+    /// Extends the lease for as long as the work lasts.
+    func kept<Result>(
+        for duration: Duration,
+        _ time: TimeSource,
+        _ work: () async throws -> Result
+    ) async rethrows -> Result {
+        let heartbeat = Task {
+            while true {
+                try await time.sleep(for: duration.scaled(by: 1 / 3), purpose: .guard)
+                guard await extend(for: duration) else { return }
+            }
+        }
+        defer { heartbeat.cancel() }
+        return try await work()
+    }
 }

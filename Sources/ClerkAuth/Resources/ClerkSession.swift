@@ -19,8 +19,8 @@ public struct ClerkSession: Sendable, Hashable {
     public var factorVerificationAge: (first: Duration?, second: Duration?) {
         (firstFactorAge, secondFactorAge)
     }
-    private var firstFactorAge: Duration?
-    private var secondFactorAge: Duration?
+    var firstFactorAge: Duration?
+    var secondFactorAge: Duration?
     /// The token that came with it.
     var lastActiveToken: Secret?
     /// The user's id, where the server sends the user.
@@ -33,6 +33,10 @@ public struct ClerkSession: Sendable, Hashable {
     /// Reads a session; nil when the value has no id.
     init?(_ json: JSONValue?) {
         guard let json, let id = json["id"]?.string, !id.isEmpty else { return nil }
+        self.init(id: id, json)
+    }
+
+    init(id: String, _ json: JSONValue) {
         self.id = id
         status = ClerkSessionStatus(rawValue: json["status"]?.string ?? "")
         expireAt = json["expire_at"]?.milliseconds

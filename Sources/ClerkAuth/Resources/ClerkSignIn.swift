@@ -32,7 +32,7 @@ public struct ClerkSignIn: Sendable, Hashable {
         self.init(id: json["id"]?.string ?? "", json)
     }
 
-    private init(id: String, _ json: JSONValue) {
+    init(id: String, _ json: JSONValue) {
         self.id = id
         status = ClerkSignInStatus(rawValue: json["status"]?.string ?? "")
         identifier = json["identifier"]?.string
@@ -60,6 +60,10 @@ public struct ClerkFactor: Sendable, Hashable {
     /// Reads a factor; nil when the value names no strategy.
     init?(_ json: JSONValue) {
         guard let strategy = json["strategy"]?.string, !strategy.isEmpty else { return nil }
+        self.init(strategy: strategy, json)
+    }
+
+    init(strategy: String, _ json: JSONValue) {
         self.strategy = strategy
         safeIdentifier = json["safe_identifier"]?.string
         emailAddressID = json["email_address_id"]?.string

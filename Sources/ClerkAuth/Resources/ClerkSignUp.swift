@@ -27,6 +27,10 @@ public struct ClerkSignUp: Sendable, Hashable {
             return nil
         }
         if let object = json["object"]?.string, !object.hasPrefix("sign_up") { return nil }
+        self.init(id: id, json)
+    }
+
+    init(id: String, _ json: JSONValue) {
         self.id = id
         status = ClerkSignUpStatus(rawValue: json["status"]?.string ?? "")
         missingFields = Self.names(json["missing_fields"])

@@ -23,6 +23,23 @@ extension Clerk {
         answering responder: any ChallengeResponder,
         options: SignInOptions = SignInOptions()
     ) async throws -> ClerkSession {
+        var flow = try await reverificationFlow(level, sessionID: sessionID, options: options)
+        return try await flow.run(answering: responder)
+    }
+
+    /// The same, to be stepped, as by a web backend; nothing is asked of anybody before its first step.
+    ///
+    /// - Parameters:
+    ///   - level: How far.
+    ///   - sessionID: The session; nil for the one that the store names.
+    ///   - options: How to deal with what goes wrong.
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where the session is over.
+    ///   `CancellationError` as soon as the task is cancelled.
+    public func reverificationFlow(
+        _ level: ClerkReverification = .secondFactor,
+        sessionID: String? = nil,
+        options: SignInOptions = SignInOptions()
+    ) async throws -> SignInFlow<ClerkSession> {
         let id = try await api.heldSession(sessionID)
         guard let session = try await api.liveSession(id) else {
             throw RecoveryError(
@@ -30,9 +47,8 @@ extension Clerk {
                 reason: .notRecoverable
             )
         }
-        return try await run(responder, options, because: Outcome(.stepUpRequired)) { api in
-            ClerkReverificationMachine(api: api, session: session, level: level)
-        }
+        let machine = ClerkReverificationMachine(api: api, session: session, level: level)
+        return flow(machine, options, because: Outcome(.stepUpRequired))
     }
 
     /// Sends a request that may want the person to prove themselves again: where it does, they are asked, and the request

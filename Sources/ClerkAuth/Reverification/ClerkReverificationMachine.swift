@@ -4,9 +4,8 @@ import HTTPRecovery
 /// The verification of a session as a machine: its factors are those of a sign-in, its end is a session that is fresher.
 struct ClerkReverificationMachine: SignInMachine {
     private var calls: ClerkFactorCalls
-    private let session: ClerkSession
-    private let level: ClerkReverification
-    private let base: String
+    private var session: ClerkSession
+    private var level: ClerkReverification
     /// The verification under way, as the server told it last.
     private var verification: ClerkSignIn?
     /// Until when the code that was sent last may be presented.
@@ -20,7 +19,12 @@ struct ClerkReverificationMachine: SignInMachine {
         )
         self.session = session
         self.level = level
-        base = "/client/sessions/\(FormFields.encode(segment: session.id))/verify"
+    }
+
+    private var base: String { "/client/sessions/\(FormFields.encode(segment: session.id))/verify" }
+
+    mutating func enter(_ context: SignInContext) {
+        calls.api = calls.api.within(context.operation)
     }
 
     var openingFactor: Factor? { nil }
@@ -106,5 +110,18 @@ struct ClerkReverificationMachine: SignInMachine {
         default:
             throw answer.failure(.unknown, status: updated.status.rawValue)
         }
+    }
+}
+
+extension ClerkReverificationMachine: RecalledFields {
+    static let name = "reverification"
+
+    var memory: JSONValue { [Self.name: recalled] }
+
+    static var fields: [RememberedField<ClerkReverificationMachine>] {
+        [
+            .init("session", \.session), .init("level", \.level), .init("verification", \.verification),
+            .init("code_limit", \.codeLimit),
+        ]
     }
 }

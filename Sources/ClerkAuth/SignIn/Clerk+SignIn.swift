@@ -1,7 +1,7 @@
 public import AuthRecovery
-import HTTPRecovery
+public import HTTPRecovery
 
-extension Clerk {
+extension Clerk: SignInProvider {
     /// Signs in with a name, through everything that can stand in the way.
     ///
     /// A compromised password becomes a code by e-mail (or another factor that the options allow), second factors and
@@ -26,7 +26,7 @@ extension Clerk {
         answering responder: any ChallengeResponder,
         options: SignInOptions = SignInOptions()
     ) async throws -> ClerkSession {
-        try await run(.identifier(identifier, password), responder, options)
+        try await run(.identifier(identifier, password: password), responder, options)
     }
 
     /// Signs in with a ticket: that of an invitation, or of a sign-in token that a backend has made.
@@ -83,7 +83,7 @@ extension Clerk {
         answering responder: any ChallengeResponder,
         options: SignInOptions = SignInOptions()
     ) async throws -> ClerkSession {
-        try await run(.newPassword(identifier, endsOtherSessions: endsOtherSessions), responder, options)
+        try await run(.newPassword(identifier: identifier, endsOtherSessions: endsOtherSessions), responder, options)
     }
 
     // MARK: Links
@@ -98,7 +98,7 @@ extension Clerk {
     /// - Throws: `RecoveryError`; of the kind `factor_unavailable` where the account or the configuration allows no
     ///   links. `CancellationError` as soon as the task is cancelled.
     public func sendEmailLink(identifier: String) async throws -> ClerkEmailLink {
-        var machine = ClerkSignInMachine(api: api, goal: .identifier(identifier, nil))
+        var machine = ClerkSignInMachine(api: api, goal: .identifier(identifier))
         if case .choose(let factors) = try await machine.begin(),
             let factor = factors.first(where: { $0.key == .emailLink })
         {
@@ -130,38 +130,58 @@ extension Clerk {
         answering responder: any ChallengeResponder,
         options: SignInOptions = SignInOptions()
     ) async throws -> ClerkSession {
-        guard let callback = EmailLinkCallback(address) else {
-            throw RecoveryError(
-                outcome: Outcome(.invalidRequest, processed: .no, remedies: [.fixRequest]),
-                reason: .notRecoverable
-            )
-        }
-        return try await run(.link(link, callback), responder, options)
+        try await run(.link(link, ledTo: address), responder, options)
     }
 
-    // MARK: How
+    // MARK: Step by step
+
+    /// A sign-in to be stepped, as by a web backend: nothing is sent before its first step.
+    ///
+    /// - Parameters:
+    ///   - method: What it begins with.
+    ///   - options: How to deal with what goes wrong.
+    public func signInFlow(
+        _ method: ClerkSignInMethod,
+        options: SignInOptions = SignInOptions()
+    ) -> SignInFlow<ClerkSession> {
+        flow(ClerkSignInMachine(api: api, goal: method), options)
+    }
+
+    /// Sends the requests.
+    public var client: RecoveringClient { api.client }
+
+    /// Takes a sign-in, a sign-up or a reverification up again.
+    public func signInMachine(from memory: JSONValue) -> (any SignInMachine<ClerkSession>)? {
+        if let recalled = memory[ClerkSignInMachine.name] {
+            var machine = ClerkSignInMachine(api: api, goal: .transfer)
+            return machine.recall(recalled) ? machine : nil
+        }
+        if let recalled = memory[ClerkSignUpMachine.name] {
+            var machine = ClerkSignUpMachine(api: api, request: ClerkSignUpRequest(emailAddress: nil))
+            return machine.recall(recalled) ? machine : nil
+        }
+        if let recalled = memory[ClerkReverificationMachine.name], let session = recalled["session"] {
+            guard let session = ClerkSession(memory: session) else { return nil }
+            var machine = ClerkReverificationMachine(api: api, session: session, level: .secondFactor)
+            return machine.recall(recalled) ? machine : nil
+        }
+        return nil
+    }
+
+    func flow(
+        _ machine: any SignInMachine<ClerkSession>,
+        _ options: SignInOptions,
+        because cause: Outcome = Outcome(.challengeRequired)
+    ) -> SignInFlow<ClerkSession> {
+        SignInFlow(machine, client: api.client, options: options, because: cause)
+    }
 
     func run(
-        _ goal: ClerkSignInGoal,
+        _ method: ClerkSignInMethod,
         _ responder: any ChallengeResponder,
         _ options: SignInOptions
     ) async throws -> ClerkSession {
-        try await api.finishSignOuts()
-        return try await run(responder, options) { api in
-            ClerkSignInMachine(api: api, goal: goal)
-        }
-    }
-
-    func run<Machine: SignInMachine>(
-        _ responder: any ChallengeResponder,
-        _ options: SignInOptions,
-        because occasion: Outcome = Outcome(.challengeRequired),
-        machine: (ClerkAPI) -> Machine
-    ) async throws -> Machine.Session {
-        try await SignInWatch.run(api.client, showing: responder, options: options) { watch in
-            let flow = SignInFlow(answering: responder, options: options, because: occasion) { watch.emit($0) }
-            var machine = machine(api.within(watch.operation))
-            return try await flow.run(&machine)
-        }
+        var flow = signInFlow(method, options: options)
+        return try await flow.run(answering: responder)
     }
 }

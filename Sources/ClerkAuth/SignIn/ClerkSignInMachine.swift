@@ -5,7 +5,7 @@ import HTTPTypes
 /// Clerk's sign-in as a machine: its states, and the calls that lead from one to the next.
 struct ClerkSignInMachine: SignInMachine {
     var calls: ClerkFactorCalls
-    private let goal: ClerkSignInGoal
+    private var goal: ClerkSignInMethod
 
     /// What ``begin()`` presents; forgotten once it was refused, learned once it was accepted.
     private var password: Secret?
@@ -21,7 +21,7 @@ struct ClerkSignInMachine: SignInMachine {
     /// The sign-in under way, as the server told it last.
     private(set) var signIn: ClerkSignIn?
 
-    init(api: ClerkAPI, goal: ClerkSignInGoal) {
+    init(api: ClerkAPI, goal: ClerkSignInMethod) {
         calls = ClerkFactorCalls(api: api, account: goal.identifier.map { LockoutLedger.account(for: $0) })
         self.goal = goal
         if case .identifier(_, let password) = goal { self.password = password }
@@ -29,11 +29,16 @@ struct ClerkSignInMachine: SignInMachine {
 
     private var api: ClerkAPI { calls.api }
 
+    mutating func enter(_ context: SignInContext) {
+        calls.api = api.within(context.operation)
+    }
+
     var openingFactor: Factor? {
         password.map { _ in Factor(key: .password, providerName: "password") }
     }
 
     mutating func begin() async throws -> SignInStep<ClerkSession> {
+        try await api.finishSignOuts()
         switch goal {
         case .identifier: return try await create(password: password)
         case .newPassword: return try await create(password: nil)
@@ -64,7 +69,7 @@ struct ClerkSignInMachine: SignInMachine {
         case .newPassword:
             var form = FormFields()
             form.add("password", secret: answer)
-            if case .newPassword(_, true) = goal { form.add("sign_out_of_other_sessions", "true") }
+            if case .newPassword(_, endsOtherSessions: true) = goal { form.add("sign_out_of_other_sessions", "true") }
             let path = try path()
             return try await advance(calls.perform(calls.spending("\(path)/reset_password", form)))
         case .password:
@@ -146,7 +151,13 @@ struct ClerkSignInMachine: SignInMachine {
         isOpeningSpent = true
         do {
             switch goal {
-            case .link(let link, let callback):
+            case .link(let link, let address):
+                guard let callback = EmailLinkCallback(address) else {
+                    throw RecoveryError(
+                        outcome: Outcome(.invalidRequest, processed: .no, remedies: [.fixRequest]),
+                        reason: .notRecoverable
+                    )
+                }
                 return try await redeem(try await calls.ticket(for: callback, proof: link.proof))
             case .ticket(let ticket):
                 return try await redeem(ticket)
@@ -313,6 +324,21 @@ struct ClerkSignInMachine: SignInMachine {
         let named = client?.liveSession(error.outcome.details?["session_id"]?.string)
         guard let session = named ?? client?.currentSession, session.mayBelong(to: identifier) else { throw error }
         return try await api.adopt(session)
+    }
+}
+
+extension ClerkSignInMachine: RecalledFields {
+    static let name = "sign_in"
+
+    var memory: JSONValue { [Self.name: recalled] }
+
+    static var fields: [RememberedField<ClerkSignInMachine>] {
+        [
+            .init("goal", \.goal), .init("account", \.calls.account), .init("password", \.password),
+            .init("is_opening_spent", \.isOpeningSpent), .init("opening_refusal", \.openingRefusal),
+            .init("is_told_of_password", \.isToldOfPassword), .init("proof", \.proof),
+            .init("code_limit", \.codeLimit), .init("sign_in", \.signIn),
+        ]
     }
 }
 

@@ -21,10 +21,20 @@ extension Clerk {
         answering responder: any ChallengeResponder,
         options: SignInOptions = SignInOptions()
     ) async throws -> ClerkSession {
-        try await api.finishSignOuts()
-        return try await run(responder, options) { api in
-            ClerkSignUpMachine(api: api, request: request)
-        }
+        var flow = signUpFlow(request, options: options)
+        return try await flow.run(answering: responder)
+    }
+
+    /// A sign-up to be stepped, as by a web backend: nothing is sent before its first step.
+    ///
+    /// - Parameters:
+    ///   - request: What they sign up with.
+    ///   - options: How to deal with what goes wrong.
+    public func signUpFlow(
+        _ request: ClerkSignUpRequest,
+        options: SignInOptions = SignInOptions()
+    ) -> SignInFlow<ClerkSession> {
+        flow(ClerkSignUpMachine(api: api, request: request), options)
     }
 
     /// Signs in whoever has proved themselves in a sign-up and has an account already.

@@ -20,11 +20,17 @@ struct ClerkSignUpMachine: SignInMachine {
 
     private static let password = Factor(key: .newPassword, providerName: "password")
 
+    mutating func enter(_ context: SignInContext) {
+        calls.api = calls.api.within(context.operation)
+        signIn?.enter(context)
+    }
+
     var openingFactor: Factor? {
         signUp == nil && request.password != nil ? Self.password : nil
     }
 
     mutating func begin() async throws -> SignInStep<ClerkSession> {
+        try await calls.api.finishSignOuts()
         signIn = nil
         signUp = nil
         if let ticketRefusal { throw ticketRefusal }
@@ -168,6 +174,28 @@ struct ClerkSignUpMachine: SignInMachine {
         } catch {
             signIn = machine
             throw error
+        }
+    }
+}
+
+extension ClerkSignUpMachine: RecalledFields {
+    static let name = "sign_up"
+
+    var memory: JSONValue { [Self.name: recalled] }
+
+    static var fields: [RememberedField<ClerkSignUpMachine>] {
+        [
+            .init("request", \.request), .init("ticket_refusal", \.ticketRefusal), .init("sign_up", \.signUp),
+            .init("sign_in", \.signInMemory),
+        ]
+    }
+
+    private var signInMemory: JSONValue? {
+        get { signIn?.recalled }
+        set {
+            guard let newValue else { return signIn = nil }
+            var machine = ClerkSignInMachine(api: calls.api, goal: .transfer)
+            signIn = machine.recall(newValue) ? machine : nil
         }
     }
 }

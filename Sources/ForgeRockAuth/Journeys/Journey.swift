@@ -1,4 +1,4 @@
-import AuthRecovery
+package import AuthRecovery
 import HTTPRecovery
 import HTTPTypes
 
@@ -24,7 +24,7 @@ public struct Journey: Sendable {
     }
 
     private var api: ForgeRockAPI
-    private let options: JourneyOptions
+    private var options: JourneyOptions
     private var start: JourneyStart
     private var cookies = JourneyCookies()
 
@@ -138,6 +138,22 @@ public struct Journey: Sendable {
             try await Task { [api, options] in try await api.keep(token, upgrades: options.upgradesSession) }.value
         }
         return Answer(result: .success(success), response: response)
+    }
+}
+
+extension Journey: RecalledFields {
+    package static var fields: [RememberedField<Journey>] {
+        [
+            .init("forces", \.options.forcesAuthentication), .init("skips", \.options.skipsSession),
+            .init("upgrades", \.options.upgradesSession), .init("start", \.start), .init("cookies", \.cookies),
+            .init("account", \.account),
+        ]
+    }
+
+    /// What is written down of the journey.
+    var recalledMemory: JSONValue {
+        get { recalled }
+        set { _ = recall(newValue) }
     }
 }
 

@@ -1,3 +1,4 @@
+import AuthRecovery
 import HTTPRecovery
 import HTTPTypes
 
@@ -49,5 +50,17 @@ struct JourneyCookies: Sendable {
     /// The value of the `Cookie` field; nil without cookies.
     var field: String? {
         cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+    }
+}
+
+extension JourneyCookies: Remembered {
+    var memory: JSONValue { .array(cookies.map { [.string($0.name), .string($0.value)] }) }
+
+    init?(memory: JSONValue) {
+        self.init()
+        for pair in memory.array ?? [] {
+            guard let name = pair[0]?.string, let value = pair[1]?.string else { return nil }
+            cookies.append((name, value))
+        }
     }
 }

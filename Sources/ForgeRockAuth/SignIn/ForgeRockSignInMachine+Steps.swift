@@ -11,8 +11,17 @@ extension ForgeRockSignInMachine {
 
     /// Goes on until something is wanted of the person, or the journey is over.
     mutating func proceed() async throws -> SignInStep<ForgeRockSession> {
-        let time = surroundings.runtime.time
-        let start = time.now
+        pollingSince = nil
+        return try await goOn()
+    }
+
+    mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> SignInStep<ForgeRockSession> {
+        if let bound { throw bound }
+        if let session = try await send() { return .finished(session) }
+        return try await goOn()
+    }
+
+    private mutating func goOn() async throws -> SignInStep<ForgeRockSession> {
         var unattended = 0
         while true {
             try Task.checkCancellation()
@@ -23,31 +32,38 @@ extension ForgeRockSignInMachine {
                 return wanted
             }
             guard let current = step else { return try await begin() }
-            if let wait = current.first(\.pollingWait) {
-                guard start.duration(to: time.now) < Self.maximumPolling else {
-                    throw Self.refusal(.challengeExpired)
-                }
-                let pause = max(wait, Self.pollPause.least)
-                guard pause <= Self.pollPause.most else {
-                    // Asking before the server wants to be asked would be no answer to that.
-                    var outcome = Outcome(.timedOut, processed: .yes)
-                    outcome.userMessage = SignInWatch.tooLong
-                    throw RecoveryError(
-                        outcome: outcome,
-                        reason: .waitExceedsLimit,
-                        retryAfter: pause,
-                        retryAt: surroundings.runtime.time.wallTime.advanced(by: pause)
-                    )
-                }
-                try await surroundings.watch.wait(pause, reason: .challengePending)
-            } else {
-                unattended += 1
-                if unattended > Self.maximumUnattended {
-                    throw RecoveryError(outcome: Outcome(.stateConflict), reason: .attemptsExhausted)
-                }
+            if let wait = current.first(\.pollingWait) { return try pause(for: wait, in: current) }
+            unattended += 1
+            if unattended > Self.maximumUnattended {
+                throw RecoveryError(outcome: Outcome(.stateConflict), reason: .attemptsExhausted)
             }
             if let session = try await send() { return .finished(session) }
         }
+    }
+
+    /// Has the server asked again after the time that it wants.
+    private mutating func pause(
+        for wait: Duration,
+        in current: JourneyStep
+    ) throws -> SignInStep<ForgeRockSession> {
+        let now = webAuthn.time.wallTime
+        let since = pollingSince ?? now
+        pollingSince = since
+        guard now.elapsed(since: since) < Self.maximumPolling else { throw Self.refusal(.challengeExpired) }
+        let pause = max(wait, Self.pollPause.least)
+        guard pause <= Self.pollPause.most else {
+            // Asking before the server wants to be asked would be no answer to that.
+            var outcome = Outcome(.timedOut, processed: .yes)
+            outcome.userMessage = SignInContext.tooLong
+            throw RecoveryError(
+                outcome: outcome,
+                reason: .waitExceedsLimit,
+                retryAfter: pause,
+                retryAt: now.advanced(by: pause)
+            )
+        }
+        let factor = Factor(key: .push, providerName: "PollingWaitCallback", id: current.stage)
+        return .pending(Challenge(factor: factor, prompt: current.pollingMessage), SignInPause(pause))
     }
 
     /// Sends the step under way; the session where the journey is over with it.
@@ -174,7 +190,7 @@ extension ForgeRockSignInMachine {
         for index in current.callbacks.indices {
             // A copy: an element of an array that is lent across an await crashes the compiler of release builds.
             var callback = current.callbacks[index]
-            let answersIt = try await surroundings.callbacks.answer(&callback, in: current)
+            let answersIt = try await callbacks.answer(&callback, in: current)
             current.callbacks[index] = callback
             if answersIt { isAnswered.insert(index) }
         }
@@ -189,20 +205,20 @@ extension ForgeRockSignInMachine {
         confirm(current, except: isAnswered)
         if let fallback = fellBack, let question = asked.first {
             fellBack = nil
-            surroundings.watch.emit(.fallback(from: fallback.rawValue, to: question.key.rawValue))
+            context?.emit(.fallback(from: fallback.rawValue, to: question.key.rawValue))
         }
         if asked.isEmpty { await showTexts(of: current) }
     }
 
     private mutating func performWebAuthn(in current: inout JourneyStep, at index: Int) async throws {
-        surroundings.watch.emit(.challenge(kind: AnswerKey.webauthn.rawValue, destination: nil))
-        guard let result = try await surroundings.webAuthn.outcome(for: current) else { return }
+        context?.emit(.challenge(kind: AnswerKey.webauthn.rawValue, destination: nil))
+        guard let result = try await webAuthn.outcome(for: current) else { return }
         current.callbacks[index].setInput(.string(result.outcome))
         guard let error = result.error else { return }
         fellBack = .webauthn
         var notice = Outcome(error.isRefusal ? .declined : .factorUnavailable, remedies: [.switchFactor])
         notice.factorResult = error.name
-        await surroundings.show(notice)
+        await context?.notice(notice)
     }
 
     /// Answers the confirmations, or asks for them where nothing else is asked.
@@ -231,20 +247,26 @@ extension ForgeRockSignInMachine {
         var notice = Outcome(.continue, processed: .yes)
         notice.userMessage = lines.joined(separator: "\n")
         notice.statusType = step?.stage?.bounded(to: 256)
-        await surroundings.show(notice)
+        await context?.notice(notice)
     }
 
     /// Shows the texts of a step in which nothing is asked.
     private func showTexts(of step: JourneyStep) async {
-        var texts = JourneyQuestions.shownTexts(step)
-        texts += step.callbacks.compactMap { callback in
-            if case .pollingWait(_, let message?) = callback.content { message.bounded(to: 1024) } else { nil }
-        }
+        let texts = JourneyQuestions.shownTexts(step) + [step.pollingMessage].compactMap(\.self)
         guard !texts.isEmpty else { return }
         var notice = Outcome(.continue, processed: .yes)
         notice.userMessage = texts.joined(separator: "\n")
         notice.statusType = step.stage?.bounded(to: 256)
-        await surroundings.show(notice)
+        await context?.notice(notice)
+    }
+}
+
+extension JourneyStep {
+    /// What the step says while it waits.
+    fileprivate var pollingMessage: String? {
+        first { callback in
+            if case .pollingWait(_, let message?) = callback.content { message.bounded(to: 1024) } else { nil }
+        }
     }
 }
 

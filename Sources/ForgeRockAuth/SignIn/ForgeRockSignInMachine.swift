@@ -3,19 +3,11 @@ import HTTPRecovery
 
 /// A journey as a machine: its steps, and what leads from one to the next.
 struct ForgeRockSignInMachine: SignInMachine {
-    /// What the machine needs of the world.
-    struct Surroundings: Sendable {
-        var runtime: Runtime
-        var watch: SignInWatch
-        var callbacks: any CallbackResponder
-        var webAuthn: WebAuthnResponder
-        /// Shows a text of the server's to the person.
-        var show: @Sendable (Outcome) async -> Void
-    }
-
-    let surroundings: Surroundings
+    let callbacks: any CallbackResponder
+    let webAuthn: WebAuthnResponder
+    private(set) var context: SignInContext?
     /// What the journey is begun anew with; differs where it was resumed.
-    private let restart: JourneyStart
+    var restart: JourneyStart
     var journey: Journey
     var answers: JourneyAnswers
     var hasBegun = false
@@ -32,18 +24,27 @@ struct ForgeRockSignInMachine: SignInMachine {
     var isPrepared = false
     /// The factor that failed and that another step stands in for.
     var fellBack: AnswerKey?
+    /// Since when the server has been asked again and again; nil while it is not.
+    var pollingSince: Timestamp?
 
     init(
         journey: Journey,
         restart: JourneyStart,
         identifier: String?,
         password: Secret?,
-        surroundings: Surroundings
+        callbacks: any CallbackResponder,
+        webAuthn: WebAuthnResponder
     ) {
         self.journey = journey
         self.restart = restart
         self.answers = JourneyAnswers(identifier: identifier, password: password)
-        self.surroundings = surroundings
+        self.callbacks = callbacks
+        self.webAuthn = webAuthn
+    }
+
+    mutating func enter(_ context: SignInContext) {
+        self.context = context
+        journey = journey.within(context.operation)
     }
 
     var openingFactor: Factor? {
@@ -57,7 +58,7 @@ struct ForgeRockSignInMachine: SignInMachine {
         hasBegun = true
         if needsPause {
             needsPause = false
-            try await surroundings.watch.wait(.seconds(1), reason: .unavailable)
+            try await context?.wait(.seconds(1), reason: .unavailable)
         }
         answers.begin()
         step = nil

@@ -81,3 +81,15 @@ struct JourneyAnswers {
         }
     }
 }
+
+extension JourneyAnswers: RememberedFields {
+    init() { self.init(identifier: nil, password: nil) }
+
+    static var fields: [RememberedField<JourneyAnswers>] {
+        [
+            .init("identifier", \.identifier), .init("password", \.password), .init("others", \.others),
+            .init("used", \.used), .init("has_used_identifier", \.hasUsed.identifier),
+            .init("has_used_password", \.hasUsed.password),
+        ]
+    }
+}

@@ -40,7 +40,7 @@ struct JourneyQuestion {
     /// Where the password or the name that was given beforehand fits.
     var given: Given?
 
-    enum Given {
+    enum Given: String {
         case identifier
         case password
     }

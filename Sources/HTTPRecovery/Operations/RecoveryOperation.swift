@@ -2,7 +2,7 @@
 ///
 /// All of it has one number in the events, one end there, and one set of bounds. Its calls are those of a client that is
 /// ``RecoveringClient/within(_:)`` it; it pauses between them by ``pause(_:reason:)``. What is decided is decided by an
-/// ``OperationPlan``, which ``run(_:pausing:_:)`` carries out.
+/// ``OperationPlan``, which ``run(_:_:)`` carries out.
 ///
 /// ```swift
 /// try await client.operation(deadline: .seconds(60)) { operation in
@@ -129,18 +129,52 @@ public struct RecoveryOperation: Sendable {
     ///
     /// - Parameters:
     ///   - plan: What is done, and when.
-    ///   - pausing: Pauses, where more is to be done than ``pause(_:reason:)`` does, which it calls.
     ///   - perform: Performs a step, with calls within the operation that it is given.
     /// - Returns: What the plan came to.
     /// - Throws: What the plan fails with; what `perform` throws beside `RecoveryError`, which the plan is told;
     ///   `CancellationError` as soon as the task is cancelled.
     public func run<Plan: OperationPlan>(
         _ plan: Plan,
-        pausing: ((Duration, Outcome.Kind) async throws -> Void)? = nil,
         _ perform: (Plan.Step, RecoveryOperation) async throws -> Plan.Answer
     ) async throws -> Plan.Result {
         var plan = plan
         var event = OperationEvent<Plan.Answer>.begun
+        while true {
+            switch try await advance(&plan, after: event, perform) {
+            // What has come is handed out, whoever has gone meanwhile: it may be all that tells what the server has done.
+            case .finished(let result): return result
+            case .pausing(let delay, let reason):
+                do {
+                    try await pause(delay, reason: reason)
+                    event = .paused
+                } catch let error as RecoveryError {
+                    event = .notPaused(error)
+                }
+            }
+        }
+    }
+
+    /// Where a plan stops by itself.
+    package enum Stop<Result: Sendable>: Sendable {
+        /// At a pause.
+        case pausing(Duration, reason: Outcome.Kind)
+        /// At its end.
+        case finished(Result)
+    }
+
+    /// Carries out a plan up to its next pause, for whoever pauses by themselves: between two requests of a browser, say.
+    ///
+    /// - Parameters:
+    ///   - plan: What is done, and when.
+    ///   - event: What has happened before: that it begins, or that the pause is over.
+    ///   - perform: Performs a step, with calls within the operation that it is given.
+    /// - Throws: As ``run(_:_:)``.
+    package func advance<Plan: OperationPlan>(
+        _ plan: inout Plan,
+        after event: OperationEvent<Plan.Answer>,
+        _ perform: (Plan.Step, RecoveryOperation) async throws -> Plan.Answer
+    ) async throws -> Stop<Plan.Result> {
+        var event = event
         let (time, random) = (context.runtime.time, context.runtime.random)
         while true {
             switch plan.next(after: event, at: time.now, random: { random.unit() }) {
@@ -155,14 +189,8 @@ public struct RecoveryOperation: Sendable {
                 }
             case .pause(let delay, let reason):
                 try Task.checkCancellation()
-                do {
-                    if let pausing { try await pausing(delay, reason) } else { try await pause(delay, reason: reason) }
-                    event = .paused
-                } catch let error as RecoveryError {
-                    event = .notPaused(error)
-                }
-            // What has come is handed out, whoever has gone meanwhile: it may be all that tells what the server has done.
-            case .finish(let result): return result
+                return .pausing(delay, reason: reason)
+            case .finish(let result): return .finished(result)
             case .fail(let error):
                 try Task.checkCancellation()
                 throw error

@@ -33,6 +33,8 @@ public struct StopReason: Sendable, Hashable, RawRepresentable, CustomStringConv
     public static let accountLocked = StopReason(rawValue: "account_locked")
     /// The identity changed between two attempts.
     public static let identityChanged = StopReason(rawValue: "identity_changed")
+    /// Recovery from errors is switched off.
+    public static let recoveryOff = StopReason(rawValue: "recovery_off")
     /// The repair (a renewal, a sign-in) failed.
     public static let repairFailed = StopReason(rawValue: "repair_failed")
     /// Fresh credentials were refused again and again, so no more are asked for at present.

@@ -16,16 +16,43 @@ struct OktaPolling: OperationPlan {
     /// How many failures in a row are survived.
     private static let maxFailures = 5
 
-    private var state: OktaState
-    private let interval: Duration
-    private var shownNumber: String?
-    private var failures = 0
+    private(set) var state: OktaState
+    /// What the person confirms; nil if nobody is shown it.
+    private(set) var factor: Factor?
+    let interval: Duration
+    private(set) var shownNumber: String?
+    private(set) var failures = 0
+    private(set) var error: RecoveryError?
     private var step: Step?
-    private var error: RecoveryError?
 
-    init(_ state: OktaState, interval: Duration) {
+    init(_ state: OktaState, factor: Factor? = nil, interval: Duration) {
         self.state = state
+        self.factor = factor
         self.interval = interval
+    }
+
+    /// Takes up again what was written down, at a pause.
+    init(_ memory: Memory, at state: OktaState, interval: Duration) {
+        self.init(state, factor: memory.factor, interval: interval)
+        shownNumber = memory.shownNumber
+        failures = memory.failures
+        error = memory.error
+        step = memory.isReading ? state.transaction.stateToken.map { .read($0) } : state.poll.map { .poll($0) }
+    }
+
+    /// Whether the pause is one before the state is read.
+    var isReading: Bool {
+        if case .read = step { true } else { false }
+    }
+
+    /// What the person is shown while they answer on their phone.
+    var challenge: Challenge {
+        let setup: Secret? = if case .activating(let activating) = state { activating.setup } else { nil }
+        return Challenge(
+            factor: factor ?? Factor(key: .push, providerName: "push"),
+            number: shownNumber,
+            setup: setup
+        )
     }
 
     mutating func next(
@@ -97,28 +124,29 @@ extension OktaAPI {
     /// - Parameters:
     ///   - state: The state that waits.
     ///   - operation: What the polls belong to.
-    ///   - pausing: Pauses between two of them; nil leaves it to the operation.
     ///   - show: Told each state that brings a new number.
     func poll(
         _ state: OktaState,
         in operation: RecoveryOperation,
-        pausing: ((Duration, Outcome.Kind) async throws -> Void)? = nil,
         show: (OktaState) async -> Void
     ) async throws -> OktaState {
         let plan = OktaPolling(state, interval: configuration.pollInterval)
-        return try await operation.run(plan, pausing: pausing) { step, operation in
-            switch step {
-            case .show(let state):
-                await show(state)
-                return state
-            case .poll(let step):
-                guard let transaction = try await step.within(operation).perform(()) else {
-                    throw failure(.unreadable, in: nil)
-                }
-                return OktaState(transaction, api: self)
-            case .read(let token):
-                return try await within(operation).read(token).map { OktaState($0, api: self) }
+        return try await operation.run(plan) { step, operation in
+            if case .show(let state) = step { await show(state) }
+            return try await perform(step, in: operation)
+        }
+    }
+
+    /// Performs a step of asking how a factor stands.
+    func perform(_ step: OktaPolling.Step, in operation: RecoveryOperation) async throws -> OktaState? {
+        switch step {
+        case .show(let state): return state
+        case .poll(let step):
+            guard let transaction = try await step.within(operation).perform(()) else {
+                throw failure(.unreadable, in: nil)
             }
+            return OktaState(transaction, api: self)
+        case .read(let token): return try await within(operation).read(token).map { OktaState($0, api: self) }
         }
     }
 }

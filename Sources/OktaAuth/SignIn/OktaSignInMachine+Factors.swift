@@ -76,7 +76,7 @@ extension OktaSignInMachine {
     private func waitForNextCode() async throws {
         let now = api.client.runtime.time.wallTime.secondsSinceEpoch
         let left = Self.codeWindow - ((now % Self.codeWindow) + Self.codeWindow) % Self.codeWindow
-        try await watch.wait(.seconds(left), reason: .challengeIncorrect)
+        try await context?.wait(.seconds(left), reason: .challengeIncorrect)
     }
 
     /// Says what a factor wants that is being verified.
@@ -120,20 +120,27 @@ extension OktaSignInMachine {
             let unknown = failure(.unknown, [.newChallenge, .switchFactor])
             return .ask(Challenge(factor: factor, previousFailure: unknown.outcome))
         }
-        let (watch, responder) = (watch, responder)
-        let setup: Secret? = if case .activating(let activating) = waiting { activating.setup } else { nil }
-        func show(_ number: String?) async {
-            watch.emit(.challenge(kind: factor.key.rawValue, destination: factor.destination))
-            await responder.show(Challenge(factor: factor, number: number, setup: setup))
-        }
-        if waiting.transaction.factor?.number == nil { await show(nil) }
+        polling = OktaPolling(waiting, factor: factor, interval: api.configuration.pollInterval)
+        return try await askAfterPush(.begun)
+    }
+
+    mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> SignInStep<OktaSession> {
+        try await askAfterPush(bound.map { .notPaused($0) } ?? .paused)
+    }
+
+    /// Asks after the push as its plan says, up to the next pause.
+    private mutating func askAfterPush(
+        _ event: OperationEvent<OktaState?>
+    ) async throws -> SignInStep<OktaSession> {
+        guard var plan = polling, let context else { return try await resync() }
+        polling = nil
         do {
-            let next = try await api.poll(waiting, in: watch.operation) {
-                try await watch.wait($0, reason: $1)
-            } show: {
-                await show($0.transaction.factor?.number)
+            switch try await context.operation.advance(&plan, after: event, api.perform) {
+            case .finished(let next): return try await follow(next)
+            case .pausing(let duration, let reason):
+                polling = plan
+                return .pending(plan.challenge, SignInPause(duration, reason: reason))
             }
-            return try await follow(next)
         } catch let error as RecoveryError {
             note(error)
             throw error

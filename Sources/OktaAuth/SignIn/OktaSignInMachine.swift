@@ -10,11 +10,10 @@ struct OktaSignInMachine: SignInMachine {
         case recover(OktaFactorType?)
     }
 
-    let api: OktaAPI
-    let identifier: String
-    let responder: any ChallengeResponder
-    let watch: SignInWatch
-    private let goal: Goal
+    private(set) var api: OktaAPI
+    private(set) var context: SignInContext?
+    var identifier: String
+    var goal: Goal
 
     /// What ``begin()`` presents; forgotten once it was refused, learned once it was accepted.
     var password: Secret?
@@ -37,23 +36,29 @@ struct OktaSignInMachine: SignInMachine {
     /// How many session tokens were exchanged.
     var exchanges = 0
     /// A new password of which nobody knows whether the server has taken it.
-    private var doubtfulPassword: Secret?
-    private var unattended = 0
+    var doubtfulPassword: Secret?
+    var unattended = 0
+    /// How the push that was sent is asked after.
+    var polling: OktaPolling?
 
-    init(
-        api: OktaAPI,
-        goal: Goal,
-        identifier: String,
-        password: Secret?,
-        responder: any ChallengeResponder,
-        watch: SignInWatch
-    ) {
+    init(api: OktaAPI, goal: Goal, identifier: String, password: Secret?) {
         self.api = api
         self.goal = goal
         self.identifier = identifier
         self.password = password
-        self.responder = responder
-        self.watch = watch
+    }
+
+    mutating func enter(_ context: SignInContext) {
+        self.context = context
+        api = api.within(context.operation)
+        api.account = LockoutLedger.account(for: identifier)
+        // The steps of a state are those of the operation that it is left by.
+        state = state.map { OktaState($0.transaction, api: api) }
+    }
+
+    mutating func abandon() async throws {
+        guard let token = state?.transaction.stateToken else { return }
+        try await api.cancel(token)
     }
 
     var openingFactor: Factor? {

@@ -26,7 +26,8 @@ import Testing
             except: [
                 "HTTPRecovery/Pipeline/CallContext+Wait.swift": "the one wait, which the driver and operations call",
                 "HTTPRecovery/Time/TimeSource.swift": "the clock itself",
-                "AuthRecovery/Renewal/Renewal.swift": "the lease's heartbeat, and a store that is busy: no requests",
+                "AuthRecovery/Renewal/Renewal.swift": "a store that is busy: no requests",
+                "AuthRecovery/Tokens/TokenLease.swift": "a lease's heartbeat: no requests",
                 "AuthRecovery/Tokens/FileTokenStore.swift": "a file that another process has locked",
                 "AuthRecovery/Tokens/FileLease.swift": "a file that another process has locked",
                 "AuthRecovery/Tokens/TokenStore.swift": "looks at a store for changes, without a request",
@@ -41,6 +42,7 @@ import Testing
             except: [
                 "HTTPRecovery/Engine/CallDriver.swift": "the driver",
                 "HTTPRecovery/Operations/RecoveryOperation.swift": "between the calls of an operation",
+                "AuthRecovery/SignIn/SignInFlow+Responder.swift": "a pause of the sign-in's operation",
                 "AuthRecovery/Renewal/TokenManager.swift": "for a renewal that failed a moment ago, within the repair",
             ]
         )
@@ -78,9 +80,9 @@ import Testing
             "HTTPRecovery/Operations/RecoveryOperation.swift": "carries out plans",
             "HTTPRecovery/Guards/Redirects.swift": "each hop is another request, charged and recovered by the engine",
             "FacebookAuth/Facebook+Batch.swift": "each part of a batch is sent once",
-            "FacebookAuth/Facebook.swift": "a device login that ran out begins anew: another code for the person",
             "ForgeRockAuth/SignIn/ForgeRockSignInMachine+Steps.swift": "each step of a journey is another question",
-            "AuthRecovery/SignIn/SignInFlow.swift": "each move of a sign-in is another step",
+            "AuthRecovery/SignIn/SignInFlow+Responder.swift": "each answer of a person is another step",
+            "AuthRecovery/SignIn/SignInFlow+Moves.swift": "each move of a sign-in is another step",
             "ClerkAuth/SignOut/PendingSignOuts.swift": "each session is ended once",
             "AuthRecovery/OAuth/Server/OAuthServer+Discovery.swift": "each address is asked once",
             "AuthRecovery/Tokens/FileTokenStore.swift": "work on a file, no request",
@@ -97,7 +99,6 @@ import Testing
     private static func sendsInALoop(_ code: String) -> Bool {
         let senders = [
             ".send(", "next(request", "next(hop", "perform(", ".poll(", "attempt(", "api.end(", "run(in:",
-            "login.finish(",
             "await send()", "await end(",
         ]
         var depths: [Int] = []

@@ -24,7 +24,7 @@ final class Prompts: Sendable {
     }
 
     /// Asks a question; a password is not shown while it is typed.
-    func ask(_ challenge: Challenge) async throws -> ChallengeAnswer {
+    func ask(_ challenge: Challenge) async throws -> Challenge.Answer {
         switch takeWish() {
         case .resend where challenge.key.isSent: tell("A new one was sent\(Prompts.destination(challenge.factor)).")
         case .other(let factor) where factor.isSame(as: challenge.factor):
@@ -62,7 +62,7 @@ final class Prompts: Sendable {
         try await bounds.hold { [terminal] in try await terminal.ask(question, isHidden: isHidden) }
     }
 
-    private func another(than challenge: Challenge) -> ChallengeAnswer {
+    private func another(than challenge: Challenge) -> Challenge.Answer {
         wish.withLock { $0 = .other(challenge.factor) }
         return .useAnotherFactor
     }

@@ -11,7 +11,7 @@ struct Responder: ChallengeResponder {
     /// Tells the person something, also where they cannot be asked.
     var tell: @Sendable (ScreenText) -> Void = { _ in }
 
-    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer {
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         if challenge.key == .push { return try await answer(toPush: challenge) }
         if let answer = answers.take(challenge.key) { return .text(answer) }
         guard let terminal else {
@@ -48,7 +48,7 @@ struct Responder: ChallengeResponder {
     }
 
     /// A push is answered on the phone; what can be wished for here is another one, or another way.
-    private func answer(toPush challenge: Challenge) async throws -> ChallengeAnswer {
+    private func answer(toPush challenge: Challenge) async throws -> Challenge.Answer {
         while let wish = answers.take(.push) {
             switch wish.reveal() {
             case "resend": return .resend

@@ -73,7 +73,7 @@ struct FacebookProvider: AuthProvider {
 private struct DeviceInstructions: ChallengeResponder {
     let input: SignInInput
 
-    func answer(_ challenge: Challenge) async throws -> ChallengeAnswer { throw NoAnswer(challenge.key) }
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer { throw NoAnswer(challenge.key) }
 
     func show(_ challenge: Challenge) async {
         input.tell("To sign in, open \(challenge.factor.destination ?? "facebook.com/device")")

@@ -58,6 +58,11 @@ extension OAuthClient {
                 observer: call.observer
             )
         )
+        return answer(in: response)
+    }
+
+    /// What an accepted response says.
+    func answer(in response: Response) -> Answer {
         // Accepted answers have been read as a whole: one that is longer than is read for judging was not accepted.
         let bytes = Array(response.body.bytesInMemory ?? [])
         let clock = ServerClock(response.headerFields, receivedAt: client.runtime.time.wallTime)

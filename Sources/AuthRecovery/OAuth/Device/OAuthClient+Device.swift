@@ -48,33 +48,23 @@ extension OAuthClient {
         for device: DeviceAuthorization,
         observer: (@Sendable (RecoveryEvent) -> Void)? = nil
     ) async throws -> TokenAnswer {
-        let answer = try await client.operation(observer: observer) { operation in
-            try await operation.run(DevicePolling(device, orElse: Self.deviceCodeExpired)) { _, operation in
-                try await within(operation).poll(device)
-            }
+        let login = deviceSignIn()
+        return try await client.operation(observer: observer) { operation in
+            try await login.wait(for: device, in: operation)
         }
-        return try answer.tokens
     }
 
-    /// What a device flow comes to that has lasted too long.
-    private static var deviceCodeExpired: Outcome {
-        var outcome = Outcome(.flowExpired, processed: .no, remedies: [.restartFlow])
-        outcome.code = OAuthError.Word.expiredToken.rawValue
-        outcome.tokenAction = .clear
-        return outcome
-    }
-
-    private func poll(_ device: DeviceAuthorization) async throws -> Answer {
-        let grant = TokenGrant.deviceCode(device.deviceCode)
-        return try await perform(
-            Call(
-                endpoint: .token,
-                form: grant.form,
-                presents: grant.presents,
-                resend: grant.resend,
-                sendBy: SendBy(client.runtime.time.wallTime(at: device.expiresAt), orElse: Self.deviceCodeExpired),
-                classifier: OAuthEndpointClassifier(expects: .tokens, isPolling: true)
-            )
-        )
+    /// Sign-ins by device login, to be stepped, as by a web backend or a program with a window.
+    ///
+    /// - Parameters:
+    ///   - scope: What is asked for; nil for the server's default.
+    ///   - parameters: Further parameters of the request.
+    ///   - store: Where the tokens are kept, before the flow ends with them; nil leaves that to the caller.
+    public func deviceSignIn(
+        scope: String? = nil,
+        parameters: FormFields = FormFields(),
+        storingIn store: (any TokenStore)? = nil
+    ) -> OAuthDeviceSignIn {
+        OAuthDeviceSignIn(oauth: self, scope: scope, parameters: parameters, store: store)
     }
 }

@@ -1,13 +1,20 @@
-package import HTTPRecovery
+public import HTTPRecovery
 
-/// A sign-in as an operation: its calls and pauses have one number, and its waits are shown to the responder, one after
-/// the other and each only while it lasts.
-package struct SignInWatch: Sendable {
+/// What the steps of a sign-in are made with: the operation that its calls belong to, and how the person is told.
+public struct SignInContext: Sendable {
+    /// What the calls belong to: all of them and the pauses between them have one number.
+    public let operation: RecoveryOperation
+
+    private let end: TimeSource.Instant?
+    private let maxWait: Duration?
+    private let tell: @Sendable (Outcome) async -> Void
+    private let signals: AsyncStream<Signal>.Continuation?
+
     private enum Signal: Sendable {
         case wait(Outcome.Kind, Duration, Timestamp)
         case goesOn
 
-        /// What an event of the sign-in means for what is shown; nil where it changes nothing.
+        /// What an event of the sign-in means for what is shown; nil if it changes nothing.
         init?(_ event: RecoveryEvent.Kind) {
             switch event {
             case .wait(let reason, let duration, let until): self = .wait(reason, duration, until)
@@ -17,37 +24,40 @@ package struct SignInWatch: Sendable {
         }
     }
 
-    /// What the sign-in's calls belong to.
-    package let operation: RecoveryOperation
-
-    private let signals: AsyncStream<Signal>.Continuation
-    private let end: TimeSource.Instant?
-    private let maxWait: Duration?
-
-    /// Runs a sign-in, with its waits shown beside it.
+    /// Runs steps of a sign-in as an operation.
     ///
     /// - Parameters:
-    ///   - client: The client; calls are made by one that is within the watch's operation.
-    ///   - responder: Whom waits are shown.
+    ///   - client: The client; calls are made by one that is within the operation.
     ///   - options: The bounds for waits between two calls.
-    ///   - signIn: The sign-in.
-    package static func run<Session: Sendable>(
+    ///   - tell: Told what the person should know.
+    ///   - body: The steps.
+    static func run<Result: Sendable>(
         _ client: RecoveringClient,
-        showing responder: any ChallengeResponder,
         options: SignInOptions,
-        _ signIn: (SignInWatch) async throws -> Session
-    ) async throws -> Session {
+        telling tell: @escaping @Sendable (Outcome) async -> Void,
+        _ body: (SignInContext) async throws -> Result
+    ) async throws -> Result {
+        try await client.operation { operation in
+            try await body(SignInContext(operation, options, tell, nil))
+        }
+    }
+
+    /// The same, with the waits shown to the responder, one after the other and each only while it lasts.
+    static func run<Result: Sendable>(
+        _ client: RecoveringClient,
+        options: SignInOptions,
+        showing responder: any ChallengeResponder,
+        _ body: (SignInContext) async throws -> Result
+    ) async throws -> Result {
         let (stream, signals) = AsyncStream.makeStream(of: Signal.self)
         async let shown: Void = show(stream, to: responder)
-        let result: Result<Session, any Error>
+        let result: Swift.Result<Result, any Error>
         do {
             result = .success(
                 try await client.operation(observer: { event in
                     if let signal = Signal(event.kind) { signals.yield(signal) }
                 }) { operation in
-                    let end = options.deadline.map { operation.context.runtime.time.now.advanced(by: $0) }
-                    let watch = SignInWatch(operation: operation, signals: signals, end: end, maxWait: options.maxWait)
-                    return try await signIn(watch)
+                    try await body(SignInContext(operation, options, { await responder.notice($0) }, signals))
                 }
             )
         } catch {
@@ -58,23 +68,41 @@ package struct SignInWatch: Sendable {
         return try result.get()
     }
 
+    private init(
+        _ operation: RecoveryOperation,
+        _ options: SignInOptions,
+        _ tell: @escaping @Sendable (Outcome) async -> Void,
+        _ signals: AsyncStream<Signal>.Continuation?
+    ) {
+        self.operation = operation
+        self.tell = tell
+        self.signals = signals
+        end = options.deadline.map { operation.context.runtime.time.now.advanced(by: $0) }
+        maxWait = options.maxWait
+    }
+
+    /// Tells the person something: a text of the server's, why an answer was refused.
+    public func notice(_ outcome: Outcome) async {
+        await tell(outcome)
+    }
+
     /// Tells an event of the sign-in itself to those who watch the client.
-    package func emit(_ kind: RecoveryEvent.Kind) {
+    public func emit(_ kind: RecoveryEvent.Kind) {
         operation.emit(kind)
     }
 
-    /// Waits between two calls of the sign-in, as between two polls, visibly for those who watch and for the responder.
+    /// Waits between two calls of the sign-in, visibly for those who watch and for the responder.
     ///
     /// - Throws: `RecoveryError` of the kind `timed_out`, at once, for a wait that would be too long; `CancellationError`
     ///   as soon as the task is cancelled.
-    package func wait(_ delay: Duration, reason: Outcome.Kind) async throws {
+    public func wait(_ delay: Duration, reason: Outcome.Kind) async throws {
         guard delay > .zero else { return }
         try check(delay)
-        defer { signals.yield(.goesOn) }
+        defer { signals?.yield(.goesOn) }
         try await operation.pause(delay, reason: reason)
     }
 
-    /// What a person reads where a wait is not begun: nobody has failed to answer.
+    /// What a person reads if a wait is not begun: nobody has failed to answer.
     package static let tooLong = "The next step would have to be waited for longer than there is time."
 
     private func check(_ delay: Duration) throws {

@@ -1,17 +1,22 @@
 import AuthRecovery
 
 /// A sealing for tests, without a cipher: it writes key, place and a serial number in front of the reversed bytes.
-struct MarkingSealing: CredentialSealing {
-    var key = "k1"
+package struct MarkingSealing: CredentialSealing {
+    package var key: String
     /// What it throws instead of sealing and opening.
-    var failure: (any Error & Sendable)?
+    package var failure: (any Error & Sendable)?
 
-    func seal(_ plaintext: [UInt8], at place: String) throws -> [UInt8] {
+    package init(key: String = "k1", failure: (any Error & Sendable)? = nil) {
+        self.key = key
+        self.failure = failure
+    }
+
+    package func seal(_ plaintext: [UInt8], at place: String) throws -> [UInt8] {
         if let failure { throw failure }
         return Array("\(key)|\(place)|\(UInt64.random(in: 0...(.max)))|".utf8) + plaintext.reversed()
     }
 
-    func open(_ sealed: [UInt8], at place: String) throws -> [UInt8] {
+    package func open(_ sealed: [UInt8], at place: String) throws -> [UInt8] {
         if let failure { throw failure }
         let parts = sealed.split(separator: UInt8(ascii: "|"), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 4 else { throw SealingError(.malformed, "cut") }
@@ -22,6 +27,8 @@ struct MarkingSealing: CredentialSealing {
 }
 
 /// An error of a key service that says too much.
-struct TalkativeError: Error, CustomStringConvertible {
-    var description: String { "could not seal s3cret" }
+package struct TalkativeError: Error, CustomStringConvertible {
+    package init() {}
+
+    package var description: String { "could not seal s3cret" }
 }

@@ -2,12 +2,35 @@ import AuthRecovery
 import HTTPRecovery
 import HTTPTypes
 
-/// Begins device logins and sees them through.
-struct FacebookDeviceLoginRun: Sendable {
-    let api: GraphAPI
+/// Device logins at Facebook.
+struct FacebookDeviceSignIn: DeviceLoginServer {
+    var api: GraphAPI
+    var permissions: [String]
+
+    var wish: JSONValue {
+        get { permissions.memory }
+        set { permissions = [String](memory: newValue) ?? permissions }
+    }
+
+    var time: TimeSource { api.client.runtime.time }
+
+    var rules: DeviceLoginRules {
+        DeviceLoginRules(expired: Self.expired) { $0.subcode == "1349172" }
+    }
+
+    /// What a login comes to that has lasted too long.
+    private static var expired: Outcome {
+        var outcome = Outcome(.flowExpired, processed: .no, remedies: [.restartFlow])
+        outcome.tokenAction = .clear
+        return outcome
+    }
+
+    func within(_ operation: RecoveryOperation) -> FacebookDeviceSignIn {
+        FacebookDeviceSignIn(api: api.within(operation), permissions: permissions)
+    }
 
     /// Begins a login.
-    func begin(_ permissions: [String]) async throws -> FacebookDeviceLogin {
+    func begin() async throws -> DeviceAuthorization {
         guard let token = api.app.identification else { throw RecoveryError.missing("client_token") }
         var form = FormFields()
         form.add("access_token", secret: token)
@@ -23,31 +46,13 @@ struct FacebookDeviceLoginRun: Sendable {
                 presents: .client
             )
         )
-        let now = api.client.runtime.time.now
-        guard let device = FacebookDeviceLogin(try api.json(in: response), receivedAt: now) else {
+        guard let device = DeviceAuthorization(facebook: try api.json(in: response), receivedAt: time.now) else {
             throw api.failure(.unreadable, in: response)
         }
         return device
     }
 
-    /// Asks until the person has answered, and stores the token that comes of it.
-    ///
-    /// - Parameters:
-    ///   - device: The login.
-    ///   - operation: What the polls belong to.
-    ///   - pausing: Pauses between two of them; nil leaves it to the operation.
-    func finish(
-        _ device: FacebookDeviceLogin,
-        in operation: RecoveryOperation,
-        pausing: ((Duration, Outcome.Kind) async throws -> Void)? = nil
-    ) async throws -> FacebookSession {
-        let response = try await operation.run(FacebookDevicePolling(device), pausing: pausing) { _, operation in
-            try await FacebookDeviceLoginRun(api: api.within(operation)).poll(device)
-        }
-        return try await keep(response)
-    }
-
-    private func poll(_ device: FacebookDeviceLogin) async throws -> Response {
+    func poll(_ device: DeviceAuthorization) async throws -> Response {
         guard let token = api.app.identification else { throw RecoveryError.missing("client_token") }
         var form = FormFields()
         form.add("access_token", secret: token)
@@ -60,10 +65,7 @@ struct FacebookDeviceLoginRun: Sendable {
                 token: .none,
                 // The next question comes at its own time.
                 resend: .spending,
-                sendBy: SendBy(
-                    api.client.runtime.time.wallTime(at: device.expiresAt),
-                    orElse: FacebookDevicePolling.expired.outcome
-                ),
+                sendBy: SendBy(time.wallTime(at: device.expiresAt), orElse: Self.expired),
                 presents: .device,
                 purpose: .poll
             )
@@ -71,7 +73,7 @@ struct FacebookDeviceLoginRun: Sendable {
     }
 
     /// Stores the token before anyone uses it, even where the caller has lost patience; then reads whose it is.
-    private func keep(_ response: Response) async throws -> FacebookSession {
+    func finish(_ response: Response) async throws -> FacebookSession {
         let clock = ServerClock(response.headerFields, receivedAt: api.client.runtime.time.wallTime)
         guard let answer = TokenAnswer(try api.json(in: response), date: clock.now) else {
             throw api.failure(.unreadable, in: response)
@@ -91,6 +93,29 @@ struct FacebookDeviceLoginRun: Sendable {
             // The sign-in has succeeded all the same; who it is can be asked later.
         }
         return session
+    }
+}
+
+extension DeviceAuthorization {
+    /// Reads Facebook's answer; nil where one of the codes or the address is missing.
+    fileprivate init?(facebook json: JSONValue, receivedAt: TimeSource.Instant) {
+        guard let deviceCode = json["code"]?.codeText?.bounded(to: 1024),
+            let userCode = json["user_code"]?.codeText?.bounded(to: 64),
+            let uri = json["verification_uri"]?.string?.nonEmpty?.bounded(to: 2048)
+        else { return nil }
+        func span(_ value: JSONValue?) -> Duration? {
+            value?.looseNumber.map(\.seconds).flatMap { $0 > .zero ? $0 : nil }
+        }
+        let lifetime = min(span(json["expires_in"]) ?? .seconds(420), .seconds(86_400))
+        // One that leaves no time for a question is no interval.
+        let stated = span(json["interval"]).flatMap { $0 < lifetime ? $0 : nil }
+        self.init(
+            deviceCode: Secret(deviceCode),
+            userCode: userCode,
+            verificationURI: uri,
+            interval: min(max(stated ?? .seconds(5), .seconds(1)), .seconds(3600)),
+            expiresAt: receivedAt.advanced(by: lifetime)
+        )
     }
 }
 

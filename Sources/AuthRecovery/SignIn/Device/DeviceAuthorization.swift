@@ -1,6 +1,6 @@
 public import HTTPRecovery
 
-/// A device flow that has begun (RFC 8628 section 3.2): what the person has to do, and until when.
+/// A device login that has begun (RFC 8628 section 3.2): what the person has to do, and until when.
 public struct DeviceAuthorization: Sendable {
     /// What the client presents until the person has answered.
     public let deviceCode: Secret
@@ -14,6 +14,23 @@ public struct DeviceAuthorization: Sendable {
     public let interval: Duration
     /// When the flow is over, on the client's clock.
     public let expiresAt: TimeSource.Instant
+
+    /// Creates a flow of what a server has told.
+    package init(
+        deviceCode: Secret,
+        userCode: String,
+        verificationURI: String,
+        verificationURIComplete: String? = nil,
+        interval: Duration,
+        expiresAt: TimeSource.Instant
+    ) {
+        self.deviceCode = deviceCode
+        self.userCode = userCode
+        self.verificationURI = verificationURI
+        self.verificationURIComplete = verificationURIComplete
+        self.interval = interval
+        self.expiresAt = expiresAt
+    }
 
     /// Reads an answer.
     ///

@@ -1,0 +1,339 @@
+import HTTPRecovery
+
+/// How a step is taken: move by move, until something is wanted from outside.
+extension SignInFlow {
+    /// What is done next.
+    enum Move {
+        case input(SignInInput)
+        case call(Call)
+        case ask(Challenge)
+        case pick([Factor], SignInDetour?)
+        case unlock([Factor], RecoveryError)
+    }
+
+    /// A call of the machine.
+    enum Call {
+        case begin
+        /// After a step whose outcome is not known, with the error of it.
+        case resync(after: RecoveryError?)
+        case choose(Factor)
+        case submit(Secret, Challenge)
+        /// Another code, because the last one is of no use any more, or because the person wishes for one.
+        case resend(Challenge, isWish: Bool = false)
+        case replace(SignInDetour)
+        /// Whether somebody has answered elsewhere; not asked if the pause before was not made.
+        case poll(SignInWanted.Poll, unlessBoundBy: RecoveryError?)
+    }
+
+    mutating func advance(_ first: Move, _ context: SignInContext) async throws -> SignInStep<Session> {
+        machine.enter(context)
+        var move = first
+        while true {
+            try Task.checkCancellation()
+            if move.isCounted { try progress.countMove() }
+            switch move {
+            case .input(let input):
+                guard let next = try self.move(for: input, context) else { return try presented(context) }
+                move = next
+            case .ask(let question):
+                wanted = .answer(question)
+                context.emit(question)
+                return .ask(question)
+            case .pick(let factors, let detour):
+                guard let next = try pick(among: factors, detour, context) else { return try presented(context) }
+                move = next
+            case .unlock(let ways, let refusal):
+                wanted = .unlocking(ways, refusal)
+                return .choose(ways)
+            case .call(let call):
+                let origin = origin(of: call)
+                if case .begin = call { wanted = .beginning }
+                let step: SignInStep<Session>
+                do {
+                    step = try await perform(call)
+                } catch let refusal as RecoveryError {
+                    // A code that was wished for and not sent changes nothing about what is asked.
+                    if !origin.isWish { occasion = refusal.outcome }
+                    move = try await react(to: refusal, of: origin, context)
+                    continue
+                }
+                let accepted: Challenge? = if case .submit(_, let challenge) = call { challenge } else { nil }
+                if accepted != nil { occasion = cause }
+                switch step {
+                case .finished:
+                    wanted = .nothing
+                    return step
+                case .ask(let question): move = .ask(await explained(question, origin, context))
+                case .choose(let factors): move = .pick(factors, origin.detour)
+                case .pending(let challenge, let pause):
+                    if let accepted { try progress.countAcceptance(of: accepted.factor) }
+                    return wait(for: challenge, pause, origin, context)
+                }
+                if let accepted { try progress.countAcceptance(of: accepted.factor) }
+            }
+        }
+    }
+
+    /// Why something is asked if nothing has gone wrong.
+    private static var usual: Outcome { Outcome(.challengeRequired) }
+
+    /// How long somebody who could go on without it waits for another code.
+    private static var patience: Duration { .seconds(5) }
+
+    private mutating func perform(_ call: Call) async throws -> SignInStep<Session> {
+        switch call {
+        case .begin: try await machine.begin()
+        case .resync: try await machine.resync()
+        case .choose(let factor): try await machine.choose(factor)
+        case .submit(let answer, let challenge): try await machine.submit(answer, to: challenge)
+        // Meanwhile the code that was sent before may arrive: then nobody wants to sit out a limit on new ones.
+        case .resend(let challenge, isWish: true) where challenge.key.isSent:
+            try await machine.resend(challenge.factor, waitingAtMost: Self.patience)
+        case .resend(let challenge, _): try await machine.resend(challenge.factor, waitingAtMost: nil)
+        case .replace(let detour): try await machine.replace(detour.question.factor, after: detour.refusal)
+        case .poll(_, let bound): try await machine.poll(unlessBoundBy: bound)
+        }
+    }
+
+    /// What a call is about: the question that it answers, and the one whose factor it tries.
+    private func origin(of call: Call) -> SignInOrigin {
+        switch call {
+        case .begin:
+            let opening = machine.openingFactor.map { progress.numbered(Challenge(factor: $0)) }
+            return SignInOrigin(answered: opening, tried: opening)
+        case .submit(_, let challenge): return SignInOrigin(answered: challenge, tried: challenge)
+        // Of these, the person answers on another device.
+        case .choose(let factor) where factor.key == .push:
+            return SignInOrigin(answered: progress.numbered(Challenge(factor: factor)), tried: Challenge(factor: factor))
+        case .resend(let challenge, let isWish):
+            let answered = challenge.key == .push ? challenge : nil
+            return SignInOrigin(answered: answered, tried: challenge, resent: challenge, isWish: isWish)
+        case .choose(let factor): return SignInOrigin(tried: Challenge(factor: factor))
+        case .resync(let doubt): return SignInOrigin(doubt: doubt)
+        case .replace(let detour): return SignInOrigin(detour: detour)
+        case .poll(let poll, _): return poll.origin
+        }
+    }
+
+    // MARK: What is wanted from outside
+
+    /// What an input leads to; nil if it comes too early, so that nothing changes.
+    private mutating func move(for input: SignInInput, _ context: SignInContext) throws -> Move? {
+        switch (input, wanted) {
+        case (.begin, .beginning), (.resync, .beginning): return .call(.begin)
+        case (_, .nothing): break
+        case (.resync, _): return .call(.resync(after: nil))
+        case (.answer(let answer), .answer(let question)): return .call(Self.call(answer, question))
+        case (.choose(let factor), .choice(let factors, let detour)):
+            return try choose(factor, among: factors, detour, context)
+        case (.choose(let factor), .unlocking(let ways, let refusal)):
+            guard let factor, ways.contains(factor) else { throw refusal }
+            progress.countRestart()
+            return .call(.choose(factor))
+        case (.answer(.resend), .poll(let poll)): return .call(.resend(poll.challenge, isWish: true))
+        case (.answer(.useAnotherFactor), .poll(let poll)):
+            return .call(.replace(SignInDetour(question: poll.challenge)))
+        case (.poll, .poll(let poll)):
+            return isEarly(for: input, at: context.wallTime) ? nil : .call(.poll(poll, unlessBoundBy: nil))
+        default: break
+        }
+        throw InputNotWanted()
+    }
+
+    static func call(_ answer: Challenge.Answer, _ question: Challenge) -> Call {
+        switch answer {
+        case .text(let text): .submit(text, question)
+        case .resend: .resend(question, isWish: true)
+        case .useAnotherFactor: .replace(SignInDetour(question: question))
+        }
+    }
+
+    private func presented(_ context: SignInContext) throws -> SignInStep<Session> {
+        guard let step = present(at: context.wallTime) else { throw InputNotWanted() }
+        return step
+    }
+
+    /// What is wanted now, once more; nil before the beginning and after the end.
+    func present(at now: Timestamp) -> SignInStep<Session>? {
+        switch wanted {
+        case .answer(let question): .ask(question)
+        case .choice(let factors, _), .unlocking(let factors, _): .choose(factors)
+        case .poll(let poll):
+            .pending(poll.challenge, SignInPause(poll.opensAt.elapsed(since: now), reason: poll.pause.reason))
+        case .beginning, .nothing: nil
+        }
+    }
+
+    /// Whether the input asks too early whether somebody has answered elsewhere.
+    func isEarly(for input: SignInInput, at now: Timestamp) -> Bool {
+        if case (.poll, .poll(let poll)) = (input, wanted) { poll.opensAt > now } else { false }
+    }
+
+    /// Whether nothing leads on any more.
+    var isOver: Bool {
+        if case .nothing = wanted { true } else { false }
+    }
+
+    private mutating func wait(
+        for challenge: Challenge,
+        _ pause: SignInPause,
+        _ origin: SignInOrigin,
+        _ context: SignInContext
+    ) -> SignInStep<Session> {
+        let isShown = if case .poll(let before) = wanted { before.challenge == challenge } else { false }
+        if !isShown { context.emit(challenge) }
+        let opensAt = context.wallTime.advanced(by: pause.duration)
+        let poll = SignInWanted.Poll(
+            challenge: challenge,
+            isShown: isShown,
+            pause: pause,
+            opensAt: opensAt,
+            origin: origin
+        )
+        wanted = .poll(poll)
+        return .pending(challenge, pause)
+    }
+
+    /// The question that follows a call, after the person was told why it is asked.
+    private func explained(
+        _ question: Challenge,
+        _ origin: SignInOrigin,
+        _ context: SignInContext
+    ) async -> Challenge {
+        var question = progress.numbered(question)
+        // A new code, the same question.
+        if let before = origin.resent { question.previousFailure = before.previousFailure }
+        // Of a refusal they were told when it came.
+        if question.occasion != Self.usual {
+            if question.round == 1 { await context.notice(question.occasion) }
+        } else {
+            question.occasion = question.previousFailure ?? occasion
+        }
+        return question
+    }
+
+    // MARK: Refusals
+
+    /// What follows a refusal.
+    private mutating func react(
+        to refusal: RecoveryError,
+        of origin: SignInOrigin,
+        _ context: SignInContext
+    ) async throws -> Move {
+        // That was no word of the server's: somebody else has signed in on this machine meanwhile.
+        if refusal.reason == .identityChanged { throw refusal }
+        // If the server does not tell, the step stays in doubt.
+        if let doubt = origin.doubt, refusal.tellsNothing { throw doubt }
+        if origin.isWish, let challenge = origin.resent, refusal.isOfTooManyCodes {
+            await context.notice(refusal.outcome)
+            return .ask(challenge)
+        }
+        let reaction = SignInRules.reaction(
+            to: refusal.outcome,
+            of: origin.answered,
+            restarts: progress.restarts,
+            options: options
+        )
+        var move: Move?
+        switch reaction {
+        case .fail:
+            break
+        case .askAgain:
+            move = origin.answered.map { .ask(progress.again($0, after: refusal.outcome)) }
+        case .newChallenge:
+            move = origin.answered.map { .call(.resend(progress.again($0, after: refusal.outcome))) }
+        case .switchFactor(let keys):
+            if let tried = origin.tried {
+                progress.discard(tried.factor)
+                move = .call(.replace(SignInDetour(question: tried, keys: keys, refusal: refusal)))
+            }
+        case .resync:
+            // The caller's bounds leave no time to read either.
+            if refusal.isOfNoAnswer, refusal.isBounded { break }
+            progress.countRestart()
+            move = .call(.resync(after: refusal.isOfNoAnswer ? refusal : nil))
+        case .restart:
+            progress.countRestart()
+            move = .call(.begin)
+        case .unlock:
+            let ways = machine.unlockFactors
+            if !ways.isEmpty { move = .unlock(ways, refusal) }
+        }
+        guard let move else { throw refusal }
+        // The person is told why before they are asked what to do about it.
+        await context.notice(refusal.outcome)
+        return move
+    }
+
+    // MARK: Choices
+
+    /// Decides between the factors that the server offers; nil if it is for the person to decide.
+    private mutating func pick(
+        among offered: [Factor],
+        _ detour: SignInDetour?,
+        _ context: SignInContext
+    ) throws -> Move? {
+        var factors = progress.usable(offered)
+        if let detour {
+            factors.removeAll { $0.isSame(as: detour.question.factor) }
+            if let keys = detour.keys { factors.removeAll { !keys.contains($0.key) } }
+            if factors.isEmpty {
+                // Nothing can stand in: then the refusal stands, or the person is asked for the same again.
+                if let refusal = detour.refusal { throw refusal }
+                return .ask(detour.question)
+            }
+        } else if factors.isEmpty {
+            factors = offered
+        }
+        // Who has chosen is not asked again because the flow had to begin again; but a wish is a new choice.
+        let isWish = detour.map { $0.refusal == nil } ?? false
+        if !isWish, let before = progress.standingChoice(among: factors) {
+            return chosen(before, detour, context)
+        }
+        guard factors.count > 1 else { return try choose(factors.first, among: factors, detour, context) }
+        wanted = .choice(factors, detour)
+        return nil
+    }
+
+    private mutating func choose(
+        _ factor: Factor?,
+        among factors: [Factor],
+        _ detour: SignInDetour?,
+        _ context: SignInContext
+    ) throws -> Move {
+        if let factor, factors.contains(factor) { return chosen(factor, detour, context) }
+        guard let best = SignInRules.best(of: factors, by: detour?.keys ?? options.preference) else {
+            throw RecoveryError(outcome: Outcome(.factorUnavailable), reason: .notRecoverable)
+        }
+        return chosen(best, detour, context)
+    }
+
+    private mutating func chosen(_ factor: Factor, _ detour: SignInDetour?, _ context: SignInContext) -> Move {
+        progress.choose(factor, insteadOf: detour?.question.factor)
+        if let detour, detour.refusal != nil {
+            context.emit(.fallback(from: detour.question.key.rawValue, to: factor.key.rawValue))
+        }
+        return .call(.choose(factor))
+    }
+}
+
+extension SignInFlow.Move {
+    /// Whether it is one more move of those that a sign-in may take; how often is polled, the server bounds.
+    fileprivate var isCounted: Bool {
+        switch self {
+        case .input, .unlock, .call(.poll): false
+        default: true
+        }
+    }
+}
+
+extension SignInContext {
+    fileprivate var wallTime: Timestamp { operation.context.runtime.time.wallTime }
+
+    /// Tells that somebody is asked.
+    fileprivate func emit(_ question: Challenge) {
+        // A question may be about the person, and is no address: it is for them alone.
+        let destination = question.key == .securityAnswer ? nil : question.factor.destination
+        emit(.challenge(kind: question.key.rawValue, destination: destination))
+    }
+}

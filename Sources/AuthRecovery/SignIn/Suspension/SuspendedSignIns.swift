@@ -1,0 +1,234 @@
+public import HTTPRecovery
+
+/// Keeps sign-ins between the requests of a web backend, whose user's next answer comes in another request, perhaps at
+/// another machine.
+///
+/// ```swift
+/// let signIns = SuspendedSignIns(client, sealing: try AESGCMSealing(key: key))
+/// // The request that begins:
+/// let turn = try await signIns.begin(clerk.signInFlow(.identifier(name, password: password)))
+/// // Each that answers, with the ticket of the turn before, on any instance behind the same store:
+/// let next = try await signIns.step(ticket, .answer(.text(code)), at: clerk)
+/// ```
+///
+/// All that a sign-in has to know is sealed and kept in the client's `RecoveryStore`; the browser gets a short ticket. It
+/// says nothing, but whoever holds it can go on with the sign-in: it belongs into a cookie that scripts cannot read.
+///
+/// A step is taken once, whoever asks for it: a ticket that was used leads to what is wanted now, without a request, and
+/// while another request takes the step, it is refused with the kind `state_conflict` and the time after which to try
+/// again. Where an instance has died within a step, nobody knows what became of it: nothing is sent again, but where the
+/// sign-in stands is read at the server. That needs a store which answers: while it does not, the kind is `unavailable`.
+///
+/// A sign-in that nobody goes on with has an end, after which its tickets are refused with the kind `flow_expired`.
+public struct SuspendedSignIns: Sendable {
+    private let client: RecoveringClient
+    private let sealing: any CredentialSealing
+    private let lifetime: Duration
+
+    /// How long a step belongs to the request that takes it, without a sign of life.
+    private static let lease: Duration = .seconds(30)
+
+    /// Keeps sign-ins in a client's state.
+    ///
+    /// - Parameters:
+    ///   - client: Its store keeps them; all instances have to share it.
+    ///   - sealing: Seals them; all instances have to have the key.
+    ///   - lifetime: How long somebody has for their next answer. Default: 10 min.
+    public init(_ client: RecoveringClient, sealing: any CredentialSealing, lifetime: Duration = .seconds(600)) {
+        self.client = client
+        self.sealing = sealing
+        self.lifetime = max(lifetime, .seconds(1))
+    }
+
+    /// Begins a sign-in, and keeps it.
+    ///
+    /// - Parameter flow: The sign-in, before its first step.
+    /// - Returns: What is wanted, with the ticket for the next step.
+    /// - Throws: As ``SignInFlow/step(_:)``; ``SealingError``, and `StoreError` if it could not be kept.
+    public func begin<Session>(_ flow: SignInFlow<Session>) async throws -> SignInTurn<Session> {
+        var flow = flow
+        var turn = try await flow.step(.begin)
+        if case .finished = turn.step { return turn }
+        let id = SignInTicket.ID(client.runtime.random)
+        let entry = SuspendedSignIn(.open, step: 1, endsAt: end)
+        guard try await replace(nil, at: id, with: entry, try content(flow, turn.notices, id)) != nil else {
+            throw SuspendedSignIn.unavailable
+        }
+        turn.ticket = SignInTicket(id: id, step: 1).text
+        return turn
+    }
+
+    /// Goes on with a sign-in.
+    ///
+    /// - Parameters:
+    ///   - ticket: The ticket of the turn before.
+    ///   - input: What the person has answered.
+    ///   - provider: The provider that it was begun at, as it is set up on this instance.
+    /// - Returns: What is wanted next, with a new ticket; the session, without one.
+    /// - Throws: As ``SignInFlow/step(_:)``; `RecoveryError` of the kind `flow_expired` if the sign-in is over, or never
+    ///   was, `already_signed_in` if it has led to a session, `state_conflict` while another request takes the step,
+    ///   `unavailable` while the store does not answer. ``SealingError``.
+    public func step<Provider: SignInProvider>(
+        _ ticket: Secret,
+        _ input: SignInInput,
+        at provider: Provider
+    ) async throws -> SignInTurn<Provider.Session> {
+        try await holding(ticket) { ticket, lease in
+            let (record, entry, sealed) = try await read(ticket.id)
+            var (flow, notices): (SignInFlow<Provider.Session>, [Outcome]) = try open(sealed, ticket.id, provider)
+            let isOld = ticket.step < entry.step
+            if isOld || (entry.state == .open && flow.isEarly(for: input, at: client.runtime.time.wallTime)) {
+                guard let step = flow.present(at: client.runtime.time.wallTime) else { throw SuspendedSignIn.over }
+                let ticket = SignInTicket(id: ticket.id, step: entry.step)
+                return SignInTurn(step, notices: notices, ticket: ticket.text)
+            }
+            guard ticket.step == entry.step else { throw SuspendedSignIn.over }
+            // Who has taken the step before has died within it.
+            let input = entry.state == .taken ? .resync : input
+            let taken = SuspendedSignIn(.taken, step: entry.step, endsAt: end)
+            let version = try await replace(record.version, at: ticket.id, with: taken, sealed)
+            guard let version else { throw SuspendedSignIn.busy }
+            return try await take(input, of: &flow, from: entry, version, ticket, lease)
+        }
+    }
+
+    /// Ends a sign-in that nobody goes on with: here, and at the server if it knows such an end.
+    ///
+    /// One that is over is left alone.
+    ///
+    /// - Throws: `RecoveryError` if the server could not be told; it is over here all the same.
+    public func abandon<Provider: SignInProvider>(_ ticket: Secret, at provider: Provider) async throws {
+        try await holding(ticket) { ticket, _ in
+            guard let (record, entry, sealed) = try? await read(ticket.id) else { return }
+            let over = SuspendedSignIn(.over, step: entry.step, endsAt: entry.endsAt)
+            guard try await replace(record.version, at: ticket.id, with: over, []) != nil else {
+                throw SuspendedSignIn.busy
+            }
+            var (flow, _): (SignInFlow<Provider.Session>, [Outcome]) = try open(sealed, ticket.id, provider)
+            try await flow.abandon()
+        }
+    }
+
+    // MARK: A step
+
+    /// Takes a step that is this request's alone, and keeps what comes of it.
+    private func take<Session>(
+        _ input: SignInInput,
+        of flow: inout SignInFlow<Session>,
+        from entry: SuspendedSignIn,
+        _ version: UInt64,
+        _ ticket: SignInTicket,
+        _ lease: any TokenLease
+    ) async throws -> SignInTurn<Session> {
+        var turn: SignInTurn<Session>
+        do {
+            turn = try await lease.kept(for: Self.lease, client.runtime.time) { try await flow.step(input) }
+        } catch {
+            // A step that was broken off is read at the server by the next request; one that was never taken can be taken
+            // again.
+            var next = SuspendedSignIn(.over, step: entry.step, endsAt: end)
+            if !flow.isOver { next.state = error is CancellationError ? .taken : entry.state }
+            let content = next.state == .over ? [] : try content(flow, [], ticket.id)
+            // Written also by a task that is cancelled.
+            _ = try? await replace(version, at: ticket.id, with: next, content)
+            throw error
+        }
+        if case .finished = turn.step {
+            // The session exists, whatever the store says.
+            let finished = SuspendedSignIn(.finished, step: entry.step, endsAt: end)
+            _ = try? await replace(version, at: ticket.id, with: finished, [])
+            return turn
+        }
+        let next = SuspendedSignIn(.open, step: entry.step + 1, endsAt: end)
+        guard try await replace(version, at: ticket.id, with: next, try content(flow, turn.notices, ticket.id)) != nil
+        else { throw SuspendedSignIn.busy }
+        turn.ticket = SignInTicket(id: ticket.id, step: next.step).text
+        return turn
+    }
+
+    /// Works on a sign-in that no other request works on.
+    private func holding<Result: Sendable>(
+        _ ticket: Secret,
+        _ body: (SignInTicket, any TokenLease) async throws -> Result
+    ) async throws -> Result {
+        guard let ticket = SignInTicket(ticket) else { throw SuspendedSignIn.over }
+        let state = client.runtime.state
+        guard let lease = await state.acquireLease("lease:\(ticket.id.key)", for: Self.lease) else {
+            try Task.checkCancellation()
+            throw SuspendedSignIn.busy
+        }
+        let held = StateLease(state: state, lease: lease)
+        do {
+            let result = try await body(ticket, held)
+            await held.release()
+            return result
+        } catch {
+            await held.release()
+            throw error
+        }
+    }
+
+    // MARK: The store
+
+    private var end: Timestamp { client.runtime.time.wallTime.advanced(by: lifetime) }
+
+    private func content<Session>(
+        _ flow: SignInFlow<Session>,
+        _ notices: [Outcome],
+        _ id: SignInTicket.ID
+    ) throws -> [UInt8] {
+        let memory = SuspendedSignIn.Content(flow: flow.memory, options: flow.options, notices: notices).memory
+        return try sealing.seal(Array(memory.description.utf8), at: id.key)
+    }
+
+    private func open<Provider: SignInProvider>(
+        _ sealed: [UInt8],
+        _ id: SignInTicket.ID,
+        _ provider: Provider
+    ) throws -> (SignInFlow<Provider.Session>, [Outcome]) {
+        let opened = try sealing.open(sealed, at: id.key)
+        guard let content = (try? JSONValue(parsing: opened)).flatMap({ SuspendedSignIn.Content(memory: $0) }),
+            let flow = SignInFlow(
+                memory: content.flow,
+                client: provider.client,
+                options: content.options,
+                machine: provider.signInMachine
+            )
+        else {
+            // Of another provider, or of another version.
+            throw SuspendedSignIn.over
+        }
+        return (flow, content.notices)
+    }
+
+    /// The sign-in, if it can be gone on with.
+    private func read(
+        _ id: SignInTicket.ID
+    ) async throws -> (record: StoredRecord, entry: SuspendedSignIn, sealed: [UInt8]) {
+        let record = try await client.runtime.state.record(id.key)
+        guard let record, let (entry, sealed) = SuspendedSignIn.read(record.bytes),
+            entry.endsAt > client.runtime.time.wallTime
+        else { throw SuspendedSignIn.over }
+        switch entry.state {
+        case .open, .taken: return (record, entry, sealed)
+        case .finished: throw SuspendedSignIn.finished
+        case .over: throw SuspendedSignIn.over
+        }
+    }
+
+    /// Keeps a sign-in; nil if another request has changed it.
+    private func replace(
+        _ version: UInt64?,
+        at id: SignInTicket.ID,
+        with entry: SuspendedSignIn,
+        _ sealed: [UInt8]
+    ) async throws -> UInt64? {
+        let state = client.runtime.state
+        guard let stored = try await state.replaceRecord(id.key, version: version, with: entry.bytes(sealed)) else {
+            return nil
+        }
+        // What this process alone knows keeps no other from taking the same step.
+        guard state.isLocal || !stored.isUnconfirmed else { throw SuspendedSignIn.unavailable }
+        return stored.version
+    }
+}

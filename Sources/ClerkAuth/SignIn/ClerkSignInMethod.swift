@@ -1,0 +1,27 @@
+public import AuthRecovery
+import HTTPRecovery
+
+/// What a sign-in at Clerk begins with, and where it is to lead.
+@nonexhaustive public enum ClerkSignInMethod: Sendable, Hashable {
+    /// A name (e-mail address, phone number or user name), perhaps with a password; without one the person chooses among
+    /// what the server offers.
+    case identifier(String, password: Secret? = nil)
+    /// A name whose password is to be replaced, by way of a code; the other sessions of the person may end with it.
+    case newPassword(identifier: String, endsOtherSessions: Bool = true)
+    /// The ticket of an invitation, or of a sign-in token that a backend has made. It is presented once.
+    case ticket(Secret)
+    /// What the link of an e-mail has led to. It is presented once.
+    case link(ClerkEmailLink, ledTo: Secret)
+    /// Any passkey that the authenticator finds.
+    case passkey
+    /// The proof of somebody who has proved themselves in a sign-up and has an account already.
+    case transfer
+
+    /// Whose account it is, as far as is known beforehand.
+    var identifier: String? {
+        switch self {
+        case .identifier(let name, _), .newPassword(let name, _): name
+        case .ticket, .link, .passkey, .transfer: nil
+        }
+    }
+}
