@@ -16,16 +16,23 @@ extension RedisStore {
     /// Stores a record, if the server still holds the version.
     ///
     /// The version begins with the server's time in microseconds: it grows even when the server has lost its data, as
-    /// long as its clock does not go back. A record does not expire. Where the answer is lost the record may have been
+    /// long as its clock does not go back. A record without a lifetime does not expire. Where the answer is lost the record may have been
     /// stored; the next read tells.
     ///
     /// - Throws: `StoreError`, also when the record is larger than ``maxRecordBytes``.
-    public func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> StoredRecord? {
+    public func replaceRecord(
+        _ key: String,
+        version: UInt64?,
+        with bytes: [UInt8],
+        lasting lifetime: Duration?,
+        at now: Timestamp
+    ) async throws -> StoredRecord? {
         guard bytes.count <= Self.maxRecordBytes else {
             throw StoreError("the record is larger than \(Self.maxRecordBytes) bytes; keep less in it")
         }
         let expected = version.map(Digits.text) ?? []
-        let reply = try await run(Scripts.replaceRecord, on: [keys.record(key)], expected, bytes)
+        let span = lifetime.map { Digits.text($0) } ?? []
+        let reply = try await run(Scripts.replaceRecord, on: [keys.record(key)], expected, bytes, span)
         if reply == .null { return nil }
         return StoredRecord(bytes: bytes, version: try reply.number())
     }

@@ -37,7 +37,12 @@ enum SQLiteSchema {
             version INTEGER NOT NULL, content BLOB NOT NULL,
             UNIQUE (namespace, key)
         );
+        """,
+        // Microseconds since the epoch; null for good.
         """
+        ALTER TABLE record ADD COLUMN ends_at INTEGER;
+        CREATE INDEX record_end ON record (namespace, ends_at) WHERE ends_at IS NOT NULL;
+        """,
     ]
 
     /// Makes what is missing, in one transaction: of several processes that begin at once, one does it.

@@ -18,7 +18,15 @@ extension SQLiteStore {
     ///
     /// The version begins with the time in microseconds: it grows even when the file was deleted, as long as the clock
     /// does not go back at the same time.
-    public func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> StoredRecord? {
+    ///
+    /// A record whose time is over is dropped when the next one that does not last is stored.
+    public func replaceRecord(
+        _ key: String,
+        version: UInt64?,
+        with bytes: [UInt8],
+        lasting lifetime: Duration?,
+        at now: Timestamp
+    ) async throws -> StoredRecord? {
         // To the disk: a refresh token that was replaced at the server cannot be had again.
         try await connection.write(.power) { [self] db in
             let present = try record(key, in: db)
@@ -28,9 +36,16 @@ extension SQLiteStore {
             let next = StoredRecord(bytes: bytes, version: UInt64(number))
             let statement =
                 present == nil
-                ? "INSERT INTO record (version, content, namespace, key) VALUES (?, ?, ?, ?)"
-                : "UPDATE record SET version = ?, content = ? WHERE namespace = ? AND key = ?"
-            try db.execute(sql: statement, arguments: [number, data(bytes), data(namespace), data(key)])
+                ? "INSERT INTO record (version, content, ends_at, namespace, key) VALUES (?, ?, ?, ?, ?)"
+                : "UPDATE record SET version = ?, content = ?, ends_at = ? WHERE namespace = ? AND key = ?"
+            let end = lifetime.map { now.advanced(by: $0).sinceEpoch.microseconds }
+            try db.execute(sql: statement, arguments: [number, data(bytes), end, data(namespace), data(key)])
+            if lifetime != nil {
+                try db.execute(
+                    sql: "DELETE FROM record WHERE namespace = ? AND ends_at <= ?",
+                    arguments: [data(namespace), now.sinceEpoch.microseconds]
+                )
+            }
             return next
         }
     }

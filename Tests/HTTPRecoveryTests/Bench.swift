@@ -90,7 +90,13 @@ struct SharedMemory: RecoveryStore {
         await memory.settle(entry, at: now)
     }
     func record(_ key: String) async throws -> StoredRecord? { await memory.record(key) }
-    func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> StoredRecord? {
-        await memory.replaceRecord(key, version: version, with: bytes)
+    func replaceRecord(
+        _ key: String,
+        version: UInt64?,
+        with bytes: [UInt8],
+        lasting lifetime: Duration?,
+        at now: Timestamp
+    ) async throws -> StoredRecord? {
+        await memory.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now)
     }
 }

@@ -24,6 +24,12 @@ public final class InMemoryRecoveryStore: RecoveryStore {
         var fence: UInt64 = 0
         var budgets: [String: BudgetState] = [:]
         var records: [String: StoredRecord] = [:]
+        /// When nobody needs a record any more, for those that are not kept for good.
+        var ends: [String: Timestamp] = [:]
+        /// When the next of them is looked for.
+        var nextEnd: Timestamp?
+        /// The highest version of those that were dropped.
+        var droppedVersion: UInt64 = 0
     }
 
     let state = Locked(State())
@@ -44,6 +50,9 @@ public final class InMemoryRecoveryStore: RecoveryStore {
 
     /// Yes.
     public var isLocal: Bool { true }
+
+    /// All records, by their keys.
+    package var records: [String: StoredRecord] { state.withLock { $0.records } }
 
     /// Whether any gate is remembered.
     public var mayHoldGates: Bool {
@@ -137,11 +146,19 @@ public final class InMemoryRecoveryStore: RecoveryStore {
     }
 
     /// Stores a record, if the store still holds the version.
-    public func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async -> StoredRecord? {
+    public func replaceRecord(
+        _ key: String,
+        version: UInt64?,
+        with bytes: [UInt8],
+        lasting lifetime: Duration? = nil,
+        at now: Timestamp = Timestamp(secondsSinceEpoch: 0)
+    ) async -> StoredRecord? {
         state.withLock { state in
             guard state.records[key]?.version == version else { return nil }
-            let record = StoredRecord(bytes: bytes, version: (version ?? 0) &+ 1)
+            let record = StoredRecord(bytes: bytes, version: (version ?? state.droppedVersion) &+ 1)
             state.records[key] = record
+            state.ends[key] = lifetime.map { now.advanced(by: $0) }
+            if lifetime != nil { state.dropRecords(at: now) }
             return record
         }
     }
@@ -190,5 +207,17 @@ extension InMemoryRecoveryStore.State {
             budgets[oldest] = nil
         }
         budgets[key] = InMemoryRecoveryStore.BudgetState(balance: balance, usedAt: now)
+    }
+}
+
+extension InMemoryRecoveryStore.State {
+    /// Drops the records that nobody needs any more; it looks for them once a minute.
+    fileprivate mutating func dropRecords(at now: Timestamp) {
+        if let nextEnd, now < nextEnd { return }
+        for (key, end) in ends where end <= now {
+            droppedVersion = max(droppedVersion, records.removeValue(forKey: key)?.version ?? 0)
+            ends[key] = nil
+        }
+        nextEnd = now.advanced(by: .seconds(60))
     }
 }

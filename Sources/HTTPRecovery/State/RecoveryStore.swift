@@ -61,10 +61,18 @@ public protocol RecoveryStore: Sendable {
     ///   - key: The record's key.
     ///   - version: The version that was read; nil when there was no record.
     ///   - bytes: The new content.
+    ///   - lifetime: How long anybody needs it; the store may drop it then. Nil keeps it for good.
+    ///   - now: The time by the caller.
     /// - Returns: What is stored now, with a version of at least 1 that is higher than all before it; nil when another
     ///   change came first. A store that can lose its records begins with the time, or with anything else that grows, so
     ///   that it gives no version a second time: else who knows an old one could change a new record.
-    func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> StoredRecord?
+    func replaceRecord(
+        _ key: String,
+        version: UInt64?,
+        with bytes: [UInt8],
+        lasting lifetime: Duration?,
+        at now: Timestamp
+    ) async throws -> StoredRecord?
 
     /// Closes connections and files; later calls throw.
     func shutdown() async
@@ -76,6 +84,11 @@ extension RecoveryStore {
 
     /// By default the engine always asks.
     public var mayHoldGates: Bool { true }
+
+    /// Stores a record for good, if the store still holds the version.
+    public func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> StoredRecord? {
+        try await replaceRecord(key, version: version, with: bytes, lasting: nil, at: Timestamp(secondsSinceEpoch: 0))
+    }
 
     /// By default there is nothing to close.
     public func shutdown() async {}

@@ -253,6 +253,32 @@ public final class SharedState: Sendable {
         }
     }
 
+    /// Stores a record that nobody needs any more after a while, if the store still holds the version.
+    ///
+    /// It is never kept in this process's memory in place of the store: whoever is told that it is stored is the only one.
+    /// It is stored also if the caller is cancelled.
+    ///
+    /// - Returns: What is stored now; nil when another change came first.
+    /// - Throws: ``StoreError`` when the store does not answer; `CancellationError` as soon as the task is cancelled.
+    public func replaceRecord(
+        _ key: String,
+        version: UInt64?,
+        with bytes: [UInt8],
+        lasting lifetime: Duration
+    ) async throws -> StoredRecord? {
+        let now = time.wallTime
+        if isLocal { return try await store.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now) }
+        return try await carryOutOrThrow { [link] in
+            let answer = await link.ask {
+                try await $0.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now)
+            }
+            guard case .answered(let record) = answer else {
+                throw StoreError("the store does not answer, and nobody can know what another process stores there")
+            }
+            return record
+        }
+    }
+
     // MARK: Cancellation
 
     /// Runs the function to its end, even if the caller is cancelled; that one waits no longer then.

@@ -6,9 +6,6 @@ public struct StoredRecord: Sendable, Hashable {
     /// The version; it only grows.
     public var version: UInt64
 
-    /// Whether the store has not seen it: it was kept in this process's memory while the store did not answer.
-    package var isUnconfirmed: Bool { RecordOverlay.isLocal(version) }
-
     /// Creates a record.
     public init(bytes: [UInt8], version: UInt64) {
         self.bytes = bytes

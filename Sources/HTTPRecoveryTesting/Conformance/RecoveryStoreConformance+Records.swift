@@ -84,6 +84,25 @@ extension RecoveryStoreConformance {
                 try bench.expect(String(decoding: found.bytes, as: UTF8.self), is: "content \(index)", "content")
             }
         },
+        Check("a record that lasts for a while goes, and its version with it", needs: .skipsTime) { bench in
+            let store = try await bench.makeStore()
+            func put(_ key: String, _ version: UInt64?, _ lifetime: Duration?) async throws -> StoredRecord? {
+                try await store.replaceRecord(key, version: version, with: [1], lasting: lifetime, at: bench.now)
+            }
+            let short = try bench.stored(try await put("short", nil, .seconds(60)), "a record for a minute")
+            try bench.expect(try await store.record("short"), is: short, "at once")
+            let kept = try bench.stored(try await put("kept", nil, .seconds(60)), "a record that is made to stay")
+            _ = try bench.stored(try await put("kept", kept.version, nil), "kept for good")
+            let moved = try bench.stored(try await put("moved", nil, .seconds(60)), "a record that is prolonged")
+            _ = try bench.stored(try await put("moved", moved.version, .seconds(86_400)), "prolonged")
+            try await bench.advance(by: .seconds(3600))
+            _ = try await put("other", nil, .seconds(60))
+            try bench.expect(try await store.record("short"), is: nil, "an hour later")
+            try bench.expect(try await store.record("kept") != nil, "what is kept for good stays")
+            try bench.expect(try await store.record("moved") != nil, "what was prolonged stays")
+            let again = try bench.stored(try await put("short", nil, .seconds(60)), "creating it once more")
+            try bench.expect(again.version > short.version, "no version is given a second time")
+        },
         Check("a record stays for days", needs: .skipsTime) { bench in
             let store = try await bench.makeStore()
             let record = try await store.replaceRecord("a", version: nil, with: [1])

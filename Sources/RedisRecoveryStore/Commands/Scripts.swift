@@ -112,7 +112,8 @@ enum Scripts {
         """
     )
 
-    /// Replaces a record by ARGV[2], if its version is ARGV[1]: empty where there must be none.
+    /// Replaces a record by ARGV[2], if its version is ARGV[1]: empty where there must be none. It lasts for ARGV[3] ms;
+    /// empty is for good.
     ///
     /// A version begins with the time, so it grows even where the record is lost.
     static let replaceRecord = Script(
@@ -124,6 +125,7 @@ enum Scripts {
         if last >= new then new = last + 1 end
         local text = string.format('%.0f', new)
         redis.call('HSET', KEYS[1], 'v', text, 'b', ARGV[2])
+        if ARGV[3] == '' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
         return text
         """
     )

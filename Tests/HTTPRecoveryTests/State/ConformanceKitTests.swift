@@ -94,8 +94,14 @@ private struct OwnClockStore: RecoveryStore {
 
     func record(_ key: String) async -> StoredRecord? { await memory.record(key) }
 
-    func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async -> StoredRecord? {
-        await memory.replaceRecord(key, version: version, with: bytes)
+    func replaceRecord(
+        _ key: String,
+        version: UInt64?,
+        with bytes: [UInt8],
+        lasting lifetime: Duration?,
+        at now: Timestamp
+    ) async -> StoredRecord? {
+        await memory.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: .system())
     }
 }
 
@@ -105,7 +111,7 @@ struct FaultyStore: RecoveryStore {
         case forgetsCode, shortensGates, neverOpens, countsNoQueue, ignoresScopes
         case grantsTwice, reusesFences, extendsAnything, releasesAnyone
         case forgetsDeposits, grantsAllWithdrawals
-        case ignoresVersions, cutsRecords, keepsVersions
+        case ignoresVersions, cutsRecords, keepsVersions, keepsRecordsForGood
     }
 
     let memory: InMemoryRecoveryStore
@@ -168,10 +174,17 @@ struct FaultyStore: RecoveryStore {
 
     func record(_ key: String) async -> StoredRecord? { await memory.record(key) }
 
-    func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async -> StoredRecord? {
+    func replaceRecord(
+        _ key: String,
+        version: UInt64?,
+        with bytes: [UInt8],
+        lasting lifetime: Duration?,
+        at now: Timestamp
+    ) async -> StoredRecord? {
+        let lifetime = fault == .keepsRecordsForGood ? nil : lifetime
         let version = fault == .ignoresVersions ? await memory.record(key)?.version : version
         let bytes = fault == .cutsRecords ? Array(bytes.prefix(1000)) : bytes
-        var record = await memory.replaceRecord(key, version: version, with: bytes)
+        var record = await memory.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now)
         if fault == .keepsVersions { record?.version = 1 }
         return record
     }

@@ -108,8 +108,14 @@ final class UnreliableStore: RecoveryStore {
 
     func record(_ key: String) async throws -> StoredRecord? { try await asked { await $0.record(key) } }
 
-    func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> StoredRecord? {
-        try await asked { await $0.replaceRecord(key, version: version, with: bytes) }
+    func replaceRecord(
+        _ key: String,
+        version: UInt64?,
+        with bytes: [UInt8],
+        lasting lifetime: Duration?,
+        at now: Timestamp
+    ) async throws -> StoredRecord? {
+        try await asked { await $0.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now) }
     }
 
     func shutdown() async { state.withLock { $0.isClosed = true } }

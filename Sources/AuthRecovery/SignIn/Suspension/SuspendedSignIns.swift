@@ -44,7 +44,7 @@ public struct SuspendedSignIns: Sendable {
     ///
     /// - Parameter flow: The sign-in, before its first step.
     /// - Returns: What is wanted, with the ticket for the next step.
-    /// - Throws: As ``SignInFlow/step(_:)``; ``SealingError``, and `StoreError` if it could not be kept.
+    /// - Throws: As ``SignInFlow/step(_:)``; ``SealingError`` if it could not be kept.
     public func begin<Session>(_ flow: SignInFlow<Session>) async throws -> SignInTurn<Session> {
         var flow = flow
         var turn = try await flow.step(.begin)
@@ -205,7 +205,12 @@ public struct SuspendedSignIns: Sendable {
     private func read(
         _ id: SignInTicket.ID
     ) async throws -> (record: StoredRecord, entry: SuspendedSignIn, sealed: [UInt8]) {
-        let record = try await client.runtime.state.record(id.key)
+        let record: StoredRecord?
+        do {
+            record = try await client.runtime.state.record(id.key)
+        } catch is StoreError {
+            throw SuspendedSignIn.unavailable
+        }
         guard let record, let (entry, sealed) = SuspendedSignIn.read(record.bytes),
             entry.endsAt > client.runtime.time.wallTime
         else { throw SuspendedSignIn.over }
@@ -223,12 +228,15 @@ public struct SuspendedSignIns: Sendable {
         with entry: SuspendedSignIn,
         _ sealed: [UInt8]
     ) async throws -> UInt64? {
-        let state = client.runtime.state
-        guard let stored = try await state.replaceRecord(id.key, version: version, with: entry.bytes(sealed)) else {
-            return nil
+        do {
+            return try await client.runtime.state.replaceRecord(
+                id.key,
+                version: version,
+                with: entry.bytes(sealed),
+                lasting: max(entry.endsAt.elapsed(since: client.runtime.time.wallTime), .seconds(1))
+            )?.version
+        } catch is StoreError {
+            throw SuspendedSignIn.unavailable
         }
-        // What this process alone knows keeps no other from taking the same step.
-        guard state.isLocal || !stored.isUnconfirmed else { throw SuspendedSignIn.unavailable }
-        return stored.version
     }
 }
