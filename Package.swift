@@ -186,7 +186,8 @@ let package = Package(
         .testTarget(
             name: "AuthCryptographyTests",
             dependencies: [
-                "AuthCryptography", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport", "ProcessSupport",
+                "AuthCryptography", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport",
+                "ProcessSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
                 .product(name: "_CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
@@ -202,7 +203,8 @@ let package = Package(
         .testTarget(
             name: "ForgeRockAuthTests",
             dependencies: [
-                "ForgeRockAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport", "WebAuthnTesting",
+                "ForgeRockAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport",
+                "WebAuthnTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
             ]

@@ -1,8 +1,8 @@
 import AuthRecovery
 import HTTPRecovery
-import SignInSupport
 import HTTPRecoveryTesting
 import HTTPTypes
+import SignInSupport
 import Testing
 
 @Suite struct DPoPAuthorizationTests {

@@ -1,8 +1,8 @@
 import AuthRecovery
 import HTTPRecovery
-import SignInSupport
 import HTTPRecoveryTesting
 import ProcessSupport
+import SignInSupport
 import Testing
 
 /// What both stores promise about sealed credentials, whatever the cipher.

@@ -199,6 +199,18 @@ struct SuspendedSignInTests {
         #expect(one.sent == ["/begin"])
     }
 
+    @Test func aTicketOfOneBrowserIsNoneInAnother() async throws {
+        let one = instance()
+        let turn = try await one.signIns.held(by: "ada").begin(one.provider.flow())
+        let ticket = try #require(turn.ticket)
+        for other in [one.signIns, one.signIns.held(by: "eve"), one.signIns.held(by: "")] {
+            let error = await refusal { try await other.step(ticket, .answer(.text("1")), at: one.provider) }
+            #expect(error?.kind == .flowExpired)
+        }
+        _ = try await one.signIns.held(by: "ada").step(ticket, .answer(.text("1")), at: one.provider)
+        #expect(one.sent == ["/begin", "/submit/1"])
+    }
+
     @Test func withoutItsStoreNoStepIsTaken() async throws {
         let frozen = FrozenStore(store)
         let one = instance(store: frozen)
@@ -267,7 +279,9 @@ private struct Door: SignInProvider {
     func flow() -> SignInFlow<String> { SignInFlow(DoorMachine(client: client), client: client) }
 
     func signInMachine(from memory: JSONValue) -> (any SignInMachine<String>)? {
-        guard memory["secret"]?.string == "s3cret", let count = memory["count"]?.number?.saturatedInt else { return nil }
+        guard memory["secret"]?.string == "s3cret", let count = memory["count"]?.number?.saturatedInt else {
+            return nil
+        }
         return DoorMachine(client: client, count: Int(count))
     }
 }

@@ -3,6 +3,7 @@ import ClerkAuth
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import SignInSupport
 import Testing
 
 /// The examples of the articles, compiled and run.
@@ -28,6 +29,58 @@ import Testing
         #expect(session.id == "sess_1")
         #expect(me.status == .ok)
         #expect(await store.read().credentials == Credentials(clientToken: "T1"))
+    }
+
+    @Test func steppedSignIn() async throws {
+        let transport = ScriptedTransport([
+            .error("form_password_incorrect"), .signIn("needs_second_factor", second: ClerkJSON.totp), .complete(),
+        ])
+        let clerk = try Self.clerk(transport)
+        let (password, form) = (Secret("hunter2"), Form())
+
+        var flow = clerk.signInFlow(.identifier("ada@example.com", password: password))
+        var turn = try await flow.step(.begin)
+        var session: ClerkSession?
+        while session == nil {
+            for notice in turn.notices { form.tell(notice.userMessage) }
+            switch turn.step {
+            case .finished(let done): session = done
+            case .ask(let challenge): turn = try await flow.step(.answer(.text(await form.answer(to: challenge))))
+            case .choose(let factors): turn = try await flow.step(.choose(await form.choice(among: factors)))
+            case .pending(let challenge, let pause):
+                form.show(challenge)
+                try await Task.sleep(for: pause.duration)
+                turn = try await flow.step(.poll)
+            @unknown default: throw NotSupported()
+            }
+        }
+        #expect(session?.id == "sess_1")
+    }
+
+    @Test func suspendedSignIn() async throws {
+        let transport = ScriptedTransport([
+            .signIn("needs_second_factor", second: ClerkJSON.totp), .complete(),
+        ])
+        let clerk = try Self.clerk(transport)
+        let (client, sealing, browser) = (clerk.client, MarkingSealing(), Secret("a cookie"))
+        let (name, password, code) = ("ada@example.com", Secret("hunter2"), Secret("123456"))
+
+        let signIns = SuspendedSignIns(client, sealing: sealing).held(by: browser)
+        let turn = try await signIns.begin(clerk.signInFlow(.identifier(name, password: password)))
+        let ticket = try #require(turn.ticket)
+        let next = try await signIns.step(ticket, .answer(.text(code)), at: clerk)
+
+        guard case .finished(let session) = next.step else { throw NotSupported() }
+        #expect(session.id == "sess_1")
+    }
+
+    private struct NotSupported: Error {}
+
+    private struct Form {
+        func tell(_ text: String?) {}
+        func show(_ challenge: Challenge) {}
+        func answer(to challenge: Challenge) async -> Secret { "hunter3" }
+        func choice(among factors: [Factor]) async -> Factor? { nil }
     }
 
     @Test func sessionTokens() async throws {

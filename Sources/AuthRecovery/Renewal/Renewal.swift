@@ -22,7 +22,9 @@ struct Renewal: Sendable {
             guard let lease = try await lease(until: end, unlessChanged: { $0.version(of: kind) != version }) else {
                 return .overtaken
             }
-            let result = await lease.kept(for: options.lease, time) { await renew(kind, version: version, lease: lease, until: end) }
+            let result = await lease.kept(for: options.lease, time) {
+                await renew(kind, version: version, lease: lease, until: end)
+            }
             await lease.release()
             return result
         } catch {

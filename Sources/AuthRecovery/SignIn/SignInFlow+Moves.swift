@@ -104,7 +104,10 @@ extension SignInFlow {
         case .submit(_, let challenge): return SignInOrigin(answered: challenge, tried: challenge)
         // Of these, the person answers on another device.
         case .choose(let factor) where factor.key == .push:
-            return SignInOrigin(answered: progress.numbered(Challenge(factor: factor)), tried: Challenge(factor: factor))
+            return SignInOrigin(
+                answered: progress.numbered(Challenge(factor: factor)),
+                tried: Challenge(factor: factor)
+            )
         case .resend(let challenge, let isWish):
             let answered = challenge.key == .push ? challenge : nil
             return SignInOrigin(answered: answered, tried: challenge, resent: challenge, isWish: isWish)
@@ -127,9 +130,9 @@ extension SignInFlow {
         case (.choose(let factor), .choice(let factors, let detour)):
             return try choose(factor, among: factors, detour, context)
         case (.choose(let factor), .unlocking(let ways, let refusal)):
-            guard let factor, ways.contains(factor) else { throw refusal }
+            guard let factor, let way = ways.first(where: factor.isSame) else { throw refusal }
             progress.countRestart()
-            return .call(.choose(factor))
+            return .call(.choose(way))
         case (.answer(.resend), .poll(let poll)): return .call(.resend(poll.challenge, isWish: true))
         case (.answer(.useAnotherFactor), .poll(let poll)):
             return .call(.replace(SignInDetour(question: poll.challenge)))
@@ -301,7 +304,7 @@ extension SignInFlow {
         _ detour: SignInDetour?,
         _ context: SignInContext
     ) throws -> Move {
-        if let factor, factors.contains(factor) { return chosen(factor, detour, context) }
+        if let factor, let offered = factors.first(where: factor.isSame) { return chosen(offered, detour, context) }
         guard let best = SignInRules.best(of: factors, by: detour?.keys ?? options.preference) else {
             throw RecoveryError(outcome: Outcome(.factorUnavailable), reason: .notRecoverable)
         }

@@ -5,7 +5,8 @@
     /// The person's answer to the question; while something is answered elsewhere, the wish for another factor or another
     /// message.
     case answer(Challenge.Answer)
-    /// The factor that was chosen; nil, or one that was not offered, leaves it to the preference of the sign-in.
+    /// The factor that was chosen, by key, name and id; nil, or one that was not offered, leaves it to the preference of the
+    /// sign-in.
     case choose(Factor?)
     /// The time has come to ask whether what is answered elsewhere was answered. Before its time nothing is sent.
     case poll

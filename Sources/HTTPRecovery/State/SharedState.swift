@@ -267,7 +267,9 @@ public final class SharedState: Sendable {
         lasting lifetime: Duration
     ) async throws -> StoredRecord? {
         let now = time.wallTime
-        if isLocal { return try await store.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now) }
+        if isLocal {
+            return try await store.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now)
+        }
         return try await carryOutOrThrow { [link] in
             let answer = await link.ask {
                 try await $0.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now)

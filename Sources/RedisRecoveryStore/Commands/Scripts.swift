@@ -112,8 +112,7 @@ enum Scripts {
         """
     )
 
-    /// Replaces a record by ARGV[2], if its version is ARGV[1]: empty where there must be none. It lasts for ARGV[3] ms;
-    /// empty is for good.
+    /// Replaces a record by ARGV[2], if its version is ARGV[1] (empty: if there is none), for ARGV[3] ms (empty: for good).
     ///
     /// A version begins with the time, so it grows even where the record is lost.
     static let replaceRecord = Script(

@@ -97,17 +97,14 @@ struct SignInTicket {
     /// 256 random bits that only the ticket holds.
     struct ID {
         let text: String
-
-        init(_ random: RandomSource) {
-            text = random.token().reveal()
-        }
-
-        init(_ text: String) {
-            self.text = text
-        }
-
         /// Where the store keeps it: whoever reads the store cannot make a ticket of it.
-        var key: String { "sign-in:\(Base64.encodeForURL(SHA256.hash(text.utf8)))" }
+        let key: String
+
+        init(_ secret: Secret, of holder: Secret?) {
+            text = secret.reveal()
+            let bytes = Array(text.utf8) + (holder.map { [0] + Array($0.reveal().utf8) } ?? [])
+            key = "sign-in:\(Base64.encodeForURL(SHA256.hash(bytes)))"
+        }
     }
 
     var id: ID
@@ -119,12 +116,12 @@ struct SignInTicket {
     }
 
     /// Reads a ticket; nil if it is none.
-    init?(_ ticket: Secret) {
+    init?(_ ticket: Secret, of holder: Secret?) {
         let parts = ticket.reveal().utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].count == 43, parts[1].count <= 9, let step = Int(Substring(parts[1])),
             step > 0
         else { return nil }
-        self.init(id: ID(String(Substring(parts[0]))), step: step)
+        self.init(id: ID(Secret(String(Substring(parts[0]))), of: holder), step: step)
     }
 
     var text: Secret { Secret("\(id.text).\(step)") }

@@ -12,7 +12,8 @@ public import HTTPRecovery
 /// ```
 ///
 /// All that a sign-in has to know is sealed and kept in the client's `RecoveryStore`; the browser gets a short ticket. It
-/// says nothing, but whoever holds it can go on with the sign-in: it belongs into a cookie that scripts cannot read.
+/// says nothing, but whoever holds it can go on with the sign-in: it belongs into a cookie that scripts cannot read, and
+/// ``held(by:)`` makes it useless in another browser.
 ///
 /// A step is taken once, whoever asks for it: a ticket that was used leads to what is wanted now, without a request, and
 /// while another request takes the step, it is refused with the kind `state_conflict` and the time after which to try
@@ -24,6 +25,8 @@ public struct SuspendedSignIns: Sendable {
     private let client: RecoveringClient
     private let sealing: any CredentialSealing
     private let lifetime: Duration
+    /// Whom tickets are of use to; nil is whoever holds them.
+    private var holder: Secret?
 
     /// How long a step belongs to the request that takes it, without a sign of life.
     private static let lease: Duration = .seconds(30)
@@ -40,6 +43,15 @@ public struct SuspendedSignIns: Sendable {
         self.lifetime = max(lifetime, .seconds(1))
     }
 
+    /// The same, for one browser: its tickets are none in another's hands.
+    ///
+    /// - Parameter holder: What tells the browser from all others, such as a random cookie of its own.
+    public func held(by holder: Secret) -> SuspendedSignIns {
+        var signIns = self
+        signIns.holder = holder
+        return signIns
+    }
+
     /// Begins a sign-in, and keeps it.
     ///
     /// - Parameter flow: The sign-in, before its first step.
@@ -49,7 +61,7 @@ public struct SuspendedSignIns: Sendable {
         var flow = flow
         var turn = try await flow.step(.begin)
         if case .finished = turn.step { return turn }
-        let id = SignInTicket.ID(client.runtime.random)
+        let id = SignInTicket.ID(client.runtime.random.token(), of: holder)
         let entry = SuspendedSignIn(.open, step: 1, endsAt: end)
         guard try await replace(nil, at: id, with: entry, try content(flow, turn.notices, id)) != nil else {
             throw SuspendedSignIn.unavailable
@@ -151,7 +163,7 @@ public struct SuspendedSignIns: Sendable {
         _ ticket: Secret,
         _ body: (SignInTicket, any TokenLease) async throws -> Result
     ) async throws -> Result {
-        guard let ticket = SignInTicket(ticket) else { throw SuspendedSignIn.over }
+        guard let ticket = SignInTicket(ticket, of: holder) else { throw SuspendedSignIn.over }
         let state = client.runtime.state
         guard let lease = await state.acquireLease("lease:\(ticket.id.key)", for: Self.lease) else {
             try Task.checkCancellation()

@@ -1,0 +1,68 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own: nobody else has to build a web server.
+let package = Package(
+    name: "WebBackend",
+    platforms: [.macOS(.v15)],
+    products: [.executable(name: "sign-in-backend", targets: ["sign-in-backend"])],
+    dependencies: [
+        .package(name: "swift-http-recovery", path: "../..", traits: ["SQLite", "Redis", "Cryptography"]),
+        // The sandbox that the tests run against.
+        .package(name: "Examples", path: ".."),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.6.0", traits: []),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-crypto.git", "3.12.0"..<"5.0.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0"),
+    ],
+    targets: [
+        .target(
+            name: "SignInBackend",
+            dependencies: [
+                .product(name: "AuthCryptography", package: "swift-http-recovery"),
+                .product(name: "AuthRecovery", package: "swift-http-recovery"),
+                .product(name: "ClerkAuth", package: "swift-http-recovery"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ]
+        ),
+        .executableTarget(
+            name: "sign-in-backend",
+            dependencies: [
+                "SignInBackend",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AuthCryptography", package: "swift-http-recovery"),
+                .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "RedisRecoveryStore", package: "swift-http-recovery"),
+                .product(name: "SQLiteRecoveryStore", package: "swift-http-recovery"),
+            ]
+        ),
+        .testTarget(
+            name: "SignInBackendTests",
+            dependencies: [
+                "sign-in-backend",
+                .product(name: "AuthSandbox", package: "Examples"),
+                .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+    ]
+)
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .swiftLanguageMode(.v6),
+            .treatAllWarnings(as: .error),
+            .strictMemorySafety(),
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        ]
+}

@@ -1,0 +1,74 @@
+public import AuthCryptography
+public import AuthRecovery
+public import ClerkAuth
+import Crypto
+public import HTTPRecovery
+
+/// Signs the users of browsers in at Clerk: each of their answers comes in a request of its own, at any instance of the
+/// backend.
+///
+/// Nothing is kept in this process between two requests. What a sign-in has come to, and the browser's client token at
+/// Clerk, are sealed in the store that all instances share.
+public struct BrowserSignIns: Sendable {
+    private let client: RecoveringClient
+    private let frontendAPI: String
+    private let sealing: AESGCMSealing
+    private let signIns: SuspendedSignIns
+
+    /// Sets the sign-ins up.
+    ///
+    /// - Parameters:
+    ///   - frontendAPI: The URL of Clerk's Frontend API.
+    ///   - client: Sends the requests; its store is shared by all instances.
+    ///   - key: Seals what is stored; all instances have it.
+    ///   - lifetime: How long a user has for the next answer.
+    public init(
+        frontendAPI: String,
+        client: RecoveringClient,
+        key: SealingKey,
+        lifetime: Duration = .seconds(600)
+    ) throws(InvalidURL) {
+        // No browser waits as long as a lockout may last: it is told when it ends.
+        self.client = client.waiting(atMost: .seconds(5))
+        self.frontendAPI = frontendAPI
+        sealing = AESGCMSealing(key)
+        signIns = SuspendedSignIns(client, sealing: sealing, lifetime: lifetime)
+        _ = try clerk(Secret("-"))
+    }
+
+    /// Begins a sign-in.
+    ///
+    /// - Parameters:
+    ///   - browser: What tells the browser from all others.
+    ///   - identifier: The name that the user has typed.
+    ///   - password: The password; nil lets them choose another way.
+    public func begin(
+        _ browser: Secret,
+        identifier: String,
+        password: Secret?
+    ) async throws -> SignInTurn<ClerkSession> {
+        try await signIns.held(by: browser).begin(
+            clerk(browser).signInFlow(.identifier(identifier, password: password))
+        )
+    }
+
+    /// Goes on with a sign-in.
+    public func step(_ browser: Secret, ticket: Secret, _ input: SignInInput) async throws -> SignInTurn<ClerkSession> {
+        try await signIns.held(by: browser).step(ticket, input, at: clerk(browser))
+    }
+
+    /// Ends a sign-in that its user has turned away from.
+    public func abandon(_ browser: Secret, ticket: Secret) async throws {
+        try await signIns.held(by: browser).abandon(ticket, at: clerk(browser))
+    }
+
+    /// Clerk, as this browser is known there.
+    private func clerk(_ browser: Secret) throws(InvalidURL) -> Clerk {
+        let digest = SHA256.hash(data: Array(browser.reveal().utf8)).map { String($0, radix: 16) }.joined(
+            separator: "."
+        )
+        // The store knows a browser by a hash: whoever reads it cannot pass for the browser.
+        let tokens = SharedTokenStore(client.runtime.state, name: "browser \(digest)", sealing: sealing)
+        return try Clerk(frontendAPI: frontendAPI, client: client, tokens: tokens)
+    }
+}

@@ -1,0 +1,81 @@
+import AuthRecovery
+import ClerkAuth
+import HTTPRecovery
+import HTTPTypes
+public import Hummingbird
+
+extension BrowserSignIns {
+    /// The endpoints: `POST /sign-in` begins, `POST /sign-in/answer` goes on, `DELETE /sign-in` gives up.
+    ///
+    /// - Parameter isSecure: Whether cookies go over TLS alone; false on a developer's machine.
+    public func router(isSecure: Bool) -> Router<BasicRequestContext> {
+        let router = Router()
+        let cookies = SignInCookies(isSecure: isSecure)
+        router.post("sign-in") { request, context in
+            let beginning = try await request.decode(as: Beginning.self, context: context)
+            let browser = cookies.browser(in: request) ?? SignInCookies.newBrowser()
+            return try await answer(request, context, cookies, browser) {
+                try await begin(
+                    browser,
+                    identifier: beginning.identifier,
+                    password: beginning.password.map { Secret($0) }
+                )
+            }
+        }
+        router.post("sign-in/answer") { request, context in
+            let reply = try await request.decode(as: Reply.self, context: context)
+            guard let browser = cookies.browser(in: request), let ticket = cookies.ticket(in: request) else {
+                throw HTTPError(.gone, message: "There is no sign-in under way.")
+            }
+            return try await answer(request, context, cookies, browser) {
+                try await step(browser, ticket: ticket, reply.input)
+            }
+        }
+        router.delete("sign-in") { request, _ in
+            if let browser = cookies.browser(in: request), let ticket = cookies.ticket(in: request) {
+                try await abandon(browser, ticket: ticket)
+            }
+            var response = Response(status: .noContent)
+            response.setCookie(cookies.ticket(nil))
+            return response
+        }
+        return router
+    }
+
+    /// Takes a step, and says in HTTP's words what it has led to.
+    private func answer(
+        _ request: Request,
+        _ context: BasicRequestContext,
+        _ cookies: SignInCookies,
+        _ browser: Secret,
+        _ step: () async throws -> SignInTurn<ClerkSession>
+    ) async throws -> Response {
+        do {
+            let turn = try await step()
+            var response = try Page(turn).response(from: request, context: context)
+            response.setCookie(cookies.browser(browser))
+            response.setCookie(cookies.ticket(turn.ticket))
+            return response
+        } catch let error as RecoveryError {
+            let refusal = Refusal(error: error.kind.rawValue, message: error.userMessage)
+            var response = try refusal.response(from: request, context: context)
+            response.status = error.webStatus
+            if let delay = error.retryAfter { response.headers[.retryAfter] = String(delay.components.seconds + 1) }
+            return response
+        }
+    }
+}
+
+extension RecoveryError {
+    /// The status that tells a browser what kind of refusal it is.
+    fileprivate var webStatus: HTTPResponse.Status {
+        switch kind {
+        case .flowExpired: .gone
+        case .stateConflict, .alreadySignedIn, .conflict: .conflict
+        case .rateLimited, .quotaExhausted, .accountLocked: .tooManyRequests
+        case .unavailable, .transport, .timedOut: .serviceUnavailable
+        case .invalidCredentials, .challengeIncorrect, .challengeExpired, .reauthenticationRequired: .unauthorized
+        default: .unprocessableContent
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import AuthSandbox
+import Foundation
+import HTTPRecovery
+import HTTPTypes
+import Testing
+
+/// The backend in two processes behind one store, with a browser that comes to either.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct SignInBackendTests {
+    private let state = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).sqlite").path
+
+    private func run(_ body: (AuthSandbox, Backend, Backend) async throws -> Void) async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        defer {
+            sandbox.stop()
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: state + suffix) }
+        }
+        let one = try await Backend(frontendAPI: sandbox.url, state: state)
+        let other = try await Backend(frontendAPI: sandbox.url, state: state)
+        try await body(sandbox, one, other)
+    }
+
+    private let beginning: JSONValue = ["identifier": "alan@example.com", "password": "open-sesame-42"]
+
+    private func code(_ sandbox: AuthSandbox) throws -> String {
+        try #require(sandbox.outbox(to: "alan@example.com").last?.code)
+    }
+
+    /// A compromised password, a code by e-mail, a new password and a code of an authenticator app; each answer at the
+    /// other instance, and one instance dies on the way.
+    @Test func aSignInGoesOnWhereverItsAnswersArrive() async throws {
+        try await run { sandbox, one, other in
+            let browser = Browser()
+            let first = try await browser.post("/sign-in", beginning, to: one)
+            #expect(first.status == 200 && first.asked == "email_code")
+            #expect(first.json["notices"]?.array?.isEmpty == false, "the user is told why")
+            #expect(await browser.setCookies.allSatisfy { $0.contains("HttpOnly") && $0.contains("SameSite=Strict") })
+            one.kill()
+            let second = try await browser.answer(try code(sandbox), at: other)
+            #expect(second.asked == "new_password")
+            let third = try await Backend(frontendAPI: sandbox.url, state: state)
+            let password = try await browser.answer("correct-horse-7", at: third)
+            #expect(password.asked == "totp")
+            let last = try await browser.answer(try #require(sandbox.totp(for: "alan@example.com")), at: other)
+            #expect(last.session?.hasPrefix("sess_") == true)
+            #expect(await browser.cookies["sign_in"]?.isEmpty ?? true)
+        }
+    }
+
+    @Test func twoClicksAtOnceSendOneAnswer() async throws {
+        try await run { sandbox, one, other in
+            let browser = Browser()
+            _ = try await browser.post("/sign-in", beginning, to: one)
+            let code = try code(sandbox)
+            let (left, right) = (await browser.window(), await browser.window())
+            async let first = left.answer(code, at: one)
+            async let second = right.answer(code, at: other)
+            let pages = try await [first, second]
+            #expect(sandbox.requests(path: "/v1/client/sign_ins/*/attempt_first_factor").count == 1)
+            // The slower one waits, or is shown what the faster one has led to.
+            #expect(pages.contains { $0.asked == "new_password" })
+            for page in pages where page.asked == nil {
+                #expect(page.status == 409 && page.retryAfter != nil)
+            }
+            for window in [left, right] {
+                #expect(try await window.answer(code, at: one).asked == "new_password", "and can go on")
+            }
+            #expect(sandbox.requests(path: "/v1/client/sign_ins/*/attempt_first_factor").count == 1)
+        }
+    }
+
+    @Test func aWrongCodeIsAskedForAgain() async throws {
+        try await run { sandbox, one, other in
+            let browser = Browser()
+            _ = try await browser.post("/sign-in", beginning, to: one)
+            let code = try code(sandbox)
+            let page = try await browser.answer(code == "000000" ? "111111" : "000000", at: other)
+            #expect(page.status == 200 && page.asked == "email_code")
+            #expect(page.json["ask"]?["attemptsLeft"]?.number?.saturatedInt == 2)
+            #expect(page.json["notices"]?.array?.isEmpty == false)
+            #expect(try await browser.answer(code, at: one).asked == "new_password")
+        }
+    }
+
+    @Test func aSignInCanBeGivenUp() async throws {
+        try await run { sandbox, one, other in
+            let browser = Browser()
+            _ = try await browser.post("/sign-in", beginning, to: one)
+            let window = await browser.window()
+            #expect(try await browser.send(.delete, "/sign-in", .null, to: other).status == 204)
+            let page = try await window.answer(try code(sandbox), at: one)
+            #expect(page.status == 410 && page.json["error"] == "flow_expired")
+            #expect(sandbox.requests(path: "/v1/client/sign_ins/*/attempt_first_factor").isEmpty)
+        }
+    }
+
+    @Test func aTicketIsOfNoUseInAnotherBrowser() async throws {
+        try await run { sandbox, one, _ in
+            let browser = Browser()
+            _ = try await browser.post("/sign-in", beginning, to: one)
+            let thief = await browser.window(with: ["browser": "another"])
+            let page = try await thief.answer(try code(sandbox), at: one)
+            #expect(page.status == 410)
+            #expect(sandbox.requests(path: "/v1/client/sign_ins/*/attempt_first_factor").isEmpty)
+        }
+    }
+
+    @Test(arguments: ["", "{", "[]", #"{"password": 1}"#, #"{"identifier": {}}"#])
+    func whatIsNoRequestIsRefused(_ text: String) async throws {
+        try await run { sandbox, one, _ in
+            let page = try await Browser().post("/sign-in", .string(text), to: one)
+            #expect((400..<500).contains(page.status))
+            #expect(sandbox.requests().isEmpty)
+            #expect(try await Browser().answer("1", at: one).status == 410)
+        }
+    }
+}
