@@ -36,6 +36,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "RedisRecoveryStore", package: "swift-http-recovery"),
                 .product(name: "SQLiteRecoveryStore", package: "swift-http-recovery"),

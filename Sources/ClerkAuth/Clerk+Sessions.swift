@@ -98,7 +98,7 @@ extension Clerk {
         path: String,
         form: FormFields? = nil,
         resend: RequestOptions.ResendPermission = .byMethod
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         let sessionID = try await api.tokens.read().credentials.sessionID
         return try await api.send(
             ClerkAPI.Call(

@@ -40,13 +40,13 @@ public struct Clerk: Sendable {
     ///   - client: Sends the requests.
     ///   - tokens: Keeps the client token and the id of the session.
     ///   - configuration: What the app wants beside.
-    /// - Throws: `InvalidURL` when the text is no such URL, or has a query or a fragment.
+    /// - Throws: `Origin.InvalidURL` when the text is no such URL, or has a query or a fragment.
     public init(
         frontendAPI: String,
         client: RecoveringClient,
         tokens: any TokenStore,
         configuration: ClerkConfiguration = ClerkConfiguration()
-    ) throws(InvalidURL) {
+    ) throws(Origin.InvalidURL) {
         let base = try FrontendAPI(frontendAPI)
         self.api = ClerkAPI(base: base, client: client, tokens: tokens, configuration: configuration)
     }

@@ -50,7 +50,7 @@ public final class CurlTransport: HTTPTransport {
     /// - Throws: `TransportError`, or `CancellationError` as soon as the task is cancelled.
     public func send(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         options: AttemptOptions
     ) async throws -> TransportResponse {
         try Task.checkCancellation()
@@ -77,12 +77,12 @@ public final class CurlTransport: HTTPTransport {
             head.headerFields[.contentLength] = nil
         }
         if let bytes = received.completeBody {
-            return TransportResponse(head: head, body: bytes.isEmpty ? .empty : HTTPBody(bytes))
+            return TransportResponse(head: head, body: bytes.isEmpty ? .empty : MessageBody(bytes))
         }
         let stream = ResponseStream(hold: .init(transfer: transfer, transport: self))
         let hasBody = request.method != .head && head.status.code != 204 && head.status.code != 304
         let length = hasBody ? ResponseHead.contentLength(of: head) : 0
-        return TransportResponse(head: head, body: HTTPBody(once: stream, length: length))
+        return TransportResponse(head: head, body: MessageBody(once: stream, length: length))
     }
 
     /// Ends all transfers, and returns when the threads have ended and their descriptors are closed.

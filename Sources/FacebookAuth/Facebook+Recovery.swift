@@ -75,7 +75,7 @@ extension GraphAPI {
     }
 
     /// Keeps who is signed in beside the token, if that is still the one that was asked with.
-    func keepProfile(in response: Response, token: Secret?) async throws -> FacebookUser {
+    func keepProfile(in response: RecoveredResponse, token: Secret?) async throws -> FacebookUser {
         let json = try json(in: response)
         guard let user = FacebookUser(json) else { throw failure(.unreadable, in: response) }
         _ = try await Task { [store] in

@@ -71,7 +71,7 @@ extension Facebook {
         business: String? = nil,
         counterpart: String? = nil,
         signingInWith responder: (any ChallengeResponder)? = nil
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         let call = GraphAPI.Call(
             method: method,
             path: path,
@@ -87,7 +87,7 @@ extension Facebook {
     func send(
         _ call: GraphAPI.Call,
         signingInWith responder: (any ChallengeResponder)? = nil
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         try await recovering(call.token, responder) { authorization, api in
             try await api.send(call, authorization: authorization)
         }

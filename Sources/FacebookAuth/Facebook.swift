@@ -26,14 +26,14 @@ public struct Facebook: SignInProvider {
     ///   - client: Sends the requests.
     ///   - tokens: Keeps the person's token, and beside it their profile.
     ///   - configuration: What the program wants beside.
-    /// - Throws: `InvalidURL` when the text is no such URL, has a query or a fragment, or the version is none.
+    /// - Throws: `Origin.InvalidURL` when the text is no such URL, has a query or a fragment, or the version is none.
     public init(
         app: FacebookApp,
         graph: String = "https://graph.facebook.com",
         client: RecoveringClient,
         tokens: any TokenStore,
         configuration: FacebookConfiguration = FacebookConfiguration()
-    ) throws(InvalidURL) {
+    ) throws(Origin.InvalidURL) {
         let store = FacebookTokenStore(base: tokens)
         var api = GraphAPI(
             server: try GraphServer(graph, version: configuration.version),

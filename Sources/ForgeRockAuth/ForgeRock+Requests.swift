@@ -27,12 +27,12 @@ extension ForgeRock {
     public func send(
         _ method: HTTPRequest.Method = .get,
         path: String,
-        body: HTTPBody? = nil,
+        body: MessageBody? = nil,
         headerFields: HTTPFields = [:],
         answering responder: (any ChallengeResponder)? = nil,
         callbacks: any CallbackResponder = NoCallbackResponder(),
         options: SignInOptions = SignInOptions()
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         var request = api.server.request(method, path: try target(of: path))
         request.headerFields = headerFields
         if !headerFields.contains(Self.authenticateResponse) {
@@ -79,10 +79,12 @@ extension ForgeRock {
         return request.path ?? "/"
     }
 
-    private func attempt(_ request: HTTPRequest, _ body: HTTPBody?, _ api: ForgeRockAPI) async throws -> Response {
+    private func attempt(_ request: HTTPRequest, _ body: MessageBody?, _ api: ForgeRockAPI) async throws
+        -> RecoveredResponse
+    {
         let held = try await api.tokens.read().credentials
         let isUserInfo = request.pathWithoutQuery.hasSuffix("/userinfo")
-        var layers: [any Middleware] = isUserInfo ? api.interception(of: .userInfo) : []
+        var layers: [any ClientLayer] = isUserInfo ? api.interception(of: .userInfo) : []
         var policies: [any RecoveryPolicy] = []
         let usesToken = oauth != nil && (held.accessToken != nil || held.refreshToken != nil)
         if usesToken {

@@ -46,7 +46,7 @@ public struct ForgeRock: SignInProvider {
     ///   - cookieName: The name of the session's cookie; nil lets the server tell it. While it does not, the usual name
     ///     is assumed, and no refusal under it counts as the end of a session.
     ///   - interceptors: Change requests before they go out, in this order.
-    /// - Throws: `InvalidURL` when the base URL is no such URL, or has a query or a fragment.
+    /// - Throws: `Origin.InvalidURL` when the base URL is no such URL, or has a query or a fragment.
     public init(
         baseURL: String,
         realm: String = "",
@@ -57,7 +57,7 @@ public struct ForgeRock: SignInProvider {
         authenticator: (any WebAuthnAuthenticator)? = nil,
         cookieName: String? = nil,
         interceptors: [any ForgeRockInterceptor] = []
-    ) throws(InvalidURL) {
+    ) throws(Origin.InvalidURL) {
         api = ForgeRockAPI(
             server: try ForgeRockServer(baseURL, realm: realm),
             client: client,
@@ -147,7 +147,7 @@ public struct ForgeRock: SignInProvider {
     ///   - callbacks: Answers callbacks before the sign-in looks at them.
     ///   - options: How to deal with what goes wrong.
     /// - Returns: The session; its token is stored before this returns.
-    /// - Throws: `InvalidURL`, before anything is sent, where the link is no `http` or `https` URL, has no
+    /// - Throws: `Origin.InvalidURL`, before anything is sent, where the link is no `http` or `https` URL, has no
     ///   `suspendedId`, or leads to another origin than the base URL. Else as
     ///   ``signIn(identifier:password:answering:callbacks:options:)``.
     public func resume(

@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-extension HTTPBody {
+extension MessageBody {
     /// Creates a body of the value as JSON.
     ///
     /// - Parameters:
@@ -20,7 +20,7 @@ extension HTTPBody {
     /// The body's bytes.
     ///
     /// - Parameter limit: The most bytes to accept.
-    /// - Throws: `HTTPBodyError.tooLarge` beyond the limit, `HTTPBodyError.alreadyConsumed`; what the stream throws.
+    /// - Throws: `MessageBody.ReadError.tooLarge` beyond the limit, `MessageBody.ReadError.alreadyConsumed`; what the stream throws.
     public func data(upTo limit: Int) async throws -> Data {
         Data(try await collect(upTo: limit))
     }

@@ -46,17 +46,17 @@ extension TransportError: LocalizedError {
     public var errorDescription: String? { description }
 }
 
-extension StoreError: LocalizedError {
+extension SharedState.StoreError: LocalizedError {
     /// What went wrong and what to do.
     public var errorDescription: String? { description }
 }
 
-extension HTTPBodyError: LocalizedError {
+extension MessageBody.ReadError: LocalizedError {
     /// Why the body could not be read.
     public var errorDescription: String? { description }
 }
 
-extension InvalidURL: LocalizedError {
+extension Origin.InvalidURL: LocalizedError {
     /// What is wrong; the URL itself is left out, since it may hold secrets.
     public var errorDescription: String? { description }
 }

@@ -7,7 +7,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-extension Response {
+extension RecoveredResponse {
     /// The value that the body holds as JSON.
     ///
     /// - Parameters:
@@ -57,9 +57,9 @@ extension RecoveringClient {
         json value: some Encodable,
         encoder: JSONEncoder = JSONEncoder(),
         options: RequestOptions = RequestOptions()
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         var request = request
         if !request.headerFields.contains(.contentType) { request.headerFields[.contentType] = "application/json" }
-        return try await send(request, body: try HTTPBody(json: value, encoder: encoder), options: options)
+        return try await send(request, body: try MessageBody(json: value, encoder: encoder), options: options)
     }
 }

@@ -13,13 +13,13 @@ public struct ByteMutator: Sendable {
     /// The most bytes that a damaged text has.
     private static let maximumLength = 4096
 
-    private let random: RandomSource
+    private let random: Runtime.RandomSource
 
     /// Creates a mutator.
     ///
     /// - Parameter seed: What the damage depends on.
     public init(seed: UInt64) {
-        random = RandomSource(seed: seed)
+        random = Runtime.RandomSource(seed: seed)
     }
 
     /// How often a fuzz test tries: the number, or that many times as often where the environment has a `FUZZ_FACTOR`.

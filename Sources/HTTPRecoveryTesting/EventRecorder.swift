@@ -5,7 +5,7 @@ public final class EventRecorder: Sendable {
     private let recorded = Locked<[RecoveryEvent]>([])
 
     /// Creates a recorder that watches the hub from now on.
-    public init(_ hub: EventHub) {
+    public init(_ hub: RecoveryEvent.Hub) {
         hub.observe { [weak self] event in
             self?.recorded.withLock { $0.append(event) }
         }

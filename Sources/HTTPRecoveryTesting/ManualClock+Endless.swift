@@ -12,10 +12,10 @@ extension ManualClock {
         /// The delay that was asked for last.
         public var lastDelay: Duration
         /// What was slept for.
-        public var purpose: SleepPurpose
+        public var purpose: TimeSource.SleepPurpose
 
         /// Creates an error.
-        public init(jumps: Int, lastDelay: Duration, purpose: SleepPurpose) {
+        public init(jumps: Int, lastDelay: Duration, purpose: TimeSource.SleepPurpose) {
             self.jumps = jumps
             self.lastDelay = lastDelay
             self.purpose = purpose

@@ -3,8 +3,8 @@ import HTTPRecovery
 extension ManualClock {
     /// Does something while the clock jumps over whatever is waited for.
     ///
-    /// To the end of a wait (`SleepPurpose.wait`) the clock jumps as soon as the others have had their turn. What only
-    /// guards the work, as a timeout or a lease's heartbeat does (`SleepPurpose.guard`), it leaves alone while the work
+    /// To the end of a wait (`TimeSource.SleepPurpose.wait`) the clock jumps as soon as the others have had their turn. What only
+    /// guards the work, as a timeout or a lease's heartbeat does (`TimeSource.SleepPurpose.guard`), it leaves alone while the work
     /// is under way. The clock never passes a guard's end, however: where it is what comes next, the clock jumps there
     /// once the others have had hundreds of turns, and some ten milliseconds of the machine's time, without anybody
     /// beginning or ending a sleep. Then the guard is what the work waits for.
@@ -137,7 +137,7 @@ struct Skipping {
         return .jump(next.deadline)
     }
 
-    private func end(_ state: ManualClock.State, after jumps: Int, _ purpose: SleepPurpose) -> Step {
+    private func end(_ state: ManualClock.State, after jumps: Int, _ purpose: TimeSource.SleepPurpose) -> Step {
         .end(ManualClock.Endless(jumps: jumps, lastDelay: state.lastDelay, purpose: purpose))
     }
 }

@@ -13,7 +13,7 @@ public import HTTPRecovery
 ///
 /// Or it states the wait itself (``waitForSleeper(of:purpose:)``), or lets the clock jump over all of them
 /// (``skippingWaits(upTo:jumps:_:)``).
-public final class ManualClock: PurposefulClock, Sendable {
+public final class ManualClock: TimeSource.PurposefulClock, Sendable {
     /// A point on the clock, measured from its start.
     public struct Instant: InstantProtocol {
         /// The time since the clock's start.
@@ -44,7 +44,7 @@ public final class ManualClock: PurposefulClock, Sendable {
         var deadline: Instant
         /// How long it was going to sleep when it began.
         var delay: Duration
-        var purpose: SleepPurpose
+        var purpose: TimeSource.SleepPurpose
         var continuation: CheckedContinuation<Void, any Error>
     }
 
@@ -121,7 +121,7 @@ public final class ManualClock: PurposefulClock, Sendable {
     /// Sleeps until a test has moved the clock to the deadline.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled; ``Endless`` where the clock has given up.
-    public func sleep(until deadline: Instant, for purpose: SleepPurpose) async throws {
+    public func sleep(until deadline: Instant, for purpose: TimeSource.SleepPurpose) async throws {
         let id: UInt64? = try state.withLock { state in
             if let end = state.end { throw end }
             guard deadline > state.now else {
@@ -159,7 +159,7 @@ public final class ManualClock: PurposefulClock, Sendable {
     /// - Parameters:
     ///   - delay: The time that was asked for, to within the clock's ``minimumResolution``; not what is left of it.
     ///   - purpose: What it is slept for. Default: a wait.
-    public func waitForSleeper(of delay: Duration, purpose: SleepPurpose = .wait) async {
+    public func waitForSleeper(of delay: Duration, purpose: TimeSource.SleepPurpose = .wait) async {
         let range = delay - minimumResolution...delay + minimumResolution
         await wait { state in
             state.sleepers.values.contains { $0.purpose == purpose && range.contains($0.delay) }
@@ -248,7 +248,7 @@ public final class ManualClock: PurposefulClock, Sendable {
 
     private func register(
         _ deadline: Instant,
-        _ purpose: SleepPurpose,
+        _ purpose: TimeSource.SleepPurpose,
         _ continuation: CheckedContinuation<Void, any Error>,
         id: UInt64
     ) {

@@ -8,6 +8,6 @@ extension Runtime {
     ///   - clock: The clock; without one, time stands still.
     ///   - seed: Where the random numbers begin; 1 unless it is given.
     public static func manual(_ clock: ManualClock = ManualClock(), seed: UInt64 = 1) -> Runtime {
-        Runtime(time: clock.timeSource(), random: RandomSource(seed: seed))
+        Runtime(time: clock.timeSource(), random: Runtime.RandomSource(seed: seed))
     }
 }

@@ -48,7 +48,7 @@ public final class ScriptedTransport: HTTPTransport {
         /// The timeout that the attempt was given.
         public var timeout: Duration?
         /// Until when it had to leave.
-        public var sendLimit: SendLimit?
+        public var sendLimit: AttemptOptions.SendLimit?
 
         /// The body as text.
         public var text: String { String(decoding: body, as: UTF8.self) }
@@ -124,7 +124,7 @@ public final class ScriptedTransport: HTTPTransport {
     /// Takes the next step of the script.
     public func send(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         options: AttemptOptions
     ) async throws -> TransportResponse {
         let bytes = try await body?.collect(upTo: 1 << 24) ?? []
@@ -170,6 +170,6 @@ extension TransportResponse {
             guard let name = HTTPField.Name(name) else { continue }
             head.headerFields[name] = value
         }
-        return TransportResponse(head: head, body: HTTPBody(body))
+        return TransportResponse(head: head, body: MessageBody(body))
     }
 }

@@ -36,7 +36,7 @@ extension Okta {
     ///   - path: The path below the org's URL, such as `/api/v1/users/me`.
     /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where a person has to sign in.
     ///   `CancellationError` as soon as the task is cancelled.
-    public func send(_ method: HTTPRequest.Method = .get, path: String) async throws -> Response {
+    public func send(_ method: HTTPRequest.Method = .get, path: String) async throws -> RecoveredResponse {
         let call = OktaAPI.Call(request: api.org.request(method, path: path), resend: .byMethod, purpose: .plain)
         return try await send(call)
     }
@@ -74,7 +74,7 @@ extension Okta {
 
     // MARK: How
 
-    private func send(_ call: OktaAPI.Call) async throws -> Response {
+    private func send(_ call: OktaAPI.Call) async throws -> RecoveredResponse {
         var call = call
         let held = try await tokens.store.read().credentials
         let kind: Outcome.CredentialKind = api.configuration.app == nil ? .session : .access
@@ -129,7 +129,7 @@ extension Okta {
         )
     }
 
-    private func session(in response: Response) throws -> OktaSession {
+    private func session(in response: RecoveredResponse) throws -> OktaSession {
         guard let bytes = response.body.bytesInMemory, let json = try? JSONValue(parsing: Array(bytes)),
             let session = OktaSession(json)
         else { throw api.failure(.unreadable, in: response) }

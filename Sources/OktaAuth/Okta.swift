@@ -27,13 +27,13 @@ public struct Okta: SignInProvider {
     ///   - client: Sends the requests.
     ///   - tokens: Keeps the session or the tokens.
     ///   - configuration: What the app wants beside.
-    /// - Throws: `InvalidURL` when the text is no such URL, or has a query or a fragment.
+    /// - Throws: `Origin.InvalidURL` when the text is no such URL, or has a query or a fragment.
     public init(
         org: String,
         client: RecoveringClient,
         tokens: any TokenStore,
         configuration: OktaConfiguration = OktaConfiguration()
-    ) throws(InvalidURL) {
+    ) throws(Origin.InvalidURL) {
         let org = try OktaOrg(org)
         api = OktaAPI(org: org, client: client, tokens: tokens, configuration: configuration)
         var renewer: (any TokenRenewer)?

@@ -35,7 +35,7 @@ public struct OktaApp: Sendable {
     }
 
     /// The client of the app at an org.
-    func oauth(at org: OktaOrg, client: RecoveringClient) throws(InvalidURL) -> OAuthClient {
+    func oauth(at org: OktaOrg, client: RecoveringClient) throws(Origin.InvalidURL) -> OAuthClient {
         let server = authorizationServer.map { "/" + FormFields.encode(segment: $0) } ?? ""
         let base = "\(org.url)/oauth2\(server)/v1"
         return OAuthClient(

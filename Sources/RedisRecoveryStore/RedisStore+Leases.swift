@@ -10,7 +10,9 @@ extension RedisStore {
     /// The fence begins with the server's time in microseconds: it grows even when the server has lost its data, as
     /// long as its clock does not go back. A lease whose grant is not learnt of (the task is cancelled, the answer too
     /// late or lost) is given back by the connection as soon as the server can be reached.
-    public func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> Lease? {
+    public func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> SharedState
+        .Lease?
+    {
         // 128 random bits tell this grant from every other.
         let owner = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].flatMap(Digits.text)
         let lease = keys.lease(name)
@@ -23,17 +25,18 @@ extension RedisStore {
             command.amended(by: Scripts.disownLease, keys: [lease], arguments: [owner], for: duration)
         )
         if reply == .null { return nil }
-        return Lease(name: name, fence: try reply.number())
+        return SharedState.Lease(name: name, fence: try reply.number())
     }
 
     /// Extends a lease to `duration` from now; false when it has run out or another holds it.
-    public func extendLease(_ lease: Lease, for duration: Duration, at now: Timestamp) async throws -> Bool {
+    public func extendLease(_ lease: SharedState.Lease, for duration: Duration, at now: Timestamp) async throws -> Bool
+    {
         let (key, fence) = (keys.lease(lease.name), Digits.text(lease.fence))
         return try await run(Scripts.extendLease, on: [key], fence, Digits.text(duration)).integer() == 1
     }
 
     /// Gives a lease back; one that is not held any more is left alone.
-    public func releaseLease(_ lease: Lease) async throws {
+    public func releaseLease(_ lease: SharedState.Lease) async throws {
         _ = try await run(Scripts.releaseLease, on: [keys.lease(lease.name)], Digits.text(lease.fence)).integer()
     }
 }

@@ -6,11 +6,11 @@ extension RedisStore {
     public static var maxRecordBytes: Int { 8 << 20 }
 
     /// The record under a key; nil where there is none.
-    public func record(_ key: String) async throws -> StoredRecord? {
+    public func record(_ key: String) async throws -> SharedState.Record? {
         let reply = try await connection.perform(Command("HMGET", keys.record(key), "v", "b"))
         let elements = try reply.elements(2)
         if elements[0] == .null { return nil }
-        return StoredRecord(bytes: try elements[1].string(), version: try elements[0].number())
+        return SharedState.Record(bytes: try elements[1].string(), version: try elements[0].number())
     }
 
     /// Stores a record, if the server still holds the version.
@@ -19,22 +19,22 @@ extension RedisStore {
     /// long as its clock does not go back. A record without a lifetime does not expire. Where the answer is lost the record may have been
     /// stored; the next read tells.
     ///
-    /// - Throws: `StoreError`, also when the record is larger than ``maxRecordBytes``.
+    /// - Throws: `SharedState.StoreError`, also when the record is larger than ``maxRecordBytes``.
     public func replaceRecord(
         _ key: String,
         version: UInt64?,
         with bytes: [UInt8],
         lasting lifetime: Duration?,
         at now: Timestamp
-    ) async throws -> StoredRecord? {
+    ) async throws -> SharedState.Record? {
         guard bytes.count <= Self.maxRecordBytes else {
-            throw StoreError("the record is larger than \(Self.maxRecordBytes) bytes; keep less in it")
+            throw SharedState.StoreError("the record is larger than \(Self.maxRecordBytes) bytes; keep less in it")
         }
         let expected = version.map(Digits.text) ?? []
         let span = lifetime.map { Digits.text($0) } ?? []
         let reply = try await run(Scripts.replaceRecord, on: [keys.record(key)], expected, bytes, span)
         if reply == .null { return nil }
-        return StoredRecord(bytes: bytes, version: try reply.number())
+        return SharedState.Record(bytes: bytes, version: try reply.number())
     }
 }
 #endif

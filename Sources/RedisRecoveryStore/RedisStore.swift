@@ -7,7 +7,7 @@ public import HTTPRecovery
 /// after it was lost. Each function is one script, which the server runs as one step. No command is sent twice. See
 /// <doc:RedisRecoveryStore>.
 ///
-/// Every function throws `StoreError` where the server cannot be reached, does not answer within
+/// Every function throws `SharedState.StoreError` where the server cannot be reached, does not answer within
 /// ``Configuration/commandTimeout`` or refuses, and `CancellationError` as soon as the task is cancelled.
 public final class RedisStore: RecoveryStore {
     /// What the store was set up with.
@@ -18,8 +18,8 @@ public final class RedisStore: RecoveryStore {
 
     /// Creates a store; nothing is connected yet.
     ///
-    /// - Throws: `StoreError` when the configuration has a value that cannot work.
-    public init(configuration: Configuration = Configuration()) throws(StoreError) {
+    /// - Throws: `SharedState.StoreError` when the configuration has a value that cannot work.
+    public init(configuration: Configuration = Configuration()) throws(SharedState.StoreError) {
         self.configuration = try configuration.validated()
         self.connection = Connection(self.configuration)
         self.keys = Keys(
@@ -30,8 +30,8 @@ public final class RedisStore: RecoveryStore {
 
     /// Creates a store for the server at a URL, as ``Configuration/init(url:)`` reads it.
     ///
-    /// - Throws: `StoreError` when the URL cannot be read; it shows nothing of it.
-    public convenience init(url: String) throws(StoreError) {
+    /// - Throws: `SharedState.StoreError` when the URL cannot be read; it shows nothing of it.
+    public convenience init(url: String) throws(SharedState.StoreError) {
         try self.init(configuration: Configuration(url: url))
     }
 

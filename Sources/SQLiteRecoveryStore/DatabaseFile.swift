@@ -63,7 +63,7 @@ struct DatabaseFile: Sendable {
     private static func withoutLink(_ path: String) throws -> String {
         guard let link = information(path), link.st_mode & S_IFMT == S_IFLNK else { return path }
         guard isTrusted(link.st_uid) else {
-            throw StoreError("\(path) is a link that another user has made; remove it or name another file")
+            throw SharedState.StoreError("\(path) is a link that another user has made; remove it or name another file")
         }
         guard let resolved = unsafe realpath(path, nil) else { throw failure(path, "is a link that leads nowhere") }
         defer { unsafe free(resolved) }
@@ -85,11 +85,15 @@ struct DatabaseFile: Sendable {
             throw failure(parent(of: path), "cannot be read")
         }
         guard information.st_mode & S_IFMT == S_IFDIR else {
-            throw StoreError("\(path) cannot be made: \(parent(of: path)) is no directory; name another file")
+            throw SharedState.StoreError(
+                "\(path) cannot be made: \(parent(of: path)) is no directory; name another file"
+            )
         }
         // Where everybody may rename everything, no file is one's own.
         if information.st_mode & S_IWOTH != 0, information.st_mode & S_ISVTX == 0 {
-            throw StoreError("everybody may write to the directory of \(path); take that away, or name another one")
+            throw SharedState.StoreError(
+                "everybody may write to the directory of \(path); take that away, or name another one"
+            )
         }
     }
 
@@ -102,10 +106,10 @@ struct DatabaseFile: Sendable {
     private static func secure(_ path: String) throws {
         guard let information = information(path) else { return }
         guard information.st_mode & S_IFMT == S_IFREG else {
-            throw StoreError("\(path) is not a regular file; name another one")
+            throw SharedState.StoreError("\(path) is not a regular file; name another one")
         }
         guard isTrusted(information.st_uid) else {
-            throw StoreError("\(path) belongs to another user; name another file")
+            throw SharedState.StoreError("\(path) belongs to another user; name another file")
         }
         guard information.st_mode & 0o077 != 0, information.st_uid == geteuid() else { return }
         if unsafe chmod(path, 0o600) != 0 { throw failure(path, "cannot be kept from others") }
@@ -116,7 +120,7 @@ struct DatabaseFile: Sendable {
         owner == geteuid() || owner == 0
     }
 
-    private static func failure(_ path: String, _ problem: String) -> StoreError {
+    private static func failure(_ path: String, _ problem: String) -> SharedState.StoreError {
         let advice =
             switch errno {
             case ENOSPC, EDQUOT: "free some space on its disk"
@@ -125,7 +129,7 @@ struct DatabaseFile: Sendable {
             default: "name another file"
             }
         let cause = unsafe String(cString: strerror(errno))
-        return StoreError("\(path) \(problem) (\(cause)); \(advice)")
+        return SharedState.StoreError("\(path) \(problem) (\(cause)); \(advice)")
     }
 }
 

@@ -82,7 +82,9 @@ final class SQLiteConnection: Sendable {
                     result = try body(db)
                     return .commit
                 }
-                guard let result else { throw StoreError("a change of \(opened.file.path) was not made; try again") }
+                guard let result else {
+                    throw SharedState.StoreError("a change of \(opened.file.path) was not made; try again")
+                }
                 return result
             }
         }
@@ -108,7 +110,7 @@ final class SQLiteConnection: Sendable {
     private func opened() async throws -> Opened {
         let (flight, isFirst) = try state.withLock { state -> (Flight<Opened>, Bool) in
             switch state {
-            case .shutDown: throw StoreError("the store \(path) is closed; make a new one")
+            case .shutDown: throw SharedState.StoreError("the store \(path) is closed; make a new one")
             case .opening(let flight): return (flight, false)
             case .open(let opened):
                 let flight = Flight<Opened>()
@@ -129,7 +131,9 @@ final class SQLiteConnection: Sendable {
                     return true
                 }
                 if !isWanted, case .success(let opened) = result { try? opened.pool.close() }
-                flight.land(isWanted ? result : .failure(StoreError("the store \(path) is closed; make a new one")))
+                flight.land(
+                    isWanted ? result : .failure(SharedState.StoreError("the store \(path) is closed; make a new one"))
+                )
             }
         }
         return try await flight.value
@@ -200,11 +204,15 @@ final class SQLiteConnection: Sendable {
     // MARK: Errors
 
     private func translate(_ error: any Error, of opened: Opened) -> any Error {
-        if case .shutDown = state.withLock({ $0 }) { return StoreError("the store \(path) is closed; make a new one") }
+        if case .shutDown = state.withLock({ $0 }) {
+            return SharedState.StoreError("the store \(path) is closed; make a new one")
+        }
         // Where it is gone, SQLite may fail in several ways.
         if error is DatabaseFile.FileIsGone || (error is DatabaseError && !opened.file.isPresent) {
             drop(opened)
-            return StoreError("\(path) was deleted or replaced while it was open; it is opened anew with the next call")
+            return SharedState.StoreError(
+                "\(path) was deleted or replaced while it was open; it is opened anew with the next call"
+            )
         }
         if let error = error as? DatabaseError {
             switch error.resultCode {
@@ -216,9 +224,11 @@ final class SQLiteConnection: Sendable {
     }
 
     /// What is said of an error: never its own text, which may show what was to be stored.
-    private static func storeError(_ error: any Error, path: String) -> StoreError {
-        if let error = error as? StoreError { return error }
-        guard let error = error as? DatabaseError else { return StoreError("\(path) failed with \(type(of: error))") }
+    private static func storeError(_ error: any Error, path: String) -> SharedState.StoreError {
+        if let error = error as? SharedState.StoreError { return error }
+        guard let error = error as? DatabaseError else {
+            return SharedState.StoreError("\(path) failed with \(type(of: error))")
+        }
         let problem =
             switch error.resultCode {
             case .SQLITE_BUSY, .SQLITE_LOCKED: "is locked by another process; try again, or end what holds it"
@@ -231,7 +241,7 @@ final class SQLiteConnection: Sendable {
             case .SQLITE_IOERR: "cannot be read or written: the disk failed; check it"
             default: "failed"
             }
-        return StoreError("\(path) \(problem) (SQLite code \(error.extendedResultCode.rawValue))")
+        return SharedState.StoreError("\(path) \(problem) (SQLite code \(error.extendedResultCode.rawValue))")
     }
 }
 #endif

@@ -53,7 +53,7 @@ enum SQLiteSchema {
             let owner = try Int64.fetchOne(db, sql: "PRAGMA application_id") ?? 0
             let objects = try Int64.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
             guard owner == applicationID || (owner == 0 && objects == 0 && present == 0) else {
-                throw StoreError("\(path) is the database of another program; name another file")
+                throw SharedState.StoreError("\(path) is the database of another program; name another file")
             }
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
             for (index, step) in steps.enumerated() where index >= present { try db.execute(sql: step) }

@@ -4,10 +4,10 @@ public import HTTPRecovery
 
 extension SQLiteStore {
     /// Books deposits and a withdrawal of a retry budget in one step.
-    public func settle(_ entry: BudgetEntry, at now: Timestamp) async throws -> BudgetBalance {
+    public func settle(_ entry: SharedState.BudgetEntry, at now: Timestamp) async throws -> SharedState.BudgetBalance {
         try await connection.write(.process) { [self] db in
             let key = data(entry.key)
-            let past = now.sinceEpoch.saturatingSubtracting(BudgetEntry.lifetime).microseconds
+            let past = now.sinceEpoch.saturatingSubtracting(SharedState.BudgetEntry.lifetime).microseconds
             try db.execute(
                 sql: "DELETE FROM budget WHERE namespace = ? AND used_at < ?",
                 arguments: [data(namespace), past]

@@ -26,17 +26,17 @@ extension SQLiteStore {
     private static var purgeDelay: Duration { .seconds(3600) }
 
     /// Of the closed gates among the keys, the one that opens last; nil when all are open.
-    public func closedGate(among keys: [Gate.Key], at now: Timestamp) async throws -> Gate? {
-        let (gate, adrift) = try await connection.read { [self] db -> (Gate?, [Gate.Key]) in
-            var latest: (left: Int64, gate: Gate)?
-            var adrift: [Gate.Key] = []
+    public func closedGate(among keys: [SharedState.Gate.Key], at now: Timestamp) async throws -> SharedState.Gate? {
+        let (gate, adrift) = try await connection.read { [self] db -> (SharedState.Gate?, [SharedState.Gate.Key]) in
+            var latest: (left: Int64, gate: SharedState.Gate)?
+            var adrift: [SharedState.Gate.Key] = []
             for key in keys {
                 guard let stored = try self.gate(key, in: db) else { continue }
                 if stored.span.isAdrift(at: now, clock: clock) { adrift.append(key) }
                 let left = stored.span.left(at: now, clock: clock)
                 guard left > 0 else { continue }
                 let end = now.advanced(by: .microseconds(left))
-                let gate = Gate(
+                let gate = SharedState.Gate(
                     key: key,
                     payload: stored.payload,
                     opensAt: stored.isIndefinite ? nil : end,
@@ -52,7 +52,7 @@ extension SQLiteStore {
     }
 
     /// Lets spans begin anew whose beginning lies in the future, since a run of the machine that is over.
-    private func restart(_ keys: [Gate.Key], at now: Timestamp) async throws {
+    private func restart(_ keys: [SharedState.Gate.Key], at now: Timestamp) async throws {
         try await connection.write(.process) { [self] db in
             for key in keys {
                 guard let stored = try gate(key, in: db), stored.span.isAdrift(at: now, clock: clock) else { continue }
@@ -70,7 +70,7 @@ extension SQLiteStore {
     /// Closes a gate; one that is closed already stays closed until the later of the two times.
     ///
     /// A gate that no time opens is forgotten after ``indefiniteGateLifetime``.
-    public func close(_ gate: Gate, at now: Timestamp) async throws {
+    public func close(_ gate: SharedState.Gate, at now: Timestamp) async throws {
         let payload = Array(gate.payload.description.utf8)
         try await connection.write(.process) { [self] db in
             let present = try self.gate(gate.key, in: db)
@@ -107,7 +107,7 @@ extension SQLiteStore {
     }
 
     /// Removes what is over for long, and beyond the limit those that open first.
-    private func makeRoom(for key: Gate.Key, isPresent: Bool, at now: Timestamp, in db: Database) throws {
+    private func makeRoom(for key: SharedState.Gate.Key, isPresent: Bool, at now: Timestamp, in db: Database) throws {
         let past = now.sinceEpoch.saturatingSubtracting(Self.purgeDelay).microseconds
         try db.execute(sql: "DELETE FROM gate WHERE namespace = ? AND ends_at < ?", arguments: [data(namespace), past])
         if isPresent { return }
@@ -127,7 +127,7 @@ extension SQLiteStore {
     }
 
     /// Opens a gate before its time.
-    public func open(_ key: Gate.Key) async throws {
+    public func open(_ key: SharedState.Gate.Key) async throws {
         try await connection.write(.process) { [self] db in
             try db.execute(
                 sql: "DELETE FROM gate WHERE namespace = ? AND key = ?",
@@ -137,7 +137,7 @@ extension SQLiteStore {
     }
 
     /// Counts one more caller that waits at the gate and returns how many were counted before it since it closed.
-    public func joinQueue(at key: Gate.Key) async throws -> Int {
+    public func joinQueue(at key: SharedState.Gate.Key) async throws -> Int {
         try await connection.write(.process) { [self] db in
             guard let stored = try gate(key, in: db) else { return 0 }
             let next = Int64(clamping: stored.queued).saturatingAdding(1)
@@ -149,7 +149,7 @@ extension SQLiteStore {
         }
     }
 
-    private func gate(_ key: Gate.Key, in db: Database) throws -> StoredGate? {
+    private func gate(_ key: SharedState.Gate.Key, in db: Database) throws -> StoredGate? {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT ends_at, set_at, boot, boot_at, indefinite, queued, payload FROM gate
@@ -159,7 +159,7 @@ extension SQLiteStore {
         return try Row.fetchOne(statement, arguments: [data(namespace), data(key)]).flatMap(StoredGate.init)
     }
 
-    private func data(_ key: Gate.Key) -> DatabaseValue {
+    private func data(_ key: SharedState.Gate.Key) -> DatabaseValue {
         data(Array(key.stableText(salt: namespace).utf8))
     }
 }

@@ -4,7 +4,9 @@ public import HTTPRecovery
 
 extension SQLiteStore {
     /// Grants the lease, unless somebody holds it.
-    public func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> Lease? {
+    public func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> SharedState
+        .Lease?
+    {
         // To the disk: after a power cut no fence may be given twice.
         try await connection.write(.power) { [self] db in
             if let present = try lease(name, in: db), present.span.leftToHolder(at: now, clock: clock) > 0 {
@@ -20,12 +22,13 @@ extension SQLiteStore {
                     """,
                 arguments: StatementArguments([data(namespace), data(name)] + span.columns + [fence])
             )
-            return Lease(name: name, fence: UInt64(fence))
+            return SharedState.Lease(name: name, fence: UInt64(fence))
         }
     }
 
     /// Extends a lease that is still held.
-    public func extendLease(_ lease: Lease, for duration: Duration, at now: Timestamp) async throws -> Bool {
+    public func extendLease(_ lease: SharedState.Lease, for duration: Duration, at now: Timestamp) async throws -> Bool
+    {
         try await connection.write(.process) { [self] db in
             guard let present = try self.lease(lease.name, in: db), present.fence == lease.fence,
                 present.span.leftToHolder(at: now, clock: clock) > 0
@@ -40,7 +43,7 @@ extension SQLiteStore {
     }
 
     /// Gives a lease back.
-    public func releaseLease(_ lease: Lease) async throws {
+    public func releaseLease(_ lease: SharedState.Lease) async throws {
         try await connection.write(.process) { [self] db in
             guard let fence = Int64(exactly: lease.fence) else { return }
             try db.execute(

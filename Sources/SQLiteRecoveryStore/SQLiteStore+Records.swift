@@ -10,7 +10,7 @@ import Foundation
 
 extension SQLiteStore {
     /// The record under a key; nil where there is none.
-    public func record(_ key: String) async throws -> StoredRecord? {
+    public func record(_ key: String) async throws -> SharedState.Record? {
         try await connection.read { [self] db in try record(key, in: db) }
     }
 
@@ -26,14 +26,14 @@ extension SQLiteStore {
         with bytes: [UInt8],
         lasting lifetime: Duration?,
         at now: Timestamp
-    ) async throws -> StoredRecord? {
+    ) async throws -> SharedState.Record? {
         // To the disk: a refresh token that was replaced at the server cannot be had again.
         try await connection.write(.power) { [self] db in
             let present = try record(key, in: db)
             guard present?.version == version else { return nil }
             if let present, present.version >= Self.mostNumber { throw damage }
             let number = Self.number(after: Int64(clamping: present?.version ?? 0))
-            let next = StoredRecord(bytes: bytes, version: UInt64(number))
+            let next = SharedState.Record(bytes: bytes, version: UInt64(number))
             let statement =
                 present == nil
                 ? "INSERT INTO record (version, content, ends_at, namespace, key) VALUES (?, ?, ?, ?, ?)"
@@ -50,13 +50,13 @@ extension SQLiteStore {
         }
     }
 
-    private func record(_ key: String, in db: Database) throws -> StoredRecord? {
+    private func record(_ key: String, in db: Database) throws -> SharedState.Record? {
         let statement = try db.cachedStatement(
             sql: "SELECT version, content FROM record WHERE namespace = ? AND key = ?"
         )
         guard let row = try Row.fetchOne(statement, arguments: [data(namespace), data(key)]) else { return nil }
         guard let version = row.integer(0), version > 0, let content = row.bytes(1) else { throw damage }
-        return StoredRecord(bytes: content, version: UInt64(version))
+        return SharedState.Record(bytes: content, version: UInt64(version))
     }
 
     /// A version or a fence that comes after the last one, and after all that a lost file may have given.
@@ -68,8 +68,8 @@ extension SQLiteStore {
     /// Far beyond every time, and below the upper half, which the client gives itself.
     private static var mostNumber: Int64 { .max / 4 }
 
-    private var damage: StoreError {
-        StoreError("a record in \(connection.path) is damaged; move the file away, and a new one is made")
+    private var damage: SharedState.StoreError {
+        SharedState.StoreError("a record in \(connection.path) is damaged; move the file away, and a new one is made")
     }
 
     func data(_ text: String) -> DatabaseValue {

@@ -21,7 +21,7 @@ public final class SQLiteStore: RecoveryStore {
     ///
     /// Only a person can open such a gate, and only a success seen by one of the processes tells the others; where none
     /// runs any more, nobody could ever open it. After the hour one attempt finds out how things stand.
-    public static let indefiniteGateLifetime = Gate.indefiniteLifetime
+    public static let indefiniteGateLifetime = SharedState.Gate.indefiniteLifetime
 
     let connection: SQLiteConnection
     let namespace: [UInt8]

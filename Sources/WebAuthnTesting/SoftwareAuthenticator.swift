@@ -32,7 +32,7 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
     public let verifiesUser: Bool
 
     private let credentials = Locked<[Credential]>([])
-    private let random: RandomSource
+    private let random: Runtime.RandomSource
 
     /// Creates an authenticator without credentials.
     ///
@@ -40,7 +40,8 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
     ///   - verifiesUser: Whether the person can be verified; default: yes.
     ///   - aaguid: Identifies the model; cut or filled up to sixteen bytes. Default: zeros, as software has no model.
     ///   - random: Where the ids of credentials come from. Keys always come from the system's generator.
-    public init(verifiesUser: Bool = true, aaguid: [UInt8] = [], random: RandomSource = RandomSource()) {
+    public init(verifiesUser: Bool = true, aaguid: [UInt8] = [], random: Runtime.RandomSource = Runtime.RandomSource())
+    {
         self.verifiesUser = verifiesUser
         self.aaguid = Array((aaguid + [UInt8](repeating: 0, count: 16)).prefix(16))
         self.random = random
@@ -85,7 +86,7 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
                     "rp": .string(credential.relyingPartyID),
                     "user": .string(Base64.encodeForURL(credential.userHandle)),
                     "resident": .bool(credential.isResident),
-                    "counter": .number(JSONNumber(Int(credential.counter))),
+                    "counter": .number(JSONValue.Number(Int(credential.counter))),
                 ]
             }
         }

@@ -19,7 +19,7 @@ struct OAuthServerBench {
         _ steps: [ScriptedTransport.Step],
         authentication: any ClientAuthentication,
         issuer: String? = OAuthServerBench.issuer,
-        attemptLayers: [any Middleware] = [],
+        attemptLayers: [any ClientLayer] = [],
         holdUp: (@Sendable (ManualClock, Int) -> Void)? = nil
     ) throws {
         transport = ScriptedTransport(steps, then: .status(418), holdUp: { [clock] in holdUp?(clock, $0) })

@@ -10,7 +10,7 @@ import Testing
     }
 
     /// What the plan wants, in words, for these events.
-    private func actions(_ events: OperationEvent<AttendedCall<Int, String>.Answer>...) -> [String] {
+    private func actions(_ events: RecoveryOperation.Event<AttendedCall<Int, String>.Answer>...) -> [String] {
         var plan = AttendedCall<Int, String>(1) { $0.kind == .stepUpRequired }
         let now = ManualClock().timeSource().now
         return events.map { event in

@@ -60,7 +60,7 @@ import Testing
             context: context,
             next: Next { request, _, _ in
                 #expect(request.headerFields[.authorization] == "Bearer B")
-                return Response(head: HTTPResponse(status: .ok), body: .empty)
+                return RecoveredResponse(head: HTTPResponse(status: .ok), body: .empty)
             }
         )
         #expect(record.presented?.kind == .access)

@@ -37,7 +37,7 @@ struct Bench {
     }
 
     /// Sends while the clock jumps to whatever is slept for.
-    func send(_ request: HTTPRequest = Bench.get) async throws -> Response {
+    func send(_ request: HTTPRequest = Bench.get) async throws -> RecoveredResponse {
         try await clock.skippingWaits { try await client.send(request) }
     }
 

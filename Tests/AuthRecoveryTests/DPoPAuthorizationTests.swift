@@ -53,9 +53,9 @@ import Testing
         @discardableResult
         func send(
             _ request: HTTPRequest = Bench.get,
-            body: HTTPBody? = nil,
+            body: MessageBody? = nil,
             options: RequestOptions = RequestOptions()
-        ) async throws -> Response {
+        ) async throws -> RecoveredResponse {
             try await clock.skippingWaits { try await client.send(request, body: body, options: options) }
         }
 
@@ -162,7 +162,7 @@ import Testing
                 continuation.finish(throwing: TransportError(.connectionLost, .answered))
             }
             var response = TransportResponse.scripted(status, ["dpop-nonce": "n1"])
-            response.body = HTTPBody(once: stream)
+            response.body = MessageBody(once: stream)
             return response
         }
         let bench = Bench([breaking])
@@ -192,7 +192,7 @@ import Testing
     @Test func aPostIsRepeatedWithItsBody() async throws {
         let bench = Bench([Self.wantsNonce("n1")])
         let request = HTTPRequest(method: .post, scheme: "https", authority: "api.example.com", path: "/items")
-        try await bench.send(request, body: HTTPBody("order"), options: RequestOptions(resend: .spending))
+        try await bench.send(request, body: MessageBody("order"), options: RequestOptions(resend: .spending))
         #expect(bench.transport.received.map(\.text) == ["order", "order"])
         #expect(bench.proofs.map { $0?["htm"] } == ["POST", "POST"])
     }
@@ -205,7 +205,7 @@ import Testing
         }
         let request = HTTPRequest(method: .post, scheme: "https", authority: "api.example.com", path: "/items")
         let error = await #expect(throws: RecoveryError.self) {
-            try await bench.send(request, body: HTTPBody(once: stream))
+            try await bench.send(request, body: MessageBody(once: stream))
         }
         #expect(error?.reason == .bodyNotReplayable)
         #expect(bench.transport.received.count == 1)
@@ -221,7 +221,7 @@ import Testing
         var request = try HTTPRequest(method: .post, url: "https://api.example.com/token")
         request.headerFields[.authorization] = "Basic eDp5"
         let options = RequestOptions(resend: .spending, classifier: TokenEndpoint(), presents: .refresh)
-        try await bench.send(request, body: HTTPBody("grant_type=refresh_token"), options: options)
+        try await bench.send(request, body: MessageBody("grant_type=refresh_token"), options: options)
         #expect(bench.presented == ["Basic eDp5", "Basic eDp5"], "the client's own proof is left alone")
         #expect(bench.nonceOfEach == [nil, "n1"])
         for proof in bench.proofs {

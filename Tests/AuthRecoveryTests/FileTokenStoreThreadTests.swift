@@ -62,7 +62,7 @@ import Darwin
             identity: "a",
             sealing: sealing,
             time: .system,
-            random: RandomSource(),
+            random: Runtime.RandomSource(),
             granularity: granularity
         )
     }
@@ -100,7 +100,7 @@ import Darwin
             identity: "a",
             sealing: nil,
             time: .system,
-            random: RandomSource(),
+            random: Runtime.RandomSource(),
             granularity: .zero
         )
         TemporaryDirectory.write(#"{"access_token":"1"}"#, to: path)
@@ -140,7 +140,7 @@ import Darwin
         #expect(flock(descriptor, LOCK_EX) == 0)
         defer { close(descriptor) }
         let clock = ManualClock()
-        let store = FileTokenStore(path: path, time: clock.timeSource(), random: RandomSource(seed: 1))
+        let store = FileTokenStore(path: path, time: clock.timeSource(), random: Runtime.RandomSource(seed: 1))
         let task = Task { try await store.replace(version: 0, with: Credentials(accessToken: "renewed")) }
         // Somebody else is writing.
         await clock.waitForSleepers(1)
@@ -157,7 +157,7 @@ import Darwin
         #expect(flock(descriptor, LOCK_EX) == 0)
         defer { close(descriptor) }
         let clock = ManualClock()
-        let store = FileTokenStore(path: path, time: clock.timeSource(), random: RandomSource(seed: 1))
+        let store = FileTokenStore(path: path, time: clock.timeSource(), random: Runtime.RandomSource(seed: 1))
         let error = await #expect(throws: TokenStoreError.self) {
             try await clock.skippingWaits { try await store.replace(version: 0, with: Credentials()) }
         }

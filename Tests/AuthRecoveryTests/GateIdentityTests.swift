@@ -22,7 +22,7 @@ struct GateIdentityTests {
             let manager = TokenManager(store: tokens, renewer: renewer)
             self.tokens = manager
             transport = ScriptedTransport(steps)
-            let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: 1), store: store)
+            let runtime = Runtime(time: clock.timeSource(), random: Runtime.RandomSource(seed: 1), store: store)
             client = RecoveringClient(transport: transport, runtime: runtime) {
                 Recovery { SessionRenewal(manager) }
                 Authorization(manager, audience: [Bench.origin])

@@ -129,11 +129,11 @@ import Testing
 }
 
 @Suite struct SessionRenewalTests {
-    private func decision(_ change: (inout Outcome) -> Void, wasSent: Bool = true) -> Decision {
+    private func decision(_ change: (inout Outcome) -> Void, wasSent: Bool = true) -> FailureContext.Decision {
         var outcome = Outcome(.credentialRejected, processed: .no, remedies: [.refreshCredential, .reauthenticate])
         outcome.tokenAction = .clear
         change(&outcome)
-        return SessionRenewal(InMemoryTokenStore()).decide(Situation(outcome: outcome, wasSent: wasSent))
+        return SessionRenewal(InMemoryTokenStore()).decide(FailureContext(outcome: outcome, wasSent: wasSent))
     }
 
     @Test func itActsOnRefusedCredentialsAlone() {
@@ -171,7 +171,7 @@ import Testing
         (forbidden.credential, forbidden.tokenAction) = (.session, .clear)
         let ruled = SessionRenewal(TokenManager(store: InMemoryTokenStore())) { $0.credential == .session }
         func answers(_ policy: SessionRenewal, _ outcome: Outcome) -> Bool {
-            if case .repair = policy.decide(Situation(outcome: outcome)) { true } else { false }
+            if case .repair = policy.decide(FailureContext(outcome: outcome)) { true } else { false }
         }
         #expect(answers(ruled, forbidden))
         #expect(!answers(SessionRenewal(InMemoryTokenStore()), forbidden))
@@ -193,8 +193,8 @@ import Testing
 
     private func close(_ runtime: Runtime, _ name: String, for time: Duration?, origin: Origin = Bench.origin) async {
         await runtime.state.close(
-            Gate(
-                key: Gate.Key(scope: .account, origin: origin, name: name),
+            SharedState.Gate(
+                key: SharedState.Gate.Key(scope: .account, origin: origin, name: name),
                 reason: .accountLocked,
                 opensAt: time.map { runtime.time.wallTime.advanced(by: $0) }
             )

@@ -85,7 +85,7 @@ import Testing
         )
         request.headerFields[.cookie] = "id=\(Self.planted)"
         do {
-            let response = try await client.send(request, body: HTTPBody("password=\(Self.planted)"))
+            let response = try await client.send(request, body: MessageBody("password=\(Self.planted)"))
             log.note(response)
         } catch {
             log.note(error)
@@ -121,8 +121,8 @@ import Testing
         )
         log.note(exchange)
         log.note(OAuthClassifier().classify(exchange))
-        log.note(Response(head: response, body: HTTPBody(body)))
-        log.note(HTTPBody(body))
+        log.note(RecoveredResponse(head: response, body: MessageBody(body)))
+        log.note(MessageBody(body))
         log.note(TokenAnswer.self)
         #expect(!log.text.contains(Self.planted))
         // Neither as the numbers of its bytes.
@@ -132,8 +132,8 @@ import Testing
     @Test func rowsOfASharedStoreTellNoNames() async throws {
         let store = InMemoryRecoveryStore()
         let state = SharedState(store)
-        let key = Gate.Key(scope: .account, origin: Bench.origin, name: Self.planted)
-        await state.close(Gate(key: key, reason: .accountLocked, opensAt: nil))
+        let key = SharedState.Gate.Key(scope: .account, origin: Bench.origin, name: Self.planted)
+        await state.close(SharedState.Gate(key: key, reason: .accountLocked, opensAt: nil))
         let text = key.stableText(salt: Array("billing".utf8))
         #expect(!text.contains(Self.planted))
         #expect(text == key.stableText(salt: Array("billing".utf8)))

@@ -30,21 +30,21 @@ struct RedirectCredentialTests {
 
     private func client(
         _ renewer: (any TokenRenewer)?,
-        @PipelineBuilder middlewares: (TokenManager) -> [any Middleware]
+        @RecoveringClient.PipelineBuilder middlewares: (TokenManager) -> [any ClientLayer]
     ) -> RecoveringClient {
         let manager = TokenManager(store: tokens, renewer: renewer)
-        let runtime = Runtime(time: ManualClock().timeSource(), random: RandomSource(seed: 1))
+        let runtime = Runtime(time: ManualClock().timeSource(), random: Runtime.RandomSource(seed: 1))
         return RecoveringClient(transport: transport, runtime: runtime) { middlewares(manager) }
     }
 
     /// The layers of the program for the command line.
-    @PipelineBuilder private func usual(_ manager: TokenManager) -> [any Middleware] {
+    @RecoveringClient.PipelineBuilder private func usual(_ manager: TokenManager) -> [any ClientLayer] {
         Redirects()
         Recovery { SessionRenewal(manager) }
         Authorization(manager, audience: [Bench.origin])
     }
 
-    @PipelineBuilder private func turnedRound(_ manager: TokenManager) -> [any Middleware] {
+    @RecoveringClient.PipelineBuilder private func turnedRound(_ manager: TokenManager) -> [any ClientLayer] {
         Recovery { SessionRenewal(manager) }
         Authorization(manager, audience: [Bench.origin])
         Redirects()
@@ -78,7 +78,7 @@ struct RedirectCredentialTests {
             let before = renewer.renewals.withLock { $0 }
             let transport = ScriptedTransport([.status(302, ["location": "/new"]), Self.refused])
             let manager = TokenManager(store: tokens, renewer: renewer)
-            let runtime = Runtime(time: ManualClock().timeSource(), random: RandomSource(seed: 1))
+            let runtime = Runtime(time: ManualClock().timeSource(), random: Runtime.RandomSource(seed: 1))
             let client = RecoveringClient(transport: transport, runtime: runtime) { layers(manager) }
             #expect(try await client.send(Bench.get).status == .ok)
             #expect(renewer.renewals.withLock { $0 } == before + 1)

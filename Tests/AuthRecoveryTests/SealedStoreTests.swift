@@ -32,7 +32,7 @@ import Testing
         },
         Place(testDescription: "shared") {
             let state = SharedState(InMemoryRecoveryStore())
-            let written: @Sendable () async -> StoredRecord? = { try? await state.record("credentials:alice") }
+            let written: @Sendable () async -> SharedState.Record? = { try? await state.record("credentials:alice") }
             return Place.Opened(
                 store: { SharedTokenStore(state, name: $0, sealing: $1) },
                 text: { await written().map { String(decoding: $0.bytes, as: UTF8.self) } },

@@ -10,7 +10,7 @@ extension Factor {
 }
 
 extension RecoveryError {
-    static func refused(_ kind: Outcome.Kind, _ remedies: Remedy...) -> RecoveryError {
+    static func refused(_ kind: Outcome.Kind, _ remedies: Outcome.Remedy...) -> RecoveryError {
         RecoveryError(outcome: Outcome(kind, remedies: remedies), reason: .notRecoverable)
     }
 }

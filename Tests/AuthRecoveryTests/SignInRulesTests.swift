@@ -9,7 +9,7 @@ import Testing
 
     private func reaction(
         _ kind: Outcome.Kind,
-        _ remedies: [Remedy] = [],
+        _ remedies: [Outcome.Remedy] = [],
         answering key: AnswerKey? = .emailCode,
         round: Int = 1,
         restarts: Int = 0,
@@ -38,7 +38,9 @@ import Testing
 
     @Test(arguments: Outcome.Kind.allCases)
     func everyKindHasItsReactionInEveryRoundAndRestart(kind: Outcome.Kind) {
-        let remedies: [Remedy] = [.askUser, .switchFactor, .newChallenge, .resync, .restartFlow, .changePassword]
+        let remedies: [Outcome.Remedy] = [
+            .askUser, .switchFactor, .newChallenge, .resync, .restartFlow, .changePassword,
+        ]
         for round in 1...4 {
             for restarts in 0...2 {
                 var expected = Self.expected(kind)
@@ -101,7 +103,7 @@ import Testing
 
     @Test(arguments: Outcome.Kind.allCases)
     func whereNothingWasAnsweredNothingIsAskedAgain(kind: Outcome.Kind) {
-        let got = reaction(kind, Remedy.allCases, answering: nil)
+        let got = reaction(kind, Outcome.Remedy.allCases, answering: nil)
         #expect(got != .askAgain && got != .newChallenge, "\(kind)")
     }
 

@@ -21,7 +21,7 @@ struct SuspendedSignInTests {
         let transport = ScriptedTransport(steps, then: .status(200))
         let runtime = Runtime(
             time: clock.timeSource(),
-            random: RandomSource(seed: .random(in: 0...(.max))),
+            random: Runtime.RandomSource(seed: .random(in: 0...(.max))),
             store: other ?? store
         )
         let client = RecoveringClient(transport: transport, runtime: runtime) { Recovery() }
@@ -291,7 +291,7 @@ private struct DoorMachine: SignInMachine {
     var count = 0
 
     var openingFactor: Factor? { nil }
-    var memory: JSONValue { ["secret": "s3cret", "count": .number(JSONNumber(count))] }
+    var memory: JSONValue { ["secret": "s3cret", "count": .number(JSONValue.Number(count))] }
 
     mutating func enter(_ context: SignInContext) { client = client.within(context.operation) }
 
@@ -358,33 +358,35 @@ private final class FrozenStore: RecoveryStore {
     private func asked<Value>(_ body: (InMemoryRecoveryStore) async -> Value) async throws -> Value {
         switch state.withLock({ $0 }) {
         case .answers: return await body(memory)
-        case .frozen, .fails: throw StoreError("does not answer")
+        case .frozen, .fails: throw SharedState.StoreError("does not answer")
         }
     }
 
-    func closedGate(among keys: [Gate.Key], at now: Timestamp) async throws -> Gate? {
+    func closedGate(among keys: [SharedState.Gate.Key], at now: Timestamp) async throws -> SharedState.Gate? {
         try await asked { await $0.closedGate(among: keys, at: now) }
     }
 
-    func close(_ gate: Gate, at now: Timestamp) async throws { try await asked { await $0.close(gate, at: now) } }
-    func open(_ key: Gate.Key) async throws { try await asked { await $0.open(key) } }
-    func joinQueue(at key: Gate.Key) async throws -> Int { try await asked { await $0.joinQueue(at: key) } }
+    func close(_ gate: SharedState.Gate, at now: Timestamp) async throws {
+        try await asked { await $0.close(gate, at: now) }
+    }
+    func open(_ key: SharedState.Gate.Key) async throws { try await asked { await $0.open(key) } }
+    func joinQueue(at key: SharedState.Gate.Key) async throws -> Int { try await asked { await $0.joinQueue(at: key) } }
 
-    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> Lease? {
+    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> SharedState.Lease? {
         try await asked { await $0.acquireLease(name, for: duration, at: now) }
     }
 
-    func extendLease(_ lease: Lease, for duration: Duration, at now: Timestamp) async throws -> Bool {
+    func extendLease(_ lease: SharedState.Lease, for duration: Duration, at now: Timestamp) async throws -> Bool {
         try await asked { await $0.extendLease(lease, for: duration, at: now) }
     }
 
-    func releaseLease(_ lease: Lease) async throws { try await asked { await $0.releaseLease(lease) } }
+    func releaseLease(_ lease: SharedState.Lease) async throws { try await asked { await $0.releaseLease(lease) } }
 
-    func settle(_ entry: BudgetEntry, at now: Timestamp) async throws -> BudgetBalance {
+    func settle(_ entry: SharedState.BudgetEntry, at now: Timestamp) async throws -> SharedState.BudgetBalance {
         try await asked { await $0.settle(entry, at: now) }
     }
 
-    func record(_ key: String) async throws -> StoredRecord? { try await asked { await $0.record(key) } }
+    func record(_ key: String) async throws -> SharedState.Record? { try await asked { await $0.record(key) } }
 
     func replaceRecord(
         _ key: String,
@@ -392,7 +394,7 @@ private final class FrozenStore: RecoveryStore {
         with bytes: [UInt8],
         lasting lifetime: Duration?,
         at now: Timestamp
-    ) async throws -> StoredRecord? {
+    ) async throws -> SharedState.Record? {
         try await asked { await $0.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now) }
     }
 }

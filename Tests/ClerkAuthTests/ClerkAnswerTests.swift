@@ -203,7 +203,7 @@ struct ClerkAnswerTests {
 
     @Test(
         arguments: [
-            (#""status":"needs_identifier""#, Outcome.Kind.continue, [Remedy.askUser]),
+            (#""status":"needs_identifier""#, Outcome.Kind.continue, [Outcome.Remedy.askUser]),
             (#""status":"needs_first_factor""#, .continue, [.askUser]),
             (
                 #""status":"needs_first_factor","supported_first_factors":[{"strategy":"email_code"}]"#, .continue,
@@ -251,9 +251,9 @@ struct ClerkAnswerTests {
                 #""status":"needs_first_factor","first_factor_verification":{"status":"failed"}"#, .challengeExpired,
                 [.newChallenge, .switchFactor]
             ),
-        ] as [(String, Outcome.Kind, [Remedy])]
+        ] as [(String, Outcome.Kind, [Outcome.Remedy])]
     )
-    func signIns(members: String, kind: Outcome.Kind, remedies: [Remedy]) throws {
+    func signIns(members: String, kind: Outcome.Kind, remedies: [Outcome.Remedy]) throws {
         let body = #"{"response":{"object":"sign_in_attempt","id":"sia_1",\#(members)},"client":{"object":"client"}}"#
         let outcome = Clerked(status: 200, body: body).outcome
         #expect(outcome.kind == kind && outcome.remedies == remedies && outcome.processed == .yes)
@@ -281,7 +281,7 @@ struct ClerkAnswerTests {
         arguments: [
             (
                 #""status":"missing_requirements","missing_fields":["password"]"#, Outcome.Kind.continue,
-                [Remedy.askUser]
+                [Outcome.Remedy.askUser]
             ),
             (
                 #""status":"missing_requirements","missing_fields":[],"unverified_fields":["email_address"]"#,
@@ -292,9 +292,9 @@ struct ClerkAnswerTests {
                 #""status":"missing_requirements","verifications":{"external_account":{"error":{"code":"not_allowed_access"}}}"#,
                 .permissionDenied, [.contactAdmin]
             ),
-        ] as [(String, Outcome.Kind, [Remedy])]
+        ] as [(String, Outcome.Kind, [Outcome.Remedy])]
     )
-    func signUps(members: String, kind: Outcome.Kind, remedies: [Remedy]) {
+    func signUps(members: String, kind: Outcome.Kind, remedies: [Outcome.Remedy]) {
         let body = #"{"response":{"object":"sign_up_attempt",\#(members)}}"#
         let outcome = Clerked(status: 200, body: body, path: "/v1/client/sign_ups").outcome
         #expect(outcome.kind == kind && outcome.remedies == remedies)

@@ -29,7 +29,7 @@ struct ClerkBench {
         url: String = ClerkBench.url,
         seed: UInt64 = 1,
         configuration: ClerkConfiguration = ClerkConfiguration(),
-        @PipelineBuilder middlewares: @escaping @Sendable () -> [any Middleware] = { [Recovery()] }
+        @RecoveringClient.PipelineBuilder middlewares: @escaping @Sendable () -> [any ClientLayer] = { [Recovery()] }
     ) throws {
         // Copies share their pacing, and what was drawn at random differs.
         if tokens == nil, configuration.pacing == nil, configuration.redirectURL == nil {
@@ -48,7 +48,7 @@ struct ClerkBench {
         }
         // A server that has no more to say has failed: no test goes on by accident.
         transport = ScriptedTransport(steps, then: .status(418))
-        let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: seed))
+        let runtime = Runtime(time: clock.timeSource(), random: Runtime.RandomSource(seed: seed))
         client = RecoveringClient(transport: transport, runtime: runtime, middlewares: middlewares)
         self.tokens = tokens ?? InMemoryTokenStore(credentials)
         clerk = try Clerk(frontendAPI: url, client: client, tokens: self.tokens, configuration: configuration)

@@ -6,7 +6,7 @@ struct CodeRow: Sendable, CustomTestStringConvertible {
     var code: String
     var status: Int
     var kind: Outcome.Kind
-    var remedies: [Remedy]
+    var remedies: [Outcome.Remedy]
     var credential: Outcome.CredentialKind?
     var path = "/v1/client/sign_ins"
 
@@ -14,7 +14,7 @@ struct CodeRow: Sendable, CustomTestStringConvertible {
         _ code: String,
         _ status: Int,
         _ kind: Outcome.Kind,
-        _ remedies: [Remedy],
+        _ remedies: [Outcome.Remedy],
         _ credential: Outcome.CredentialKind? = nil,
         at path: String = "/v1/client/sign_ins"
     ) {

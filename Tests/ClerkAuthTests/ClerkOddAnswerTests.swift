@@ -204,7 +204,7 @@ struct ClerkOddAnswerTests {
 
     @Test(
         arguments: [
-            ("session_revoked", 401, Outcome.Kind.credentialRejected, [Remedy.resync, .reauthenticate]),
+            ("session_revoked", 401, Outcome.Kind.credentialRejected, [Outcome.Remedy.resync, .reauthenticate]),
             ("session_not_found", 404, .credentialRejected, [.resync, .reauthenticate]),
             ("resource_not_found", 404, .notFound, [.resync]),
             ("client_not_found", 400, .stateConflict, [.resync, .restartFlow]),
@@ -212,9 +212,9 @@ struct ClerkOddAnswerTests {
             ("signed_out", 401, .credentialRejected, [.resync, .reauthenticate]),
             ("requires_assertion", 401, .challengeRequired, [.solveChallenge]),
             ("user_banned", 403, .accountBlocked, [.contactAdmin]),
-        ] as [(String, Int, Outcome.Kind, [Remedy])]
+        ] as [(String, Int, Outcome.Kind, [Outcome.Remedy])]
     )
-    func refusalsOfASessionToken(code: String, status: Int, kind: Outcome.Kind, remedies: [Remedy]) {
+    func refusalsOfASessionToken(code: String, status: Int, kind: Outcome.Kind, remedies: [Outcome.Remedy]) {
         for path in [Self.tokens, Self.tokens + "/hasura", "/proxy" + Self.tokens] {
             let outcome = Clerked(status: status, body: Clerked.error(code), path: path).outcome
             #expect(outcome.kind == kind && outcome.remedies == remedies && outcome.tokenAction == .keep)

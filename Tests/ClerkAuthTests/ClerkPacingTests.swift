@@ -20,7 +20,7 @@ import Testing
         at seconds: Double,
         within limit: Duration = .seconds(600),
         _ pacing: ClerkPacing
-    ) async throws -> (attempt: PlannedAttempt, context: CallContext, delay: Duration, permit: AdmissionPermit?) {
+    ) async throws -> (attempt: PlannedAttempt, context: CallContext, delay: Duration, permit: PlannedAttempt.Permit?) {
         let clock = ManualClock()
         let time = clock.timeSource()
         clock.advance(by: .seconds(seconds))
@@ -157,12 +157,12 @@ import Testing
             try await bench.clerk.signIn(identifier: ClerkBench.identifier, password: "p", answering: Person())
         }
         await bench.clock.waitForSleepers(1)
-        let key = Gate.Key(
+        let key = SharedState.Gate.Key(
             scope: .account,
             origin: Origin(scheme: "https", authority: "clerk.example.com"),
             name: "ada@example.com"
         )
-        await bench.client.runtime.state.close(Gate(key: key, reason: .accountLocked, opensAt: nil))
+        await bench.client.runtime.state.close(SharedState.Gate(key: key, reason: .accountLocked, opensAt: nil))
         bench.clock.advance(by: .seconds(10))
         let error = await #expect(throws: RecoveryError.self) { try await sixth.value }
         #expect(error?.kind == .accountLocked)

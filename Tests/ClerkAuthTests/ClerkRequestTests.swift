@@ -73,7 +73,7 @@ import Testing
         "https://x/v1?x=1", "https://x/?", "https://x#y", "https://x/v1#",
     ])
     func whatIsNoURLIsAnError(url: String) {
-        #expect(throws: InvalidURL.self) { try ClerkBench(url: url) }
+        #expect(throws: Origin.InvalidURL.self) { try ClerkBench(url: url) }
     }
 
     @Test func allEventsOfASignInCarryItsNumber() async throws {
@@ -140,7 +140,7 @@ import Testing
                 let chunk = ArraySlice([UInt8](repeating: UInt8(ascii: " "), count: 65_536))
                 return TransportResponse(
                     head: HTTPResponse(status: .ok),
-                    body: HTTPBody(once: AsyncStream(unfolding: { chunk }))
+                    body: MessageBody(once: AsyncStream(unfolding: { chunk }))
                 )
             }
         ])

@@ -176,7 +176,7 @@ import Testing
                 let bytes = mutator.below(3) == 0 ? mutator.mutate(body) : body
                 let status = mutator.pick([200, 200, 200, 400, 401, 403, 404, 422, 429, 500])
                 return .run { _ in
-                    TransportResponse(head: HTTPResponse(status: .init(code: status)), body: HTTPBody(bytes))
+                    TransportResponse(head: HTTPResponse(status: .init(code: status)), body: MessageBody(bytes))
                 }
             }
             let bench = try ClerkBench(steps) { Recovery(maxAttempts: 2) }
@@ -214,7 +214,7 @@ import Testing
                 let bytes = mutator.below(3) == 0 ? mutator.mutate(body) : body
                 let status = mutator.pick([200, 200, 200, 401, 403, 404, 422, 500])
                 return .run { _ in
-                    TransportResponse(head: HTTPResponse(status: .init(code: status)), body: HTTPBody(bytes))
+                    TransportResponse(head: HTTPResponse(status: .init(code: status)), body: MessageBody(bytes))
                 }
             }
             let bench = try ClerkBench(

@@ -20,7 +20,7 @@ import Testing
         let bench = try ClerkBench([
             .run { _ in
                 var response = TransportResponse.scripted(200, ["authorization": "T1"])
-                response.body = HTTPBody(
+                response.body = MessageBody(
                     once: AsyncThrowingStream<ArraySlice<UInt8>, any Error> { continuation in
                         continuation.finish(throwing: TransportError(.connectionLost, .answered))
                     }
@@ -76,7 +76,7 @@ import Testing
         let bench = try ClerkBench([
             .run { _ in
                 var response = TransportResponse.scripted(200, ["authorization": ""])
-                response.body = HTTPBody(
+                response.body = MessageBody(
                     once: AsyncThrowingStream<ArraySlice<UInt8>, any Error> { continuation in
                         continuation.finish(throwing: TransportError(.connectionLost, .answered))
                     }

@@ -52,14 +52,14 @@ private struct TrickleTransport: HTTPTransport {
 
     var name: String { "trickle" }
 
-    func send(_ request: HTTPRequest, body: HTTPBody?, options: AttemptOptions) async throws -> TransportResponse {
+    func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse {
         let text = String(decoding: try await body?.collect(upTo: 1 << 16) ?? [], as: UTF8.self)
         let answer = server.answer(request, text)
         let bytes = answer.body.bytesInMemory.map { Array($0) } ?? []
         let (stream, continuation) = AsyncStream.makeStream(of: ArraySlice<UInt8>.self)
         for byte in bytes { continuation.yield([byte]) }
         continuation.finish()
-        return TransportResponse(head: answer.head, body: HTTPBody(once: stream))
+        return TransportResponse(head: answer.head, body: MessageBody(once: stream))
     }
 }
 

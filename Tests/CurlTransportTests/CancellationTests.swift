@@ -11,7 +11,7 @@ struct CancellationTests {
     private func cancel(
         _ transport: CurlTransport,
         _ request: HTTPRequest,
-        _ body: HTTPBody? = nil,
+        _ body: MessageBody? = nil,
         after fact: () async throws -> Void
     ) async throws {
         let task = Task { try await transport.fetch(request, body, timeout: .seconds(86_400)) }
@@ -32,7 +32,11 @@ struct CancellationTests {
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func whileTheAnswerIsAwaited(method: HTTPRequest.Method) async throws {
         let server = try FaultServer(.stall)
-        try await cancel(CurlTransport.patient(), .to(server.authority, method), HTTPBody(method == .post ? "x" : "")) {
+        try await cancel(
+            CurlTransport.patient(),
+            .to(server.authority, method),
+            MessageBody(method == .post ? "x" : "")
+        ) {
             _ = try await server.requests(count: 1)
         }
         try await server.hangups(count: 1)
@@ -44,7 +48,7 @@ struct CancellationTests {
         let server = try FaultServer(plan: { _ in .serve(readingBodiesAfter: gate) }, reply: { _ in .answer() })
         let source = ChunkSource()
         source.send("the beginning")
-        try await cancel(CurlTransport.patient(), .to(server.authority, .post), HTTPBody(once: source.stream)) {
+        try await cancel(CurlTransport.patient(), .to(server.authority, .post), MessageBody(once: source.stream)) {
             try await server.connections(count: 1)
         }
         try await server.hangups(count: 1)
@@ -70,7 +74,7 @@ struct CancellationTests {
         let transport = CurlTransport.patient(.init(maxConnectionsPerOrigin: 1))
         let first = Task { try await transport.fetch(.to(server.authority, .get, "/first")) }
         _ = try await server.requests(count: 1)
-        try await cancel(transport, .to(server.authority, .post, "/queued"), HTTPBody("x")) {}
+        try await cancel(transport, .to(server.authority, .post, "/queued"), MessageBody("x")) {}
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         // The queue moves on, past the one that was cancelled.
@@ -98,7 +102,7 @@ struct CancellationTests {
             for index in 0..<300 {
                 group.addTask {
                     let task = Task {
-                        try await transport.fetch(.to(server.authority, .post, "/\(index % 3)"), HTTPBody("x"))
+                        try await transport.fetch(.to(server.authority, .post, "/\(index % 3)"), MessageBody("x"))
                     }
                     for _ in 0..<(index % 17) { await Task.yield() }
                     if index % 3 == 1 || index % 5 == 0 { task.cancel() }

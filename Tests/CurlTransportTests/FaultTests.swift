@@ -121,7 +121,7 @@ struct FaultTests {
     func aFaultHasItsCertainty(fault: Fault, method: HTTPRequest.Method) async throws {
         let transport = CurlTransport.patient()
         let server = try FaultServer(plan: { _ in fault.plan }, reply: { _ in fault.reply })
-        let body = method == .post ? HTTPBody("some content") : nil
+        let body = method == .post ? MessageBody("some content") : nil
         let error = try await transport.failure(.to(server.authority, method), body, timeout: fault.timeout)
         #expect(error.code == fault.code, "\(error)")
         #expect(error.certainty == fault.certainty, "\(error)")
@@ -133,7 +133,7 @@ struct FaultTests {
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func aRefusedConnectionSendsNothing(method: HTTPRequest.Method) async throws {
         let port = try RefusingPort()
-        let error = try await CurlTransport.patient().failure(.to(port.authority, method), HTTPBody("x"))
+        let error = try await CurlTransport.patient().failure(.to(port.authority, method), MessageBody("x"))
         #expect(error.code == .cannotConnect)
         #expect(error.certainty == .neverSent)
         #expect(error.isTransient)
@@ -143,7 +143,7 @@ struct FaultTests {
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func aResetAtOnceIsNeverTakenForAnAnswer(method: HTTPRequest.Method) async throws {
         let server = try FaultServer(plan: { _ in .reset(afterBytes: 0) }, reply: { _ in .answer() })
-        let error = try await CurlTransport.patient().failure(.to(server.authority, method), HTTPBody("x"))
+        let error = try await CurlTransport.patient().failure(.to(server.authority, method), MessageBody("x"))
         #expect([.cannotConnect, .connectionLost].contains(error.code))
         #expect(error.certainty == (error.code == .cannotConnect ? .neverSent : .unknown))
     }
@@ -165,7 +165,7 @@ struct FaultTests {
             return request.connection == 0 ? (byReset ? .reset : .close) : .answer()
         }
         _ = try await transport.fetch(.to(server.authority))
-        let body = method == .get ? nil : HTTPBody("paid once")
+        let body = method == .get ? nil : MessageBody("paid once")
         let error = try await transport.failure(.to(server.authority, method, "/pay"), body)
         #expect(error.code == .connectionLost)
         #expect(error.certainty == .unknown)
@@ -183,7 +183,7 @@ struct FaultTests {
         let source = ChunkSource()
         source.send("paid once")
         source.finish()
-        let error = try await transport.failure(.to(server.authority, .post, "/pay"), HTTPBody(once: source.stream))
+        let error = try await transport.failure(.to(server.authority, .post, "/pay"), MessageBody(once: source.stream))
         #expect(error.certainty == .unknown)
         #expect(server.receivedRequests.filter { $0.path == "/pay" }.count == 1)
     }
@@ -202,7 +202,7 @@ struct FaultTests {
         idle.open()
         // The drained connection is shut down by the transport: the fact to wait for.
         try await server.hangups(count: 1)
-        let (head, body) = try await transport.fetch(.to(server.authority, .post), HTTPBody("x"))
+        let (head, body) = try await transport.fetch(.to(server.authority, .post), MessageBody("x"))
         #expect(head.status == .ok)
         #expect(body == "real")
         #expect(server.receivedRequests.count == 2)
@@ -215,7 +215,7 @@ struct FaultTests {
         let server = try FaultServer { $0.connection > 0 ? .answer() : .answer().then(.wait(for: idle)).then(.close) }
         _ = try await transport.fetch(.to(server.authority))
         idle.open()
-        for _ in 0..<20 { _ = try? await transport.fetch(.to(server.authority, .post), HTTPBody("x")) }
+        for _ in 0..<20 { _ = try? await transport.fetch(.to(server.authority, .post), MessageBody("x")) }
         // At most the one that crossed the close was lost; none came twice.
         #expect(server.receivedRequests.count >= 20)
         #expect(server.receivedRequests.count <= 21)

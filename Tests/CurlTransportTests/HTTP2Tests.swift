@@ -48,7 +48,7 @@ struct HTTP2Tests {
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func aRefusedStreamOnANewConnectionIsNotProcessed(method: HTTPRequest.Method) async throws {
         let server = try Self.server { Frame.reset($0, code: 7) }
-        let body = method == .post ? HTTPBody("x") : nil
+        let body = method == .post ? MessageBody("x") : nil
         let error = try await transport().failure(.to(server.authority, method), body)
         #expect(error.code == .streamRefused)
         #expect(error.certainty == .notProcessed)
@@ -59,7 +59,7 @@ struct HTTP2Tests {
     @Test(arguments: [UInt32(1), 2, 8, 11])
     func anotherResetIsUnknown(code: UInt32) async throws {
         let server = try Self.server { Frame.reset($0, code: code) }
-        let error = try await transport().failure(.to(server.authority, .post), HTTPBody("x"))
+        let error = try await transport().failure(.to(server.authority, .post), MessageBody("x"))
         #expect(error.certainty == .unknown, "\(error)")
         #expect(server.receivedRequests.count == 1)
     }
@@ -67,7 +67,7 @@ struct HTTP2Tests {
     @Test
     func aLostConnectionIsUnknown() async throws {
         let server = try Self.server { _ in nil }
-        let error = try await transport().failure(.to(server.authority, .post), HTTPBody("x"))
+        let error = try await transport().failure(.to(server.authority, .post), MessageBody("x"))
         #expect(error.certainty == .unknown)
         #expect(server.receivedRequests.count == 1)
     }
@@ -75,7 +75,7 @@ struct HTTP2Tests {
     @Test
     func aStreamPastTheLastOneOfAGoAwayIsNotProcessed() async throws {
         let server = try Self.server { _ in Frame.goAway(lastStream: 0) }
-        let error = try await transport().failure(.to(server.authority, .post), HTTPBody("x"))
+        let error = try await transport().failure(.to(server.authority, .post), MessageBody("x"))
         #expect(error.certainty == .notProcessed, "\(error)")
         #expect(server.receivedRequests.count == 1)
     }
@@ -89,7 +89,7 @@ struct HTTP2Tests {
     func theRequestsOwnTextProvesNothing(path: String, value: String) async throws {
         let server = try Self.server { _ in nil }
         let request = HTTPRequest.to(server.authority, .post, path, headers: [.userAgent: value])
-        let error = try await transport().failure(request, HTTPBody("x"))
+        let error = try await transport().failure(request, MessageBody("x"))
         #expect(error.certainty == .unknown, "\(error)")
         #expect(server.receivedRequests.count == 1)
     }
@@ -102,14 +102,14 @@ struct HTTP2Tests {
         _ = try await transport.fetch(.to(server.authority))
         let fields: HTTPFields = [.userAgent: "GOAWAY, error=0, last_stream=0"]
         let request = HTTPRequest.to(server.authority, .post, "/?note=REFUSED_STREAM", headers: fields)
-        let error = try await transport.failure(request, HTTPBody("x"))
+        let error = try await transport.failure(request, MessageBody("x"))
         #expect(error.certainty == .unknown, "\(error)")
     }
 
     @Test
     func aStreamWithinAGoAwayIsUnknown() async throws {
         let server = try Self.server { Frame.goAway(lastStream: $0) + Frame.reset($0, code: 2) }
-        let error = try await transport().failure(.to(server.authority, .post), HTTPBody("x"))
+        let error = try await transport().failure(.to(server.authority, .post), MessageBody("x"))
         #expect(error.certainty == .unknown, "\(error)")
     }
 }

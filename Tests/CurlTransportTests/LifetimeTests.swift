@@ -16,7 +16,7 @@ struct LifetimeTests {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for index in 0..<200 {
                 group.addTask {
-                    try await transport.fetch(.to(server.authority, .post), HTTPBody("\(index)")).body == "\(index)"
+                    try await transport.fetch(.to(server.authority, .post), MessageBody("\(index)")).body == "\(index)"
                 }
             }
             // All of them are in flight together, spread over several of libcurl's handles.
@@ -50,7 +50,11 @@ struct LifetimeTests {
         let transport = CurlTransport.patient(.init(maxConnectionsPerOrigin: 1))
         let first = Task { try await transport.fetch(.to(server.authority)) }
         _ = try await server.requests(count: 1)
-        let error = try await transport.failure(.to(server.authority, .post), HTTPBody("x"), timeout: .milliseconds(50))
+        let error = try await transport.failure(
+            .to(server.authority, .post),
+            MessageBody("x"),
+            timeout: .milliseconds(50)
+        )
         #expect(error.code == .timedOut)
         #expect(error.certainty == .neverSent)
         first.cancel()
@@ -78,7 +82,7 @@ struct LifetimeTests {
         let server = try FaultServer(plan: { _ in .stall }, reply: { _ in .answer() })
         let error = try await CurlTransport.patient().failure(
             .to(server.authority, .post, scheme: "https"),
-            HTTPBody("x"),
+            MessageBody("x"),
             timeout: .milliseconds(100)
         )
         #expect(error.code == .timedOut)
@@ -99,7 +103,7 @@ struct LifetimeTests {
         let server = try FaultServer(.stall)
         let transport = CurlTransport.patient(.init(maxConnectionsPerOrigin: 2))
         let tasks = (0..<5).map { _ in
-            Task { try await transport.failure(.to(server.authority, .post), HTTPBody("x")) }
+            Task { try await transport.failure(.to(server.authority, .post), MessageBody("x")) }
         }
         _ = try await server.requests(count: 2)
         await transport.shutdown()

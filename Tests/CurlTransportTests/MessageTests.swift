@@ -50,7 +50,7 @@ struct MessageTests {
     func aBodyArrivesWhole(method: HTTPRequest.Method, size: Int) async throws {
         let server = try FaultServer(.answer())
         let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        _ = try await transport.fetch(.to(server.authority, method), HTTPBody(bytes))
+        _ = try await transport.fetch(.to(server.authority, method), MessageBody(bytes))
         let request = try #require(server.receivedRequests.first)
         #expect(request.body == bytes)
         #expect(request.headers[.contentLength] == String(size))
@@ -63,7 +63,7 @@ struct MessageTests {
         let source = ChunkSource()
         for index in 0..<50 { source.send(String(repeating: "\(index % 10)", count: 1000)) }
         source.finish()
-        let body = HTTPBody(once: source.stream, length: lengthIsKnown ? 50_000 : nil)
+        let body = MessageBody(once: source.stream, length: lengthIsKnown ? 50_000 : nil)
         _ = try await transport.fetch(.to(server.authority, .post), body)
         let request = try #require(server.receivedRequests.first)
         #expect(request.body.count == 50_000)

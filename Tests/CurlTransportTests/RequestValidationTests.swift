@@ -34,7 +34,7 @@ struct RequestValidationTests {
 
     @Test
     func aHeadRequestWithABodyIsRefused() async throws {
-        let error = try await CurlTransport.patient().failure(.to("127.0.0.1:1", .head), HTTPBody("x"))
+        let error = try await CurlTransport.patient().failure(.to("127.0.0.1:1", .head), MessageBody("x"))
         #expect(error.code == .invalidRequest)
     }
 
@@ -61,7 +61,7 @@ struct RequestValidationTests {
         request.headerFields[.transferEncoding] = "chunked"
         request.headerFields[.expect] = "100-continue"
         request.headerFields.append(HTTPField(name: try #require(HTTPField.Name("Host")), value: "elsewhere.example"))
-        _ = try await CurlTransport.patient().fetch(request, HTTPBody("four"))
+        _ = try await CurlTransport.patient().fetch(request, MessageBody("four"))
         let received = try #require(server.receivedRequests.first)
         #expect(received.headers[values: .contentLength] == ["4"])
         #expect(received.headers[.transferEncoding] == nil)

@@ -25,18 +25,18 @@ struct SendLimitTests {
     }
 
     /// A limit that has not come at the first look, when the transfer starts, and has at the second, before the write.
-    private func passingInBetween() -> SendLimit {
+    private func passingInBetween() -> AttemptOptions.SendLimit {
         let time = TimeSource(clock: LookingClock())
-        return SendLimit(TimeSource.Instant(sinceStart: .seconds(2)), time: time)
+        return AttemptOptions.SendLimit(TimeSource.Instant(sinceStart: .seconds(2)), time: time)
     }
 
     private func expectTooLate(
         _ transport: CurlTransport,
         _ request: HTTPRequest,
-        _ limit: SendLimit
+        _ limit: AttemptOptions.SendLimit
     ) async throws {
         let error = try await #require(throws: TransportError.self) {
-            _ = try await transport.send(request, body: HTTPBody("x"), options: AttemptOptions(sendLimit: limit))
+            _ = try await transport.send(request, body: MessageBody("x"), options: AttemptOptions(sendLimit: limit))
         }
         #expect(error.code == .sendLimitPassed && error.certainty == .neverSent && !error.isTransient)
     }
@@ -79,7 +79,7 @@ struct SendLimitTests {
         let transport = CurlTransport.patient(.init(maxConnectionsPerOrigin: 1))
         let clock = ManualClock()
         let time = clock.timeSource()
-        let limit = SendLimit(time.now.advanced(by: .seconds(1)), time: time)
+        let limit = AttemptOptions.SendLimit(time.now.advanced(by: .seconds(1)), time: time)
         let first = Task { try await transport.fetch(.to(server.authority)) }
         _ = try await server.requests(count: 1)
         let second = Task { try await expectTooLate(transport, .to(server.authority, .post), limit) }
@@ -94,7 +94,7 @@ struct SendLimitTests {
     func whatIsInTimeIsSent() async throws {
         let server = try FaultServer(.answer())
         let time = ManualClock().timeSource()
-        let limit = SendLimit(time.now.advanced(by: .nanoseconds(1)), time: time)
+        let limit = AttemptOptions.SendLimit(time.now.advanced(by: .nanoseconds(1)), time: time)
         let options = AttemptOptions(sendLimit: limit)
         let response = try await CurlTransport.patient().send(.to(server.authority), body: nil, options: options)
         #expect(response.head.status == .ok)

@@ -73,7 +73,7 @@ struct StreamingTests {
         )
         let stream = Counting(chunks: 512, size: 65_536)
         let transport = CurlTransport.patient()
-        async let answer = transport.fetch(.to(server.authority, .post), HTTPBody(once: stream))
+        async let answer = transport.fetch(.to(server.authority, .post), MessageBody(once: stream))
         try await server.connections(count: 1)
         let other = try FaultServer(.answer())
         for _ in 0..<50 { _ = try await transport.fetch(.to(other.authority)) }
@@ -108,7 +108,7 @@ struct StreamingTests {
             func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
         }
         let server = try FaultServer(.answer())
-        let error = try await CurlTransport.patient().failure(.to(server.authority, .post), HTTPBody { Failing() })
+        let error = try await CurlTransport.patient().failure(.to(server.authority, .post), MessageBody { Failing() })
         #expect(error.code == .requestBodyFailed)
         #expect(error.certainty == .unknown)
         #expect(!error.isTransient)
@@ -122,7 +122,7 @@ struct StreamingTests {
         source.send("ab")
         source.send("cdef")
         source.finish()
-        let body = HTTPBody(once: source.stream, length: announced)
+        let body = MessageBody(once: source.stream, length: announced)
         let error = try await CurlTransport.patient().failure(.to(server.authority, .post), body)
         #expect(error.code == .requestBodyFailed)
     }
@@ -133,7 +133,7 @@ struct StreamingTests {
         let source = ChunkSource()
         source.send("still here")
         source.finish()
-        let body = HTTPBody(once: source.stream)
+        let body = MessageBody(once: source.stream)
         let error = try await CurlTransport.patient().failure(.to(port.authority, .post), body)
         #expect(error.certainty == .neverSent)
         #expect(body.canBeRead)
@@ -148,7 +148,7 @@ struct StreamingTests {
         let source = ChunkSource()
         source.send("the beginning")
         let (head, body) = try await CurlTransport.patient()
-            .fetch(.to(server.authority, .post), HTTPBody(once: source.stream))
+            .fetch(.to(server.authority, .post), MessageBody(once: source.stream))
         #expect(head.status.code == 413)
         #expect(body == "too large")
     }

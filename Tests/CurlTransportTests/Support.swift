@@ -28,7 +28,7 @@ extension CurlTransport {
     /// Sends and reads the whole body.
     func fetch(
         _ request: HTTPRequest,
-        _ body: HTTPBody? = nil,
+        _ body: MessageBody? = nil,
         timeout: Duration? = .seconds(86_400)
     ) async throws -> (head: HTTPResponse, body: String) {
         let response = try await send(request, body: body, options: AttemptOptions(timeout: timeout))
@@ -38,7 +38,7 @@ extension CurlTransport {
     /// The error that the attempt, its body included, ends with.
     func failure(
         _ request: HTTPRequest,
-        _ body: HTTPBody? = nil,
+        _ body: MessageBody? = nil,
         timeout: Duration? = .seconds(86_400)
     ) async throws -> TransportError {
         try await #require(throws: TransportError.self) { _ = try await fetch(request, body, timeout: timeout) }

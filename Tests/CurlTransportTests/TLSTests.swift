@@ -15,7 +15,7 @@ struct TLSTests {
         for _ in 0..<3 {
             let (head, body) = try await transport.fetch(
                 .to(front.authority, .post, scheme: "https"),
-                HTTPBody("hello")
+                MessageBody("hello")
             )
             #expect(head.status == .ok)
             #expect(body.hasSuffix("hello"))
@@ -31,7 +31,7 @@ struct TLSTests {
         let other = try await TLSFront.start(port: server.port)
         for configuration in [CurlTransport.Configuration(), .init(caFile: other.caFile)] {
             let transport = CurlTransport.patient(configuration)
-            let error = try await transport.failure(.to(front.authority, .post, scheme: "https"), HTTPBody("x"))
+            let error = try await transport.failure(.to(front.authority, .post, scheme: "https"), MessageBody("x"))
             #expect(error.code == .certificateRejected)
             #expect(error.certainty == .neverSent)
             #expect(!error.isTransient)
@@ -86,8 +86,8 @@ struct TLSTests {
         let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
         let transport = CurlTransport.patient(.init(httpVersion: .http2, caFile: front.caFile))
         let request = HTTPRequest.to(front.authority, .post, scheme: "https")
-        #expect(try await transport.fetch(request, HTTPBody("x")).head.status == .ok)
-        let error = try await transport.failure(request, HTTPBody("x"))
+        #expect(try await transport.fetch(request, MessageBody("x")).head.status == .ok)
+        let error = try await transport.failure(request, MessageBody("x"))
         #expect(error.certainty == .notProcessed, "\(error)")
         #expect(error.code == .streamRefused)
         #expect(server.receivedRequests.map(\.path) == ["/1", "/3"])
@@ -107,8 +107,8 @@ struct TLSTests {
         let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
         let transport = CurlTransport.patient(.init(httpVersion: .http2, caFile: front.caFile))
         let request = HTTPRequest.to(front.authority, .post, scheme: "https")
-        #expect(try await transport.fetch(request, HTTPBody("x")).head.status == .ok)
-        let error = try await transport.failure(request, HTTPBody("x"))
+        #expect(try await transport.fetch(request, MessageBody("x")).head.status == .ok)
+        let error = try await transport.failure(request, MessageBody("x"))
         #expect(error.certainty == .unknown, "\(error)")
         #expect(server.receivedRequests.count == 2)
         withExtendedLifetime(front) {}
@@ -149,7 +149,7 @@ struct ProxyTests {
     func aTunnelThatIsRefusedSendsNothing() async throws {
         let proxy = try FaultServer(.answer(502).then(.close))
         let transport = CurlTransport.patient(.init(proxy: .url("http://\(proxy.authority)")))
-        let error = try await transport.failure(.to("origin.example", .post, scheme: "https"), HTTPBody("x"))
+        let error = try await transport.failure(.to("origin.example", .post, scheme: "https"), MessageBody("x"))
         #expect(error.code == .cannotConnect)
         #expect(error.certainty == .neverSent)
         #expect(proxy.receivedRequests.map(\.method) == ["CONNECT"])

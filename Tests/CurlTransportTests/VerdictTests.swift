@@ -147,7 +147,7 @@ struct VerdictTests {
 
     @Test
     func linesAtRandomDoNotTrap() {
-        let random = RandomSource(seed: 5)
+        let random = Runtime.RandomSource(seed: 5)
         let lines = [
             "Using Stream ID: 99999999999999999999 (easy handle 0x5)", "recveived GOAWAY, error=-1, last_stream=3",
         ]
@@ -182,7 +182,7 @@ struct ResponseHeadTests {
 
     @Test
     func bytesAtRandomDoNotTrap() {
-        let random = RandomSource(seed: 7)
+        let random = Runtime.RandomSource(seed: 7)
         for _ in 0..<5000 {
             var bytes = Array("HTTP/1.1 200 OK\r\nA: b\r\nSet-Cookie: c\r\n d\r\n\r\n".utf8)
             for _ in 0..<(random.bits() % 8) {

@@ -1,11 +1,12 @@
 import FacebookAuth
 import HTTPRecovery
+import HTTPRecoveryTesting
 import HTTPTypes
 import Testing
 
 @Suite("The shapes of Facebook's answers")
 struct FacebookAnswerTests {
-    private static let dead: (Outcome.Kind, [Remedy], Outcome.TokenAction, Outcome.CredentialKind?) = (
+    private static let dead: (Outcome.Kind, [Outcome.Remedy], Outcome.TokenAction, Outcome.CredentialKind?) = (
         .credentialRejected, [.reauthenticate], .clear, .access
     )
 
@@ -13,7 +14,7 @@ struct FacebookAnswerTests {
         _ status: Int,
         _ body: String,
         _ kind: Outcome.Kind,
-        _ remedies: [Remedy] = [],
+        _ remedies: [Outcome.Remedy] = [],
         _ action: Outcome.TokenAction = .keep,
         _ credential: Outcome.CredentialKind? = nil,
         processed: Outcome.Processed = .no,

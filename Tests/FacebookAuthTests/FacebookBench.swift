@@ -27,12 +27,12 @@ struct FacebookBench {
         tokens: (any TokenStore)? = nil,
         configuration: FacebookConfiguration = FacebookConfiguration(),
         store: any RecoveryStore = InMemoryRecoveryStore(),
-        @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] },
+        @RecoveringClient.PipelineBuilder middlewares: () -> [any ClientLayer] = { [Recovery()] },
         holdUp: (@Sendable (ManualClock, Int) -> Void)? = nil
     ) throws {
         // A server that has no more to say has failed: no test goes on by accident.
         transport = ScriptedTransport(steps, then: .status(418), holdUp: { [clock] in holdUp?(clock, $0) })
-        let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: 1), store: store)
+        let runtime = Runtime(time: clock.timeSource(), random: Runtime.RandomSource(seed: 1), store: store)
         client = RecoveringClient(transport: transport, runtime: runtime, middlewares: middlewares)
         self.tokens = tokens ?? InMemoryTokenStore(credentials)
         facebook = try Facebook(app: app, client: client, tokens: self.tokens, configuration: configuration)

@@ -42,7 +42,7 @@ struct Row: Sendable, CustomTestStringConvertible {
     var name: String
     var recorded: Recorded
     var kind: Outcome.Kind
-    var remedies: [Remedy]
+    var remedies: [Outcome.Remedy]
     var action: Outcome.TokenAction
     var credential: Outcome.CredentialKind?
     var processed: Outcome.Processed
@@ -56,7 +56,7 @@ struct Row: Sendable, CustomTestStringConvertible {
         sub subcode: Int? = nil,
         status: Int = 400,
         _ kind: Outcome.Kind,
-        _ remedies: [Remedy] = [],
+        _ remedies: [Outcome.Remedy] = [],
         _ action: Outcome.TokenAction = .keep,
         _ credential: Outcome.CredentialKind? = nil,
         processed: Outcome.Processed = .no,
@@ -85,7 +85,7 @@ struct Row: Sendable, CustomTestStringConvertible {
         _ name: String,
         _ recorded: Recorded,
         _ kind: Outcome.Kind,
-        _ remedies: [Remedy] = [],
+        _ remedies: [Outcome.Remedy] = [],
         _ action: Outcome.TokenAction = .keep,
         _ credential: Outcome.CredentialKind? = nil,
         processed: Outcome.Processed = .no,

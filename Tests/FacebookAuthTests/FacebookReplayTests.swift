@@ -80,7 +80,7 @@ import Testing
         }
         bench.transport.append([.error(190), silent])
         let error = await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "me") }
-        #expect(error?.reason == .deadlinePassed && error?.cause is RepairUnfinished)
+        #expect(error?.reason == .deadlinePassed && error?.cause is FailureContext.RemediationUnfinished)
         #expect(try await bench.credentials.accessToken == "tok1")
         #expect(bench.transport.received.count == 2)
     }

@@ -65,10 +65,10 @@ struct FacebookSessionTests {
 
     /// What stops the login is told as what it is, whatever bound stops it.
     @Test(arguments: [
-        (SignInOptions(maxWait: .seconds(10)), StopReason.waitExceedsLimit),
+        (SignInOptions(maxWait: .seconds(10)), History.StopReason.waitExceedsLimit),
         (SignInOptions(deadline: .seconds(20)), .deadlineWouldPass),
     ])
-    func noWaitIsLongerThanAllowed(options: SignInOptions, reason: StopReason) async throws {
+    func noWaitIsLongerThanAllowed(options: SignInOptions, reason: History.StopReason) async throws {
         let limit = ScriptedTransport.Step.status(
             400,
             ["Retry-After": "60"],
@@ -261,14 +261,14 @@ struct FacebookSessionTests {
         let bench = try FacebookBench([.me, .me])
         _ = try await bench.facebook.send(path: "/v18.0/me")
         #expect(bench.sent == ["GET /v18.0/me"])
-        #expect(throws: InvalidURL.self) {
+        #expect(throws: Origin.InvalidURL.self) {
             try FacebookBench(configuration: FacebookConfiguration(version: "latest"))
         }
     }
 
     @Test(arguments: ["https://x?x=1", "https://x/?", "https://x/v25.0?x=1", "https://x#y", "https://x/#", "x"])
     func aURLOfGraphHasNeitherQueryNorFragment(url: String) {
-        #expect(throws: InvalidURL.self) {
+        #expect(throws: Origin.InvalidURL.self) {
             try Facebook(
                 app: FacebookBench.app,
                 graph: url,

@@ -23,7 +23,7 @@ struct ForgeRockAnswerTests {
     static let failed =
         #"{"name":"failedPolicies","value":["{\"policyRequirement\":\"MIN_LENGTH\",\"params\":{\"minLength\":8}}"]}"#
 
-    static let steps: [(callbacks: [String], kind: Outcome.Kind, remedies: [Remedy])] = [
+    static let steps: [(callbacks: [String], kind: Outcome.Kind, remedies: [Outcome.Remedy])] = [
         ([callback("NameCallback"), callback("PasswordCallback", index: 2)], .continue, [.askUser]),
         ([callback("TextInputCallback")], .continue, [.askUser]),
         ([callback("ChoiceCallback", #"{"name":"choices","value":["a","b"]}"#)], .continue, [.askUser]),
@@ -194,10 +194,10 @@ struct ForgeRockAnswerTests {
         #expect(outcome.kind == row.kind && outcome.tokenAction == row.token, "\(row)")
         let line = JSONValue.object([
             .init("request", ["method": "POST", "path": .string(path), "presented": "session"]),
-            .init("status", .number(JSONNumber(row.status))), .init("body", .string(row.body)),
+            .init("status", .number(JSONValue.Number(row.status))), .init("body", .string(row.body)),
         ])
         let text = line.description.utf8
-        let answer = ClassificationRecord.answer(to: Array(text), by: ForgeRockClassifier(), systemTime: .system())
+        let answer = RecordedExchange.answer(to: Array(text), by: ForgeRockClassifier(), systemTime: .system())
         #expect(answer["kind"]?.string == row.kind.rawValue, "\(row)")
         #expect(answer["token_action"]?.string == row.token.rawValue, "\(row)")
     }
@@ -298,7 +298,7 @@ struct ForgeRockAnswerTests {
         #expect(dead.kind == .credentialRejected && dead.credential == .session && dead.tokenAction == .clear)
     }
 
-    static let flows: [(status: Int, body: String, kind: Outcome.Kind, remedies: [Remedy])] = [
+    static let flows: [(status: Int, body: String, kind: Outcome.Kind, remedies: [Outcome.Remedy])] = [
         (400, #"{"code":1999,"message":"try again"}"#, .flowExpired, [.restartFlow]),
         (400, #"{"code":"1999"}"#, .flowExpired, [.restartFlow]),
         (400, #"{"code":"requestTimedOut"}"#, .flowExpired, [.restartFlow]),

@@ -29,7 +29,7 @@ struct ForgeRockBench {
         cookieName: String? = "sso",
         baseURL: String = "https://id.example.com/am",
         interceptors: [any ForgeRockInterceptor] = [],
-        @PipelineBuilder middlewares: @escaping @Sendable () -> [any Middleware] = { [Recovery()] }
+        @RecoveringClient.PipelineBuilder middlewares: @escaping @Sendable () -> [any ClientLayer] = { [Recovery()] }
     ) throws {
         if tokens == nil && authenticator == nil && interceptors.isEmpty {
             twin = {

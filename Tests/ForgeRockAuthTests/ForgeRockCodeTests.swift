@@ -9,7 +9,7 @@ struct ErrorRow: Sendable, CustomTestStringConvertible {
     var message: String
     var number: String?
     var kind: Outcome.Kind
-    var remedies: [Remedy]
+    var remedies: [Outcome.Remedy]
     var path = Exchanged.authenticate
     var presented: Outcome.CredentialKind? = .state
     var token: Outcome.TokenAction = .keep

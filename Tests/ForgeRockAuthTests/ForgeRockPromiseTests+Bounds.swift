@@ -256,7 +256,7 @@ actor Latch {
                 let bytes = mutator.below(3) == 0 ? mutator.mutate(body) : body
                 let status = mutator.pick([200, 200, 200, 400, 401, 403, 404, 408, 429, 500])
                 return .run { _ in
-                    TransportResponse(head: HTTPResponse(status: .init(code: status)), body: HTTPBody(bytes))
+                    TransportResponse(head: HTTPResponse(status: .init(code: status)), body: MessageBody(bytes))
                 }
             }
             let bench = try ForgeRockBench(script) { Recovery(maxAttempts: 2) }

@@ -110,10 +110,10 @@ let loginSteps: [ScriptedTransport.Step] = [
     }
 
     @Test(arguments: [
-        (SignInOptions(deadline: .seconds(5)), StopReason.deadlineWouldPass),
+        (SignInOptions(deadline: .seconds(5)), History.StopReason.deadlineWouldPass),
         (SignInOptions(maxWait: .seconds(5)), .waitExceedsLimit),
     ])
-    func norIsAPollThatTheSignInHasNoTimeFor(options: SignInOptions, reason: StopReason) async throws {
+    func norIsAPollThatTheSignInHasNoTimeFor(options: SignInOptions, reason: History.StopReason) async throws {
         let bench = try ForgeRockBench([.login, .step(AM.poll("8000"), id: "a2"), .success()])
         let error = await #expect(throws: RecoveryError.self) {
             try await bench.forgeRock.signIn(

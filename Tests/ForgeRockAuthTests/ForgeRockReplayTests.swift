@@ -93,7 +93,7 @@ import Testing
     ])
     func aSessionThatIsOverGoesWhateverBecomesOfTheCall(refusal: ScriptedTransport.Step) async throws {
         let bench = try bench([refusal, .error(401, "Access Denied")], Credentials(ssoToken: "S1"))
-        let body = HTTPBody(
+        let body = MessageBody(
             once: AsyncStream { continuation in
                 continuation.yield(Array("x".utf8)[...])
                 continuation.finish()
@@ -119,7 +119,7 @@ import Testing
             ],
             then: .status(503, ["retry-after": "8"])
         )
-        let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: 1))
+        let runtime = Runtime(time: clock.timeSource(), random: Runtime.RandomSource(seed: 1))
         let client = RecoveringClient(transport: transport, runtime: runtime) {
             Deadline(.seconds(10))
             Recovery()
@@ -133,7 +133,7 @@ import Testing
             tokens: InMemoryTokenStore(Credentials(ssoToken: "S1")),
             cookieName: "sso"
         )
-        let body = HTTPBody(
+        let body = MessageBody(
             once: AsyncStream { continuation in
                 continuation.yield(Array("x".utf8)[...])
                 continuation.finish()

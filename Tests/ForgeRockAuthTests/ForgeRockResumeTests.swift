@@ -56,7 +56,7 @@ struct ForgeRockResumeTests {
     ])
     func whatIsNoLinkToThisServerIsRefusedBeforeAnythingIsSent(link: String) async throws {
         let bench = try ForgeRockBench([.success()])
-        let error = await #expect(throws: InvalidURL.self) {
+        let error = await #expect(throws: Origin.InvalidURL.self) {
             try await bench.forgeRock.resume(link, answering: Person())
         }
         #expect(bench.transport.received.isEmpty)
@@ -65,6 +65,6 @@ struct ForgeRockResumeTests {
 
     @Test(arguments: ["https://x/am?x=1", "https://x?", "https://x/am#y", "https://x/json?realm=/alpha"])
     func aBaseURLHasNeitherQueryNorFragment(url: String) {
-        #expect(throws: InvalidURL.self) { try ForgeRockBench(baseURL: url) }
+        #expect(throws: Origin.InvalidURL.self) { try ForgeRockBench(baseURL: url) }
     }
 }

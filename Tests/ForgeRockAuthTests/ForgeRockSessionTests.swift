@@ -326,7 +326,7 @@ extension ScriptedTransport.Step {
         let person = Person([.totp: "1"])
         let (client, transport) = resources(bench, [Self.carriers[index], .status(200, [:], body: "done")], person)
         let request = try HTTPRequest(method: .post, url: "https://app.example.com/pay?x=1")
-        let response = try await client.send(request, body: HTTPBody("amount=1"))
+        let response = try await client.send(request, body: MessageBody("amount=1"))
         #expect(response.outcome.kind == .ok)
         #expect(transport.received.map(\.request.path) == ["/pay?x=1", "/pay?x=1&_txid=tx-1"])
         #expect(transport.received.map { $0.request.headerFields[.cookie] } == ["sso=S1", "sso=S2"])
@@ -347,7 +347,7 @@ extension ScriptedTransport.Step {
         let kept = Locked<[CallRecording]>([])
         let request = try HTTPRequest(method: .post, url: "https://app.example.com/pay?x=1")
         let options = RequestOptions(recorder: { recording in kept.withLock { $0.append(recording) } })
-        _ = try await client.send(request, body: HTTPBody("amount=1"), options: options)
+        _ = try await client.send(request, body: MessageBody("amount=1"), options: options)
         let recording = try #require(kept.withLock { $0.first })
         let policies: [any RecoveryPolicy] = [StepUp(bench.forgeRock, answering: person), TransientRetry()]
         try Recovery.replay(recording, policies: policies).verify()

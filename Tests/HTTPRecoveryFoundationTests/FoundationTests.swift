@@ -61,13 +61,15 @@ import Foundation
         let (client, _) = client(.status(200, [:], body: #"{"id":1}"# + String(repeating: " ", count: 100)))
         let response = try await client.send(Self.request, options: RequestOptions(buffering: .streamed))
         var small = response
-        small.body = HTTPBody {
+        small.body = MessageBody {
             AsyncStream { stream in
                 stream.yield(Array(repeating: 0x20, count: 50)[...])
                 stream.finish()
             }
         }
-        await #expect(throws: HTTPBodyError.tooLarge(limit: 49)) { try await small.decoded(as: Item.self, upTo: 49) }
+        await #expect(throws: MessageBody.ReadError.tooLarge(limit: 49)) {
+            try await small.decoded(as: Item.self, upTo: 49)
+        }
         #expect(try await response.decoded(as: Item.self).id == 1)
     }
 
@@ -87,10 +89,10 @@ import Foundation
 
     @Test func aBodyIsData() async throws {
         let data = Data([0, 255, 7])
-        let body = HTTPBody(data)
+        let body = MessageBody(data)
         #expect(body.length == 3)
         #expect(try await body.data(upTo: 3) == data)
-        await #expect(throws: HTTPBodyError.tooLarge(limit: 2)) { try await body.data(upTo: 2) }
+        await #expect(throws: MessageBody.ReadError.tooLarge(limit: 2)) { try await body.data(upTo: 2) }
     }
 
     // MARK: Time
@@ -135,10 +137,11 @@ import Foundation
         #expect((error as? any LocalizedError)?.errorDescription == Outcome.Kind.rateLimited.userMessage)
         #expect((error as? any LocalizedError)?.failureReason == "rate_limited reason=wait_exceeds_limit attempts=0")
         let others: [any Error] = [
-            TransportError(.cannotConnect, .neverSent, message: "m"), StoreError("s"), HTTPBodyError.alreadyConsumed,
+            TransportError(.cannotConnect, .neverSent, message: "m"), SharedState.StoreError("s"),
+            MessageBody.ReadError.alreadyConsumed,
         ]
         for other in others { #expect((other as? any LocalizedError)?.errorDescription == "\(other)") }
-        let invalid = #expect(throws: InvalidURL.self) { try HTTPRequest(url: "nothing") }
+        let invalid = #expect(throws: Origin.InvalidURL.self) { try HTTPRequest(url: "nothing") }
         #expect(invalid?.errorDescription?.contains("scheme") == true)
     }
 

@@ -18,13 +18,13 @@ struct Bench {
         enforcesTimeouts: Bool = true,
         clock: ManualClock = ManualClock(),
         store: any RecoveryStore = InMemoryRecoveryStore(),
-        @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] }
+        @RecoveringClient.PipelineBuilder middlewares: () -> [any ClientLayer] = { [Recovery()] }
     ) {
         transport = ScriptedTransport(steps, then: fallback, enforcesTimeouts: enforcesTimeouts)
         self.clock = clock
         let runtime = Runtime(
             time: clock.timeSource(),
-            random: RandomSource(seed: seed),
+            random: Runtime.RandomSource(seed: seed),
             store: store,
             classifier: classifier
         )
@@ -35,9 +35,9 @@ struct Bench {
     /// Sends while the clock jumps to whatever is slept for.
     func sendSkippingWaits(
         _ request: HTTPRequest = Bench.get,
-        body: HTTPBody? = nil,
+        body: MessageBody? = nil,
         options: RequestOptions = RequestOptions()
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         try await clock.skippingWaits { try await client.send(request, body: body, options: options) }
     }
 
@@ -73,30 +73,30 @@ struct SharedMemory: RecoveryStore {
 
     var name: String { "shared memory" }
 
-    func closedGate(among keys: [Gate.Key], at now: Timestamp) async throws -> Gate? {
+    func closedGate(among keys: [SharedState.Gate.Key], at now: Timestamp) async throws -> SharedState.Gate? {
         await memory.closedGate(among: keys, at: now)
     }
-    func close(_ gate: Gate, at now: Timestamp) async throws { await memory.close(gate, at: now) }
-    func open(_ key: Gate.Key) async throws { await memory.open(key) }
-    func joinQueue(at key: Gate.Key) async throws -> Int { await memory.joinQueue(at: key) }
-    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> Lease? {
+    func close(_ gate: SharedState.Gate, at now: Timestamp) async throws { await memory.close(gate, at: now) }
+    func open(_ key: SharedState.Gate.Key) async throws { await memory.open(key) }
+    func joinQueue(at key: SharedState.Gate.Key) async throws -> Int { await memory.joinQueue(at: key) }
+    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> SharedState.Lease? {
         await memory.acquireLease(name, for: duration, at: now)
     }
-    func extendLease(_ lease: Lease, for duration: Duration, at now: Timestamp) async throws -> Bool {
+    func extendLease(_ lease: SharedState.Lease, for duration: Duration, at now: Timestamp) async throws -> Bool {
         await memory.extendLease(lease, for: duration, at: now)
     }
-    func releaseLease(_ lease: Lease) async throws { await memory.releaseLease(lease) }
-    func settle(_ entry: BudgetEntry, at now: Timestamp) async throws -> BudgetBalance {
+    func releaseLease(_ lease: SharedState.Lease) async throws { await memory.releaseLease(lease) }
+    func settle(_ entry: SharedState.BudgetEntry, at now: Timestamp) async throws -> SharedState.BudgetBalance {
         await memory.settle(entry, at: now)
     }
-    func record(_ key: String) async throws -> StoredRecord? { await memory.record(key) }
+    func record(_ key: String) async throws -> SharedState.Record? { await memory.record(key) }
     func replaceRecord(
         _ key: String,
         version: UInt64?,
         with bytes: [UInt8],
         lasting lifetime: Duration?,
         at now: Timestamp
-    ) async throws -> StoredRecord? {
+    ) async throws -> SharedState.Record? {
         await memory.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now)
     }
 }

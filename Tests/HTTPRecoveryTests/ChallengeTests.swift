@@ -4,13 +4,14 @@ import Testing
 
 @Suite("Authentication challenges")
 struct ChallengeTests {
-    private func parse(_ lines: String...) -> [AuthenticationChallenge] {
-        AuthenticationChallenge.challenges(in: fields(lines.map { ("WWW-Authenticate", $0) }))
+    private func parse(_ lines: String...) -> [Exchange.AuthenticationChallenge] {
+        Exchange.AuthenticationChallenge.challenges(in: fields(lines.map { ("WWW-Authenticate", $0) }))
     }
 
     /// A compact spelling of what was understood: `Scheme token68 name=value "text"`.
     private func summary(_ lines: [String]) -> [String] {
-        AuthenticationChallenge.challenges(in: fields(lines.map { ("WWW-Authenticate", $0) })).map { challenge in
+        Exchange.AuthenticationChallenge.challenges(in: fields(lines.map { ("WWW-Authenticate", $0) })).map {
+            challenge in
             var parts = [challenge.scheme]
             if let token = challenge.token68 { parts.append(token) }
             parts += challenge.parameters.map { "\($0.name)=\($0.value)" }
@@ -108,10 +109,10 @@ struct ChallengeTests {
 struct ChallengeProblemDetailsTests {
     @Test func membersOfTheWrongTypeAreAbsent() throws {
         let text = #"{"type":7,"title":{},"status":"429","detail":[],"instance":null,"violated-policies":"x"}"#
-        let problem = try #require(ProblemDetails(try JSONValue(parsing: text)))
+        let problem = try #require(Exchange.ProblemDetails(try JSONValue(parsing: text)))
         #expect(problem.type == nil && problem.title == nil && problem.status == nil && problem.detail == nil)
         #expect(problem.violatedPolicies == [] && problem.parameter == nil)
-        #expect(ProblemDetails(.array([])) == nil)
+        #expect(Exchange.ProblemDetails(.array([])) == nil)
     }
 
     @Test(arguments: [
@@ -122,7 +123,7 @@ struct ChallengeProblemDetailsTests {
         (#"{"errors":{}}"#, nil),
     ])
     func parameters(text: String, parameter: String?) throws {
-        #expect(ProblemDetails(try JSONValue(parsing: text))?.parameter == parameter)
+        #expect(Exchange.ProblemDetails(try JSONValue(parsing: text))?.parameter == parameter)
     }
 
     @Test(arguments: [
@@ -130,6 +131,6 @@ struct ChallengeProblemDetailsTests {
         ("application/json", false), ("application/problem+xml", false),
     ])
     func theContentTypeDeclaresThem(type: String, isDeclared: Bool) {
-        #expect(ProblemDetails.isDeclared(by: fields([("Content-Type", type)])) == isDeclared)
+        #expect(Exchange.ProblemDetails.isDeclared(by: fields([("Content-Type", type)])) == isDeclared)
     }
 }

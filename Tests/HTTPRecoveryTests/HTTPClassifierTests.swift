@@ -11,7 +11,7 @@ struct HTTPClassifierTests {
     // MARK: Statuses
 
     @Test(arguments: [
-        (200, Outcome.Kind.ok, Outcome.Processed.yes, [Remedy]()), (204, .ok, .yes, []), (206, .ok, .yes, []),
+        (200, Outcome.Kind.ok, Outcome.Processed.yes, [Outcome.Remedy]()), (204, .ok, .yes, []), (206, .ok, .yes, []),
         (301, .ok, .yes, []), (304, .ok, .yes, []), (307, .ok, .yes, []),
         (400, .invalidRequest, .no, [.fixRequest]),
         (401, .credentialRejected, .no, [.refreshCredential, .reauthenticate]),
@@ -37,7 +37,7 @@ struct HTTPClassifierTests {
         (101, .unreadable, .unknown, []), (0, .unavailable, .unknown, [.retry]),
         (999, .unavailable, .unknown, [.retry]),
     ])
-    func status(status: Int, kind: Outcome.Kind, processed: Outcome.Processed, remedies: [Remedy]) {
+    func status(status: Int, kind: Outcome.Kind, processed: Outcome.Processed, remedies: [Outcome.Remedy]) {
         let outcome = classify(exchange(status))
         #expect(outcome.kind == kind)
         #expect(outcome.processed == processed)

@@ -63,7 +63,7 @@ struct HostileInputTests {
             """#.utf8
         )
         for _ in 0..<ByteMutator.rounds(6000) {
-            let answer = ClassificationRecord.answer(
+            let answer = RecordedExchange.answer(
                 to: mutator.mutate(line),
                 by: HTTPClassifier(),
                 systemTime: present

@@ -31,26 +31,28 @@ struct JSONTests {
         "1 2", "{}{}", "// c", "\u{00A0}1",
     ])
     func whatIsNoJSONIsRefused(text: String) {
-        #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
+        #expect(throws: JSONValue.ParseError.self) { try JSONValue(parsing: text) }
     }
 
     @Test func invalidUTF8IsRepairedWithinStringsOnly() throws {
         let bytes: [UInt8] = Array("[\"a".utf8) + [0xFF, 0xC0] + Array("b\"]".utf8)
         #expect(try JSONValue(parsing: bytes)[0]?.string?.hasSuffix("b") == true)
-        #expect(throws: JSONError.self) { try JSONValue(parsing: [0xFF, 0xFE] as [UInt8]) }
+        #expect(throws: JSONValue.ParseError.self) { try JSONValue(parsing: [0xFF, 0xFE] as [UInt8]) }
     }
 
     @Test func nestingIsBounded() throws {
         let deep = String(repeating: "[", count: 100_000)
-        #expect(throws: JSONError.self) { try JSONValue(parsing: deep) }
-        #expect(throws: JSONError.self) { try JSONValue(parsing: String(repeating: "{\"a\":", count: 100_000)) }
+        #expect(throws: JSONValue.ParseError.self) { try JSONValue(parsing: deep) }
+        #expect(throws: JSONValue.ParseError.self) {
+            try JSONValue(parsing: String(repeating: "{\"a\":", count: 100_000))
+        }
         let fine = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
         #expect(try JSONValue(parsing: fine).description == fine)
-        #expect(throws: JSONError.self) { try JSONValue(parsing: Array("[[1]]".utf8), maximumDepth: 1) }
+        #expect(throws: JSONValue.ParseError.self) { try JSONValue(parsing: Array("[[1]]".utf8), maximumDepth: 1) }
     }
 
     @Test func errorsTellWhere() {
-        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: "[1,x]") }
+        let error = #expect(throws: JSONValue.ParseError.self) { try JSONValue(parsing: "[1,x]") }
         #expect(error?.offset == 3)
         #expect(error?.description == "no value begins here at byte 3")
     }
@@ -100,12 +102,12 @@ struct JSONTests {
         (Duration(secondsComponent: 0, attosecondsComponent: 1), "0"),
     ])
     func durationsAreSecondsWithoutNeedlessFractions(duration: Duration, text: String) {
-        #expect(JSONNumber(seconds: duration).text == text)
+        #expect(JSONValue.Number(seconds: duration).text == text)
     }
 
     @Test(arguments: [(1.0, "1"), (0.5, "0.5"), (.nan, "0"), (.infinity, "1e308"), (-.infinity, "-1e308"), (-0.0, "0")])
     func floatingPointNumbersAreAlwaysJSON(value: Double, text: String) throws {
-        #expect(JSONNumber(value).text == text)
-        #expect(try JSONValue(parsing: JSONNumber(value).text).number != nil)
+        #expect(JSONValue.Number(value).text == text)
+        #expect(try JSONValue(parsing: JSONValue.Number(value).text).number != nil)
     }
 }

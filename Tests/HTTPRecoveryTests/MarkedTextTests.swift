@@ -1,3 +1,4 @@
+import HTTPRecoveryTesting
 import HTTPTypes
 import Testing
 

@@ -15,7 +15,7 @@ struct OktaAnswerTests {
         _ status: String,
         _ more: String = "",
         _ kind: Outcome.Kind = .continue,
-        _ remedies: [Remedy] = [.askUser],
+        _ remedies: [Outcome.Remedy] = [.askUser],
         _ action: Outcome.TokenAction = .keep,
         token: String? = "00st1",
         presenting presented: Outcome.CredentialKind? = .state,
@@ -116,7 +116,7 @@ struct OktaAnswerTests {
         _ path: String,
         _ body: String,
         _ kind: Outcome.Kind,
-        _ remedies: [Remedy] = [],
+        _ remedies: [Outcome.Remedy] = [],
         _ action: Outcome.TokenAction = .keep,
         status: Int = 200,
         presenting presented: Outcome.CredentialKind? = .state,
@@ -140,7 +140,7 @@ struct OktaAnswerTests {
         _ presented: Outcome.CredentialKind,
         _ location: String,
         _ kind: Outcome.Kind,
-        _ remedies: [Remedy] = [],
+        _ remedies: [Outcome.Remedy] = [],
         _ credential: Outcome.CredentialKind? = nil
     ) -> Row {
         quiet(
@@ -304,11 +304,11 @@ struct OktaAnswerTests {
         let fields: [String: String] = location.isEmpty ? [:] : ["location": location]
         let line = JSONValue.object([
             .init("request", ["method": "GET", "path": .string(path), "presented": .string(presented.rawValue)]),
-            .init("status", .number(JSONNumber(status))), .init("body", .string(body)),
+            .init("status", .number(JSONValue.Number(status))), .init("body", .string(body)),
             .init("headers", .object(fields.map { .init($0.key, .string($0.value)) })),
         ])
         let text = Array(line.description.utf8)
-        let answer = ClassificationRecord.answer(to: text, by: OktaClassifier(), systemTime: .system())
+        let answer = RecordedExchange.answer(to: text, by: OktaClassifier(), systemTime: .system())
         #expect(answer["kind"] == "credential_rejected" && answer["token_action"] == "clear")
         #expect(answer["credential"]?.string == presented.rawValue)
         let bench = try OktaBench([.status(status, fields, body: body)])
@@ -318,7 +318,7 @@ struct OktaAnswerTests {
             try await bench.client.send(request, options: options)
         }
         #expect(error?.kind == .credentialRejected && error?.outcome.tokenAction == .clear)
-        let record = try ClassificationRecord(line: text, systemTime: .system())
+        let record = try RecordedExchange(line: text, systemTime: .system())
         var seen = "\(record.exchange) \(bench.events.events) \(answer)"
         if let error { seen += "\(error) \(error.outcome)" }
         dump(record.exchange, to: &seen)

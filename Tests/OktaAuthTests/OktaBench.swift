@@ -28,7 +28,7 @@ struct OktaBench {
         tokens: (any TokenStore)? = nil,
         configuration: OktaConfiguration = OktaConfiguration(),
         url: String = OktaBench.url,
-        @PipelineBuilder middlewares: @escaping @Sendable () -> [any Middleware] = { [Recovery()] }
+        @RecoveringClient.PipelineBuilder middlewares: @escaping @Sendable () -> [any ClientLayer] = { [Recovery()] }
     ) throws {
         if tokens == nil, configuration.authenticator == nil {
             twin = {

@@ -51,7 +51,7 @@ struct Row: Sendable, CustomTestStringConvertible {
     var name: String
     var recorded: Recorded
     var kind: Outcome.Kind
-    var remedies: [Remedy]
+    var remedies: [Outcome.Remedy]
     var action: Outcome.TokenAction
     var credential: Outcome.CredentialKind?
     var delay: Duration?
@@ -63,7 +63,7 @@ struct Row: Sendable, CustomTestStringConvertible {
         _ number: Int,
         _ status: Int,
         _ kind: Outcome.Kind,
-        _ remedies: [Remedy] = [],
+        _ remedies: [Outcome.Remedy] = [],
         _ action: Outcome.TokenAction = .keep,
         _ credential: Outcome.CredentialKind? = nil,
         delay: Duration? = nil,
@@ -92,7 +92,7 @@ struct Row: Sendable, CustomTestStringConvertible {
         _ name: String,
         _ recorded: Recorded,
         _ kind: Outcome.Kind,
-        _ remedies: [Remedy] = [],
+        _ remedies: [Outcome.Remedy] = [],
         _ action: Outcome.TokenAction = .keep,
         _ credential: Outcome.CredentialKind? = nil,
         delay: Duration? = nil

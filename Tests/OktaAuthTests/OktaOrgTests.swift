@@ -5,6 +5,6 @@ import Testing
 struct OktaOrgTests {
     @Test(arguments: ["https://x?x=1", "https://x/?", "https://x/api/v1?x=1", "https://x#y", "https://x/#"])
     func oneWithAQueryOrAFragmentIsNone(url: String) {
-        #expect(throws: InvalidURL.self) { try OktaBench(url: url) }
+        #expect(throws: Origin.InvalidURL.self) { try OktaBench(url: url) }
     }
 }

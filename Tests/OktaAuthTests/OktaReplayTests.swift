@@ -63,7 +63,7 @@ import Testing
         }
         bench.transport.append([Self.refused, slow])
         let error = await #expect(throws: RecoveryError.self) { try await bench.okta.send(path: "/x") }
-        #expect(error?.reason == .deadlinePassed && error?.cause is RepairUnfinished)
+        #expect(error?.reason == .deadlinePassed && error?.cause is FailureContext.RemediationUnfinished)
         #expect(error?.outcome.status == 401)
         // The renewal is everybody's, and goes on.
         latch.continuation.finish()

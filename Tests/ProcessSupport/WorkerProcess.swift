@@ -29,7 +29,7 @@ package final class WorkerProcess: Sendable {
     /// Starts a program that lies beside the tests'.
     package init(_ name: String, _ arguments: [String]) throws {
         var pipes: [Int32] = [0, 0]
-        guard unsafe pipe(&pipes) == 0 else { throw StoreError("no pipe: \(errno)") }
+        guard unsafe pipe(&pipes) == 0 else { throw SharedState.StoreError("no pipe: \(errno)") }
         for descriptor in pipes { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
@@ -44,7 +44,7 @@ package final class WorkerProcess: Sendable {
         close(pipes[1])
         guard status == 0 else {
             close(pipes[0])
-            throw StoreError("\(path) cannot be started: \(status)")
+            throw SharedState.StoreError("\(path) cannot be started: \(status)")
         }
         self.id = id
         output = pipes[0]
@@ -52,7 +52,7 @@ package final class WorkerProcess: Sendable {
         let reader = unsafe Unmanaged.passRetained(self)
         var thread = pthread_t()
         let started = unsafe pthread_create(&thread, nil, readOutput, reader.toOpaque())
-        guard started == 0 else { throw StoreError("no thread: \(started)") }
+        guard started == 0 else { throw SharedState.StoreError("no thread: \(started)") }
         pthread_detach(thread)
     }
 

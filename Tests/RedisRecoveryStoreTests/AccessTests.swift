@@ -8,8 +8,11 @@ import Testing
     /// Uses each kind of command once.
     private func use(_ store: RedisStore) async throws {
         let now = Timestamp.system()
-        let key = Gate.Key(scope: .origin, origin: Origin(scheme: "https", authority: "h"))
-        try await store.close(Gate(key: key, reason: .rateLimited, opensAt: now.advanced(by: .seconds(60))), at: now)
+        let key = SharedState.Gate.Key(scope: .origin, origin: Origin(scheme: "https", authority: "h"))
+        try await store.close(
+            SharedState.Gate(key: key, reason: .rateLimited, opensAt: now.advanced(by: .seconds(60))),
+            at: now
+        )
         #expect(try await store.closedGate(among: [key], at: now) != nil)
         #expect(try await store.closedGate(among: [], at: now) == nil)
         #expect(try await store.joinQueue(at: key) == 0)
@@ -17,7 +20,7 @@ import Testing
         let lease = try #require(try await store.acquireLease("a", for: .seconds(60), at: now))
         #expect(try await store.extendLease(lease, for: .seconds(60), at: now))
         try await store.releaseLease(lease)
-        let entry = BudgetEntry(key: "a", deposit: 1, withdrawal: 1, limit: 1, initial: 1)
+        let entry = SharedState.BudgetEntry(key: "a", deposit: 1, withdrawal: 1, limit: 1, initial: 1)
         #expect(try await store.settle(entry, at: now).isGranted)
         let record = try await store.record("a")
         #expect(try await store.replaceRecord("a", version: record?.version, with: [1]) != nil)
@@ -29,7 +32,7 @@ import Testing
             _ = try await store.record("a")
             Issue.record("expected an error")
         } catch {
-            #expect(error is StoreError)
+            #expect(error is SharedState.StoreError)
             #expect("\(error)".contains(advice), "\(error)")
             #expect(!"\(error)".contains("s3cret"))
         }

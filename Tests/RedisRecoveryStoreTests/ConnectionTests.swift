@@ -5,7 +5,7 @@ import Testing
 @testable import RedisRecoveryStore
 
 @Suite(.enabled(if: RedisServer.isAvailable), .timeLimit(.minutes(30))) struct ConnectionTests {
-    static let key = Gate.Key(scope: .origin, origin: Origin(scheme: "https", authority: "h"))
+    static let key = SharedState.Gate.Key(scope: .origin, origin: Origin(scheme: "https", authority: "h"))
 
     @Test func thousandsOfTasksShareOneConnectionAndEachHasItsOwnReply() async throws {
         let server = try await RedisServer.start()
@@ -36,7 +36,9 @@ import Testing
             #expect(try await store.record(key) == stored)
         }
         let tooLarge = [UInt8](repeating: 0, count: RedisStore.maxRecordBytes + 1)
-        await #expect(throws: StoreError.self) { try await store.replaceRecord("large", version: nil, with: tooLarge) }
+        await #expect(throws: SharedState.StoreError.self) {
+            try await store.replaceRecord("large", version: nil, with: tooLarge)
+        }
         await store.shutdown()
     }
 
@@ -195,10 +197,14 @@ import Testing
     @Test func whatIsStoredHasAnEndExceptRecords() async throws {
         let server = try await RedisServer.start()
         let store = try RedisStore(configuration: server.configuration())
-        let key = Gate.Key(scope: .account, origin: Origin(scheme: "https", authority: "h"), name: "ann@example.com")
-        try await store.close(Gate(key: key, reason: .accountBlocked, opensAt: nil), at: .system())
+        let key = SharedState.Gate.Key(
+            scope: .account,
+            origin: Origin(scheme: "https", authority: "h"),
+            name: "ann@example.com"
+        )
+        try await store.close(SharedState.Gate(key: key, reason: .accountBlocked, opensAt: nil), at: .system())
         _ = try await store.acquireLease("a", for: .seconds(3600), at: .system())
-        _ = try await store.settle(BudgetEntry(key: "a", limit: 1, initial: 1), at: .system())
+        _ = try await store.settle(SharedState.BudgetEntry(key: "a", limit: 1, initial: 1), at: .system())
         _ = try await store.replaceRecord("a", version: nil, with: [1])
         _ = try await store.closedGate(among: [], at: .system())
         // The probe of the last line lives for a second.
@@ -221,14 +227,17 @@ import Testing
         let server = try await RedisServer.start()
         let store = try RedisStore(configuration: server.configuration())
         let most = 1 << 52
-        let full = try await store.settle(BudgetEntry(key: "a", deposit: .max, limit: .max, initial: 0), at: .system())
-        #expect(full == BudgetBalance(isGranted: true, balance: most))
-        let all = try await store.settle(
-            BudgetEntry(key: "a", withdrawal: .max, limit: .max, initial: 0),
+        let full = try await store.settle(
+            SharedState.BudgetEntry(key: "a", deposit: .max, limit: .max, initial: 0),
             at: .system()
         )
-        #expect(all == BudgetBalance(isGranted: false, balance: most))
-        let gate = Gate(
+        #expect(full == SharedState.BudgetBalance(isGranted: true, balance: most))
+        let all = try await store.settle(
+            SharedState.BudgetEntry(key: "a", withdrawal: .max, limit: .max, initial: 0),
+            at: .system()
+        )
+        #expect(all == SharedState.BudgetBalance(isGranted: false, balance: most))
+        let gate = SharedState.Gate(
             key: Self.key,
             reason: .rateLimited,
             opensAt: Timestamp(sinceEpoch: .longest)
@@ -247,7 +256,10 @@ import Testing
         let store = try RedisStore(configuration: server.configuration())
         for _ in 0..<20 {
             let opensAt = Timestamp.system().advanced(by: .microseconds(15_300))
-            try await store.close(Gate(key: Self.key, reason: .rateLimited, opensAt: opensAt), at: .system())
+            try await store.close(
+                SharedState.Gate(key: Self.key, reason: .rateLimited, opensAt: opensAt),
+                at: .system()
+            )
             while try await store.closedGate(among: [Self.key], at: .system()) != nil {}
             #expect(Timestamp.system() >= opensAt)
         }

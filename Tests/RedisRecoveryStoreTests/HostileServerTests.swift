@@ -41,7 +41,10 @@ import Testing
             // Only the first of several replies has been read then.
             #expect(answer.name == "more replies than commands")
         } catch {
-            #expect(error as? StoreError == .brokenProtocol || "\(error)".hasPrefix("\(StoreError.brokenProtocol);"))
+            #expect(
+                error as? SharedState.StoreError == .brokenProtocol
+                    || "\(error)".hasPrefix("\(SharedState.StoreError.brokenProtocol);")
+            )
         }
         // Whatever came, the next command has a new connection.
         _ = try? await store.record("b")
@@ -62,15 +65,15 @@ import Testing
     @Test(arguments: unexpected)
     func aReplyOfAnotherKindIsAnErrorOrNothing(_ answer: Answer) async throws {
         let now = Timestamp.system()
-        let key = Gate.Key(scope: .origin, origin: Origin(scheme: "https", authority: "h"))
+        let key = SharedState.Gate.Key(scope: .origin, origin: Origin(scheme: "https", authority: "h"))
         let operations: [@Sendable (RedisStore) async throws -> Void] = [
             { _ = try await $0.closedGate(among: [key], at: now) },
-            { try await $0.close(Gate(key: key, reason: .rateLimited, opensAt: nil), at: now) },
+            { try await $0.close(SharedState.Gate(key: key, reason: .rateLimited, opensAt: nil), at: now) },
             { try await $0.open(key) },
             { _ = try await $0.joinQueue(at: key) },
             { _ = try await $0.acquireLease("a", for: .seconds(1), at: now) },
-            { _ = try await $0.extendLease(Lease(name: "a", fence: 1), for: .seconds(1), at: now) },
-            { _ = try await $0.settle(BudgetEntry(key: "a", limit: 1, initial: 1), at: now) },
+            { _ = try await $0.extendLease(SharedState.Lease(name: "a", fence: 1), for: .seconds(1), at: now) },
+            { _ = try await $0.settle(SharedState.BudgetEntry(key: "a", limit: 1, initial: 1), at: now) },
             { _ = try await $0.record("a") },
             { _ = try await $0.replaceRecord("a", version: nil, with: [1]) },
         ]
@@ -80,7 +83,7 @@ import Testing
             do {
                 try await operation(store)
             } catch {
-                #expect(error is StoreError)
+                #expect(error is SharedState.StoreError)
                 #expect(!"\(error)".contains("s3cret"))
             }
             await store.shutdown()
@@ -111,7 +114,7 @@ import Testing
         for _ in 0..<10 {
             let task = Task { try await store.record("a") }
             task.cancel()
-            // Not a StoreError: there is a place for it.
+            // Not a SharedState.StoreError: there is a place for it.
             await #expect(throws: CancellationError.self) { try await task.value }
             // The thread takes note of it in its next turn.
             try await untilTrue { store.connection.pending == 0 }
@@ -122,21 +125,21 @@ import Testing
     @Test func aServerThatTalksWithoutEndStopsNobodysClock() async throws {
         let server = try FakeServer(answer: Array("$5\r\nhel".utf8), repeats: true)
         let store = try RedisStore(configuration: server.configuration())
-        await #expect(throws: StoreError.self) { try await store.record("a") }
+        await #expect(throws: SharedState.StoreError.self) { try await store.record("a") }
         await store.shutdown()
     }
 
     @Test func aServerThatAcceptsAndSaysNothingFailsTheCommandInTime() async throws {
         let server = try FakeServer(greeting: nil, answer: nil)
         let store = try RedisStore(configuration: server.configuration(timeout: .milliseconds(100)))
-        await #expect(throws: StoreError.self) { try await store.record("a") }
+        await #expect(throws: SharedState.StoreError.self) { try await store.record("a") }
         await store.shutdown()
     }
 
     @Test func aServerThatClosesFailsWhatWasSent() async throws {
         let server = try FakeServer(answer: nil)
         let store = try RedisStore(configuration: server.configuration())
-        await #expect(throws: StoreError.self) { try await store.record("a") }
+        await #expect(throws: SharedState.StoreError.self) { try await store.record("a") }
         await store.shutdown()
     }
 
@@ -144,7 +147,9 @@ import Testing
         // Nobody has to ask for another thing.
         let server = try FakeServer(answer: nil)
         let store = try RedisStore(configuration: server.configuration())
-        await #expect(throws: StoreError.self) { try await store.acquireLease("a", for: .seconds(60), at: .system()) }
+        await #expect(throws: SharedState.StoreError.self) {
+            try await store.acquireLease("a", for: .seconds(60), at: .system())
+        }
         #expect(server.hasHeard(Scripts.acquireLease.digest))
         try await untilTrue { server.hasHeard(Scripts.disownLease.text) }
         // It is said three times at most to a server that closes each time.
@@ -190,7 +195,7 @@ import Testing
         } catch {
             #expect("\(error)".contains(advice), "\(error)")
             #expect(!"\(error)".contains("s3cret"))
-            #expect(error is StoreError)
+            #expect(error is SharedState.StoreError)
         }
         _ = try? await store.record("a")
         let leadsElsewhere = ["primary", "password"].contains(advice) && !reply.hasPrefix("-WRONGPASS")
@@ -218,7 +223,7 @@ import Testing
         configuration.commandTimeout = .seconds(600)
         configuration.connectTimeout = .seconds(600)
         let store = try RedisStore(configuration: configuration)
-        await #expect(throws: StoreError.self) { try await store.record("a") }
+        await #expect(throws: SharedState.StoreError.self) { try await store.record("a") }
         await store.shutdown()
     }
 
@@ -228,8 +233,8 @@ import Testing
         let waiting = Task { try await store.record("a") }
         while server.connections == 0 { try await Task.sleep(for: .milliseconds(2)) }
         await store.shutdown()
-        await #expect(throws: StoreError.self) { try await waiting.value }
-        await #expect(throws: StoreError.self) { try await store.record("a") }
+        await #expect(throws: SharedState.StoreError.self) { try await waiting.value }
+        await #expect(throws: SharedState.StoreError.self) { try await store.record("a") }
     }
 }
 #endif

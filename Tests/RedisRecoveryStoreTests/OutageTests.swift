@@ -17,7 +17,7 @@ import Testing
         let server: RedisServer
         let store: RedisStore
         let shared: SharedState
-        let health = Locked<[StoreHealth]>([])
+        let health = Locked<[SharedState.Health]>([])
 
         init() async throws {
             server = try await RedisServer.start()
@@ -59,8 +59,12 @@ import Testing
         var changes: [Bool] { health.withLock { $0.map { $0 == .available } } }
     }
 
-    static let gate = Gate(
-        key: Gate.Key(scope: .account, origin: Origin(scheme: "https", authority: "api.example.com"), name: "ann"),
+    static let gate = SharedState.Gate(
+        key: SharedState.Gate.Key(
+            scope: .account,
+            origin: Origin(scheme: "https", authority: "api.example.com"),
+            name: "ann"
+        ),
         reason: .accountLocked,
         opensAt: Timestamp.system().advanced(by: .seconds(10_000_000))
     )
@@ -78,7 +82,7 @@ import Testing
         let gate = try await timed { await shared.closedGate(among: [Self.gate.key]) }
         if isLocked { #expect(gate?.reason == .accountLocked, "the lockout holds") }
         _ = try await timed { await shared.joinQueue(at: Self.gate.key) }
-        let entry = BudgetEntry(key: "h", deposit: 100, withdrawal: 1000, limit: 10_000, initial: 10_000)
+        let entry = SharedState.BudgetEntry(key: "h", deposit: 100, withdrawal: 1000, limit: 10_000, initial: 10_000)
         _ = try await timed { await shared.settle(entry) }
         if let lease = try await timed({ await shared.acquireLease("lease", for: .seconds(2)) }) {
             _ = try await timed { await shared.extendLease(lease, for: .seconds(2)) }

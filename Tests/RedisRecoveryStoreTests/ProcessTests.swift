@@ -10,7 +10,7 @@ import Testing
 @Suite(.enabled(if: RedisServer.isAvailable), .timeLimit(.minutes(30))) struct ProcessTests {
     static let grants = 50
     static let rounds = 40
-    static let gate = Gate.Key(scope: .origin, origin: Origin(scheme: "https", authority: "h"))
+    static let gate = SharedState.Gate.Key(scope: .origin, origin: Origin(scheme: "https", authority: "h"))
 
     /// What one process does; what it has seen is left in a record of its own.
     static func work(as index: Int, port: Int, diesIn fatalRound: Int?) async throws {
@@ -19,7 +19,7 @@ import Testing
         )
         var (written, granted, places) = (UInt8(0), UInt8(0), [UInt8]())
         for round in 0..<rounds {
-            var lease: Lease?
+            var lease: SharedState.Lease?
             while lease == nil {
                 lease = try await store.acquireLease("work", for: .milliseconds(500), at: .system())
                 if lease == nil { try await Task.sleep(for: .milliseconds(2)) }
@@ -30,7 +30,12 @@ import Testing
             if try await store.replaceRecord("log", version: log?.version, with: (log?.bytes ?? []) + entry) != nil {
                 written += 1
             }
-            let budget = BudgetEntry(key: "h", withdrawal: 1000, limit: grants * 1000, initial: grants * 1000)
+            let budget = SharedState.BudgetEntry(
+                key: "h",
+                withdrawal: 1000,
+                limit: grants * 1000,
+                initial: grants * 1000
+            )
             if try await store.settle(budget, at: .system()).isGranted { granted += 1 }
             places.append(UInt8(truncatingIfNeeded: try await store.joinQueue(at: gate)))
             if round == fatalRound {
@@ -90,7 +95,11 @@ import Testing
         let server = try await RedisServer.start()
         let port = server.port
         let store = try RedisStore(configuration: server.configuration())
-        let closed = Gate(key: Self.gate, reason: .rateLimited, opensAt: Timestamp.system().advanced(by: .seconds(600)))
+        let closed = SharedState.Gate(
+            key: Self.gate,
+            reason: .rateLimited,
+            opensAt: Timestamp.system().advanced(by: .seconds(600))
+        )
         try await store.close(closed, at: .system())
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<3 {

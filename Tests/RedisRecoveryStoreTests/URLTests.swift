@@ -95,7 +95,7 @@ import Testing
         Configuration(endpoint: .unix(path: "/s"), tls: RedisStore.TLS()), Configuration(user: "ann"),
     ])
     func whatCannotWorkIsRefused(_ configuration: Configuration) {
-        #expect(throws: StoreError.self) { try RedisStore(configuration: configuration) }
+        #expect(throws: SharedState.StoreError.self) { try RedisStore(configuration: configuration) }
     }
 
     @Test func numbersAreBroughtIntoTheirRanges() throws {

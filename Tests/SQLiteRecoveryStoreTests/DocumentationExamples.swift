@@ -12,13 +12,13 @@ import Testing
         let directory = TemporaryDirectory()
         let path = directory.file("recovery.db")
         let origin = Origin(scheme: "https", authority: "api.example.com")
-        let key = Gate.Key(scope: .account, origin: origin, name: "ada@example.com")
+        let key = SharedState.Gate.Key(scope: .account, origin: origin, name: "ada@example.com")
         var options = RequestOptions()
         options.account = "ada@example.com"
 
         let first = SQLiteStore(path: path, namespace: "billing")
         let opensAt = Timestamp.system().advanced(by: .seconds(600))
-        try await first.close(Gate(key: key, reason: .accountLocked, opensAt: opensAt), at: .system())
+        try await first.close(SharedState.Gate(key: key, reason: .accountLocked, opensAt: opensAt), at: .system())
         await first.shutdown()
 
         // Another run of the program.
@@ -36,7 +36,7 @@ import Testing
 
     @Test func aClientThatSaysThatItsStoreIsGone() async throws {
         let store = SQLiteStore(path: "/dev/null/recovery.db")
-        let events = EventHub()
+        let events = RecoveryEvent.Hub()
         let said = Locked<[String]>([])
         let runtime = Runtime(time: ManualClock().timeSource(), store: store, events: events)
         events.observe { event in

@@ -22,7 +22,7 @@ import Darwin
         try WorkerProcess("StoreWorker", ["sqlite:\(path)", "test", command, name, "\(count)"])
     }
 
-    private func number(_ record: StoredRecord?) -> Int? {
+    private func number(_ record: SharedState.Record?) -> Int? {
         record.flatMap { Int(String(decoding: $0.bytes.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)) }
     }
 

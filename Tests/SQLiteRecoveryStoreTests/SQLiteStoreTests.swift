@@ -17,7 +17,7 @@ import Darwin
 @Suite struct SQLiteStoreTests {
     private let directory = TemporaryDirectory()
     private let start = Timestamp(secondsSinceEpoch: 1_893_456_000)
-    private let key = Gate.Key(
+    private let key = SharedState.Gate.Key(
         scope: .account,
         origin: Origin(scheme: "https", authority: "api.example.com"),
         name: "a"
@@ -25,10 +25,10 @@ import Darwin
 
     private var path: String { directory.file("store.db") }
 
-    private func gate(_ name: String = "a", opensIn time: Duration?, at now: Timestamp) -> Gate {
+    private func gate(_ name: String = "a", opensIn time: Duration?, at now: Timestamp) -> SharedState.Gate {
         var key = key
         key.name = name
-        return Gate(key: key, reason: .accountLocked, opensAt: time.map { now.advanced(by: $0) })
+        return SharedState.Gate(key: key, reason: .accountLocked, opensAt: time.map { now.advanced(by: $0) })
     }
 
     private func left(_ store: SQLiteStore, at now: Timestamp) async throws -> Duration? {
@@ -58,7 +58,7 @@ import Darwin
         let link = directory.file("link.db")
         Files.link(link, to: path)
         // One that leads nowhere is not filled.
-        await #expect(throws: StoreError.self) { try await SQLiteStore(path: link).record("a") }
+        await #expect(throws: SharedState.StoreError.self) { try await SQLiteStore(path: link).record("a") }
         let store = SQLiteStore(path: path, lockTimeout: .seconds(600))
         _ = try await store.replaceRecord("a", version: nil, with: [1])
         let linked = SQLiteStore(path: link)
@@ -78,7 +78,7 @@ import Darwin
         let side = directory.file("side.db")
         Files.link(side + "-wal", to: victim)
         for path in [link, planted, side] {
-            await #expect(throws: StoreError.self) { try await SQLiteStore(path: path).record("a") }
+            await #expect(throws: SharedState.StoreError.self) { try await SQLiteStore(path: path).record("a") }
         }
         #expect(Files.read(victim) == [1])
     }
@@ -87,7 +87,9 @@ import Darwin
         let open = directory.file("open")
         Files.makeDirectory(open)
         Files.setMode(0o777, of: open)
-        let error = await #expect(throws: StoreError.self) { try await SQLiteStore(path: open + "/s.db").record("a") }
+        let error = await #expect(throws: SharedState.StoreError.self) {
+            try await SQLiteStore(path: open + "/s.db").record("a")
+        }
         #expect(error?.description.contains("everybody") == true)
         Files.setMode(0o1777, of: open)
         #expect(try await SQLiteStore(path: open + "/s.db").record("a") == nil)
@@ -98,7 +100,9 @@ import Darwin
         Files.write(to: file)
         Files.makeDirectory(directory.file("folder"))
         for path in [file + "/store.db", directory.file("folder"), "/proc/store.db", "/dev/null"] {
-            let error = await #expect(throws: StoreError.self) { try await SQLiteStore(path: path).record("a") }
+            let error = await #expect(throws: SharedState.StoreError.self) {
+                try await SQLiteStore(path: path).record("a")
+            }
             #expect(error?.description.contains(path) == true || error?.description.contains("/proc") == true)
         }
     }
@@ -106,7 +110,7 @@ import Darwin
     @Test func whatIsNoDatabaseIsLeftAlone() async throws {
         let garbage = [UInt8](repeating: 0x41, count: 8192)
         Files.write(garbage, to: path)
-        let error = await #expect(throws: StoreError.self) { try await SQLiteStore(path: path).record("a") }
+        let error = await #expect(throws: SharedState.StoreError.self) { try await SQLiteStore(path: path).record("a") }
         #expect(error?.description.contains("move it away") == true)
         #expect(Files.read(path) == garbage)
         // As it says.
@@ -120,7 +124,7 @@ import Darwin
         let other = try DatabaseQueue(path: path)
         try await other.write { try $0.execute(sql: "CREATE TABLE gate (mine TEXT)") }
         try other.close()
-        let error = await #expect(throws: StoreError.self) { try await SQLiteStore(path: path).record("a") }
+        let error = await #expect(throws: SharedState.StoreError.self) { try await SQLiteStore(path: path).record("a") }
         #expect(error?.description.contains("another program") == true)
     }
 
@@ -135,7 +139,7 @@ import Darwin
         Files.write(bytes, to: path)
         let damaged = SQLiteStore(path: path, lockTimeout: .seconds(600))
         for _ in 0..<2 {
-            let error = await #expect(throws: StoreError.self) { try await damaged.record("7") }
+            let error = await #expect(throws: SharedState.StoreError.self) { try await damaged.record("7") }
             #expect(error?.description.contains("damaged") == true)
         }
     }
@@ -144,7 +148,7 @@ import Darwin
         let store = SQLiteStore(path: path, lockTimeout: .seconds(600))
         _ = try await store.replaceRecord("a", version: nil, with: [1])
         for suffix in ["", "-wal", "-shm"] { Files.remove(path + suffix) }
-        let error = await #expect(throws: StoreError.self) { try await store.record("a") }
+        let error = await #expect(throws: SharedState.StoreError.self) { try await store.record("a") }
         #expect(error?.description.contains("deleted") == true)
         #expect(try await store.record("a") == nil)
         #expect(try await store.replaceRecord("a", version: nil, with: [2]) != nil)
@@ -195,7 +199,7 @@ import Darwin
         configuration.allowsUnsafeTransactions = true
         let other = try DatabaseQueue(path: path, configuration: configuration)
         try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
-        let error = await #expect(throws: StoreError.self) {
+        let error = await #expect(throws: SharedState.StoreError.self) {
             try await store.replaceRecord("a", version: record?.version, with: Array("s3cret2".utf8))
         }
         #expect(error?.description.contains("locked") == true)
@@ -220,7 +224,7 @@ import Darwin
             do {
                 _ = try await store.replaceRecord("a", version: small?.version, with: large)
                 _exit(1)
-            } catch let error as StoreError {
+            } catch let error as SharedState.StoreError {
                 guard !error.description.contains("sss") else { _exit(2) }
             }
             guard try await store.record("a") == small else { _exit(3) }

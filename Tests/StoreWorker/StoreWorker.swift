@@ -91,7 +91,7 @@ struct StoreWorker {
     /// Takes a lease, and says so when somebody else has it at the same time; prints each fence.
     private func takeTurns() async throws {
         for _ in 0..<count {
-            var lease: Lease?
+            var lease: SharedState.Lease?
             while lease == nil {
                 lease = try await store.acquireLease(name, for: .seconds(60), at: .system())
                 if lease == nil { try await Task.sleep(for: .milliseconds(1)) }
@@ -119,7 +119,7 @@ struct StoreWorker {
     /// Withdraws from a budget; prints a line for each withdrawal that was granted.
     private func spend() async throws {
         for _ in 0..<count {
-            let entry = BudgetEntry(key: name, withdrawal: 1000, limit: 100_000, initial: 100_000)
+            let entry = SharedState.BudgetEntry(key: name, withdrawal: 1000, limit: 100_000, initial: 100_000)
             if try await store.settle(entry, at: .system()).isGranted { Self.say("granted") }
         }
     }

@@ -9,7 +9,7 @@ struct Immediate: HTTPTransport {
     var name: String { "immediate" }
     var enforcesTimeouts: Bool { true }
 
-    func send(_ request: HTTPRequest, body: HTTPBody?, options: AttemptOptions) async throws -> TransportResponse {
+    func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse {
         response
     }
 }
@@ -36,7 +36,7 @@ final class Hanging: HTTPTransport {
     var name: String { "hanging" }
     var enforcesTimeouts: Bool { true }
 
-    func send(_ request: HTTPRequest, body: HTTPBody?, options: AttemptOptions) async throws -> TransportResponse {
+    func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse {
         await withCheckedContinuation { continuation in
             let observer = state.withLock { state in
                 state.held.append(continuation)

@@ -14,7 +14,7 @@ func measure(calls: Int) async throws -> [(name: String, cost: Cost)] {
     let request = try HTTPRequest(url: "https://api.example.com/items")
     var head = HTTPResponse(status: .ok)
     head.headerFields[.contentType] = "application/json"
-    let response = TransportResponse(head: head, body: HTTPBody("{\"id\":1}"))
+    let response = TransportResponse(head: head, body: MessageBody("{\"id\":1}"))
 
     func sending(by client: RecoveringClient) -> Call {
         { _ = try await client.send(request) }

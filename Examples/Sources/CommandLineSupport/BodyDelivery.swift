@@ -6,10 +6,10 @@ public import HTTPTypes
 ///
 /// It stands innermost, so a body that breaks off is a failed attempt like any other: where the sink can begin anew,
 /// the engine may try again. Bodies of errors stay with the error.
-public struct BodyDelivery: Middleware {
+public struct BodyDelivery: ClientLayer {
     private let sink: any ByteSink
     private let limit: Int?
-    private let isHandedOn: @Sendable (Response) -> Bool
+    private let isHandedOn: @Sendable (RecoveredResponse) -> Bool
 
     /// Creates the layer.
     ///
@@ -20,7 +20,7 @@ public struct BodyDelivery: Middleware {
     public init(
         to sink: any ByteSink,
         limit: Int?,
-        except isHandedOn: @escaping @Sendable (Response) -> Bool = { _ in false }
+        except isHandedOn: @escaping @Sendable (RecoveredResponse) -> Bool = { _ in false }
     ) {
         self.sink = sink
         self.limit = limit
@@ -30,10 +30,10 @@ public struct BodyDelivery: Middleware {
     /// Runs the attempt and delivers its body.
     public func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         var response = try await next(request, body: body, context: context)
         guard !response.outcome.isFailure, !isHandedOn(response) else { return response }
         do {
@@ -54,7 +54,7 @@ public struct BodyDelivery: Middleware {
         }
     }
 
-    private func deliver(_ body: HTTPBody) async throws {
+    private func deliver(_ body: MessageBody) async throws {
         guard try canRestart() else {
             throw TransportError(.outputFailed, .answered, message: "a part of it went out before", isTransient: false)
         }

@@ -22,7 +22,7 @@ public enum EventLine {
         let common: [JSONValue.Member] = [
             .init("event", .string(name)),
             .init("t_ms", milliseconds(time.sinceStart)),
-            .init("call", .number(JSONNumber(call))),
+            .init("call", .number(JSONValue.Number(call))),
         ]
         return ScreenText(json: .object(common + fields)).description
     }
@@ -49,17 +49,18 @@ public enum EventLine {
         switch kind {
         case .attempt(let number, let method, let url, let transport):
             [
-                .init("n", .number(JSONNumber(number))), .init("method", .string(method)), .init("url", .string(url)),
+                .init("n", .number(JSONValue.Number(number))), .init("method", .string(method)),
+                .init("url", .string(url)),
                 .init("transport", .string(transport)),
             ]
         case .response(let number, let status, let elapsed):
             [
-                .init("n", .number(JSONNumber(number))), .init("status", .number(JSONNumber(status))),
+                .init("n", .number(JSONValue.Number(number))), .init("status", .number(JSONValue.Number(status))),
                 .init("elapsed_ms", milliseconds(elapsed)),
             ]
         case .failure(let number, let outcome):
             [
-                .init("n", .number(JSONNumber(number))), .init("kind", .string(outcome.kind.rawValue)),
+                .init("n", .number(JSONValue.Number(number))), .init("kind", .string(outcome.kind.rawValue)),
                 .init("code", outcome.loggableCode.map(JSONValue.string) ?? .null),
                 .init("scope", .string(outcome.scope.rawValue)),
                 .init("retry_after_s", outcome.statedWait.map(seconds) ?? .null),
@@ -71,7 +72,7 @@ public enum EventLine {
                 .init("until", .string(until.rfc3339)),
             ]
         case .retry(let number, let reason):
-            [.init("n", .number(JSONNumber(number))), .init("reason", .string(reason.rawValue))]
+            [.init("n", .number(JSONValue.Number(number))), .init("reason", .string(reason.rawValue))]
         case .refresh(let result): [.init("outcome", .string(result.rawValue))]
         case .clear(let credential): [.init("credential", .string(credential.rawValue))]
         case .fallback(let from, let to): [.init("from", .string(from)), .init("to", .string(to))]
@@ -100,7 +101,7 @@ public enum EventLine {
         elapsed: Duration
     ) -> [JSONValue.Member] {
         [
-            .init("outcome", .string(end.rawValue)), .init("attempts", .number(JSONNumber(attempts))),
+            .init("outcome", .string(end.rawValue)), .init("attempts", .number(JSONValue.Number(attempts))),
             .init("waited_s", seconds(waited)), .init("elapsed_ms", milliseconds(elapsed)),
         ]
     }
@@ -108,7 +109,7 @@ public enum EventLine {
     /// Whole milliseconds, rounded down.
     static func milliseconds(_ duration: Duration) -> JSONValue {
         let (seconds, attoseconds) = duration.components
-        return .number(JSONNumber(seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+        return .number(JSONValue.Number(seconds * 1000 + attoseconds / 1_000_000_000_000_000))
     }
 
     /// Seconds with at most three decimals, rounded up: nobody who waits that long is early.
@@ -116,6 +117,6 @@ public enum EventLine {
         let (seconds, attoseconds) = max(duration, .zero).components
         let unit: Int64 = 1_000_000_000_000_000
         let milliseconds = (attoseconds + unit - 1) / unit
-        return .number(JSONNumber(seconds: .seconds(seconds) + .milliseconds(milliseconds)))
+        return .number(JSONValue.Number(seconds: .seconds(seconds) + .milliseconds(milliseconds)))
     }
 }

@@ -135,7 +135,7 @@ public enum FailureText {
         }
     }
 
-    private static func remedy(_ remedy: Remedy?) -> String? {
+    private static func remedy(_ remedy: Outcome.Remedy?) -> String? {
         switch remedy {
         case .reauthenticate, .refreshCredential: "The credential is not accepted: get a new one."
         case .contactAdmin: "Somebody who administers the server has to help."
@@ -154,7 +154,7 @@ extension TransportError.Code {
     public static let outputClosed = TransportError.Code(rawValue: "output_closed")
 }
 
-extension StopReason {
+extension History.StopReason {
     /// A part of the response's body has gone out and cannot be taken back.
-    public static let responseDelivered = StopReason(rawValue: "response_delivered")
+    public static let responseDelivered = History.StopReason(rawValue: "response_delivered")
 }

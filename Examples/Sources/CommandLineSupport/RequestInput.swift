@@ -33,20 +33,20 @@ public enum RequestInput {
     /// - Parameters:
     ///   - data: The values in order; more than one are joined with `&`, as in a form.
     ///   - limit: The most bytes that are taken from what is no regular file.
-    public static func body(_ data: [String], limit: Int = 256 << 20) throws -> HTTPBody? {
+    public static func body(_ data: [String], limit: Int = 256 << 20) throws -> MessageBody? {
         guard let first = data.first else { return nil }
         if data.count > 1 {
             guard !data.contains(where: { $0.hasPrefix("@") }) else {
                 throw InvalidOption("-d @FILE cannot be combined with another -d")
             }
-            return HTTPBody(data.joined(separator: "&"))
+            return MessageBody(data.joined(separator: "&"))
         }
-        guard first.hasPrefix("@") else { return HTTPBody(first) }
+        guard first.hasPrefix("@") else { return MessageBody(first) }
         let path = String(first.dropFirst())
         if path != "-", isRegularFile(path) {
             do {
-                return try HTTPBody(file: path)
-            } catch HTTPBodyError.unreadableFile(_, let code) {
+                return try MessageBody(file: path)
+            } catch MessageBody.ReadError.unreadableFile(_, let code) {
                 throw FileError("read", path, code: code)
             }
         }
@@ -55,7 +55,7 @@ public enum RequestInput {
         defer { if path != "-" { close(descriptor) } }
         let bytes = try FileDescriptor.read(descriptor, upTo: limit, name: path == "-" ? "standard input" : path)
         guard bytes.count <= limit else { throw FileError("read into memory", path, code: EFBIG) }
-        return HTTPBody(bytes)
+        return MessageBody(bytes)
     }
 
     /// Checks that a file can be read.

@@ -41,7 +41,7 @@ public struct StateOption: Sendable {
 
     /// Opens the store.
     ///
-    /// - Throws: `StoreError` when a file cannot be opened. A server that cannot be reached is none: the program goes
+    /// - Throws: `SharedState.StoreError` when a file cannot be opened. A server that cannot be reached is none: the program goes
     ///   by its own memory until it can.
     public func open() throws -> any RecoveryStore {
         switch place {

@@ -8,7 +8,7 @@ struct CallPlan: Sendable {
     /// The requests of one round.
     let requests: [HTTPRequest]
     /// The body of each.
-    let body: HTTPBody?
+    let body: MessageBody?
     /// How often each request is sent.
     let rounds: Int
     /// How many calls run at a time.

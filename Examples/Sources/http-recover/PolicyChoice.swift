@@ -57,7 +57,7 @@ extension PolicyChoice {
 
     private static func json(_ duration: Duration) -> JSONValue {
         let (seconds, attoseconds) = duration.components
-        return [.number(JSONNumber(seconds)), .number(JSONNumber(attoseconds))]
+        return [.number(JSONValue.Number(seconds)), .number(JSONValue.Number(attoseconds))]
     }
 
     private static func duration(_ json: JSONValue) -> Duration? {

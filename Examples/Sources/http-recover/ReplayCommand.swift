@@ -52,7 +52,7 @@ struct ReplayCommand: ParsableCommand {
         return .badInput
     }
 
-    private func show(_ replay: CallReplay, of recording: CallRecording, _ output: StandardOutput) throws {
+    private func show(_ replay: CallRecording.Replay, of recording: CallRecording, _ output: StandardOutput) throws {
         if quiet, replay.difference == nil { return }
         let title: ScreenText = "call \(recording.call): \(recording.method, limit: 40)"
         let wait = HumanTime.text(recording.maxWait)

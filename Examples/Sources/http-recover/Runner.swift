@@ -156,7 +156,7 @@ final class Runner: Sendable {
     }
 
     /// Prints the body of an error, as far as it was read.
-    private func show(_ response: Response?) async {
+    private func show(_ response: RecoveredResponse?) async {
         guard let response, output.restart(), plan.maxBody != 0 else { return }
         var room = plan.maxBody ?? .max
         do {
@@ -170,7 +170,7 @@ final class Runner: Sendable {
     }
 
     /// Says where a redirect leads that was not followed.
-    private func hint(at response: Response) {
+    private func hint(at response: RecoveredResponse) {
         guard terminal.tellsProgress, !plan.followsRedirects, Redirects.isRedirect(response) else { return }
         output.endLine()
         terminal.tell("HTTP \(response.status.code): a redirect; --location follows it.")
@@ -189,12 +189,12 @@ final class Runner: Sendable {
     /// The client of the renewals, which renews nothing by itself; its calls are none of those that are counted.
     private func renewalClient(_ transport: any HTTPTransport, _ runtime: Runtime) -> RecoveringClient {
         var runtime = runtime
-        runtime.events = EventHub()
+        runtime.events = RecoveryEvent.Hub()
         runtime.events.observe { [terminal] event in
             guard case .wait(_, let duration, _) = event.kind, terminal.tellsProgress else { return }
             terminal.tell("renewing the token: waiting \(HumanTime.text(duration))")
         }
-        let recovery = plan.recovery.noRecovery ? [] : [engine(nil) as any Middleware]
+        let recovery = plan.recovery.noRecovery ? [] : [engine(nil) as any ClientLayer]
         let timeout = AttemptTimeout(plan.recovery.attemptTimeout.duration)
         return RecoveringClient(transport: transport, runtime: runtime) {
             recovery
@@ -203,8 +203,8 @@ final class Runner: Sendable {
     }
 
     /// The layers around the transport, the outermost first.
-    private func middlewares(_ tokens: TokenManager?) -> [any Middleware] {
-        var layers: [any Middleware] = []
+    private func middlewares(_ tokens: TokenManager?) -> [any ClientLayer] {
+        var layers: [any ClientLayer] = []
         if let deadline = plan.recovery.deadline { layers.append(Deadline(deadline.duration)) }
         let followsRedirects = plan.followsRedirects
         if followsRedirects { layers.append(Redirects()) }

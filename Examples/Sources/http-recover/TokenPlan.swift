@@ -48,7 +48,7 @@ struct TokenPlan: Sendable {
             let server = try OAuthServer(endpoints: [.token: url])
             let secret = try options.clientSecretEnv.map(Self.secret)
             self.endpoint = Endpoint(server: server, clientID: clientID, secret: secret)
-        } catch let error as InvalidURL {
+        } catch let error as Origin.InvalidURL {
             throw InvalidOption("--token-url: \(error)")
         } catch let error as InvalidOption {
             throw error

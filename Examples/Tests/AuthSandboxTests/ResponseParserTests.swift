@@ -2,7 +2,7 @@ import Testing
 
 @testable import AuthSandbox
 
-@Suite("Response parser")
+@Suite("RecoveredResponse parser")
 struct ResponseParserTests {
     /// What the bytes amount to when they come in pieces, with the end of the connection after them.
     private func outcome(

@@ -35,6 +35,6 @@ import Testing
     }
 
     private static func text(of path: String) async throws -> String {
-        String(decoding: try await HTTPBody(file: path).collect(upTo: 1 << 16), as: UTF8.self)
+        String(decoding: try await MessageBody(file: path).collect(upTo: 1 << 16), as: UTF8.self)
     }
 }

@@ -56,7 +56,7 @@ struct OptionTests {
     }
 
     @Test func anAutomaticKeyIsAQuotedUUIDAndAnotherForEachCall() throws {
-        let random = RandomSource(seed: 1)
+        let random = Runtime.RandomSource(seed: 1)
         let option = try IdempotencyKeyOption.parse("auto")
         let keys = (0..<100).compactMap { _ in option.fieldValue(random: random) }
         #expect(Set(keys).count == 100)
@@ -66,8 +66,8 @@ struct OptionTests {
     }
 
     @Test func aGivenKeyIsSentAsItIs() throws {
-        #expect(try IdempotencyKeyOption.parse("my key").fieldValue(random: RandomSource()) == "my key")
-        #expect(try IdempotencyKeyOption.parse("none").fieldValue(random: RandomSource()) == nil)
+        #expect(try IdempotencyKeyOption.parse("my key").fieldValue(random: Runtime.RandomSource()) == "my key")
+        #expect(try IdempotencyKeyOption.parse("none").fieldValue(random: Runtime.RandomSource()) == nil)
         for text in ["", "a\nb", "ü"] {
             #expect(throws: InvalidOption.self) { try IdempotencyKeyOption.parse(text) }
         }

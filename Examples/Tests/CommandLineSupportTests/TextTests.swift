@@ -50,10 +50,11 @@ struct TextTests {
     }
 
     @Test(arguments: [
-        StopReason.methodNotIdempotent, .budgetExhausted, .deadlineWouldPass, .attemptsExhausted, .bodyNotReplayable,
+        History.StopReason.methodNotIdempotent, .budgetExhausted, .deadlineWouldPass, .attemptsExhausted,
+        .bodyNotReplayable,
         .tooManyRedirects, .redirectRefused, .redirectInvalid, .notRecoverable, .responseDelivered,
     ])
-    func everyReasonHasAText(reason: StopReason) {
+    func everyReasonHasAText(reason: History.StopReason) {
         var outcome = Outcome(.transport)
         outcome.transportError = TransportError(.connectionLost, .unknown, message: "reset")
         let lines = FailureText.lines(

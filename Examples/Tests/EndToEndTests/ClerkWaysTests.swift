@@ -32,7 +32,7 @@ struct ClerkWaysTests {
         func control(_ path: String, _ body: String) async throws -> JSONValue {
             var request = try HTTPRequest(url: sandbox.url + "/_sandbox/" + path)
             request.method = .post
-            let response = try await client.send(request, body: HTTPBody(body))
+            let response = try await client.send(request, body: MessageBody(body))
             return try JSONValue(parsing: try await response.body.collect(upTo: 1 << 20))
         }
 

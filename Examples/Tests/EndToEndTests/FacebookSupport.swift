@@ -99,7 +99,9 @@ struct FacebookLine: Sendable {
         hasSecret: Bool = false,
         configuration: FacebookConfiguration = FacebookConfiguration(),
         settings: SandboxFacebookSettings = SandboxFacebookSettings(),
-        @PipelineBuilder middlewares: () -> [any Middleware] = { RecoveringClient.defaultMiddlewares },
+        @RecoveringClient.PipelineBuilder middlewares: () -> [any ClientLayer] = {
+            RecoveringClient.defaultMiddlewares
+        },
         body: (FacebookLine) async throws -> Void
     ) async throws {
         var scenario = SandboxScenario.unlimited

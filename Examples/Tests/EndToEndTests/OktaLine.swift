@@ -27,7 +27,9 @@ struct OktaLine: Sendable {
     static func run(
         _ user: SandboxUser? = nil,
         app: OktaApp? = nil,
-        @PipelineBuilder middlewares: () -> [any Middleware] = { RecoveringClient.defaultMiddlewares },
+        @RecoveringClient.PipelineBuilder middlewares: () -> [any ClientLayer] = {
+            RecoveringClient.defaultMiddlewares
+        },
         body: (OktaLine) async throws -> Void
     ) async throws {
         let sandbox = try await AuthSandbox.start(scenario: .unlimited)

@@ -20,7 +20,7 @@ struct ProxyExampleTests {
         let client = RecoveringClient(transport: CurlTransport())
         let order = try HTTPRequest(method: .post, url: proxy.url + "/api/orders")
         await #expect(throws: RecoveryError.self) {
-            try await client.send(order, body: HTTPBody("tea=1".utf8))
+            try await client.send(order, body: MessageBody("tea=1".utf8))
         }
         // The order was taken, its answer was lost, and nobody ordered again.
         let orders = proxy.requests(method: "POST", path: "/api/orders")

@@ -117,7 +117,7 @@ import Testing
 
         init() {}
 
-        init(_ result: Result<Response, any Error>) {
+        init(_ result: Result<RecoveredResponse, any Error>) {
             switch result {
             case .success: ok = 1
             case .failure(let error) where error is CancellationError: cancelled = 1

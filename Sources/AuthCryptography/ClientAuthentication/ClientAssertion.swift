@@ -14,7 +14,7 @@ struct ClientAssertion {
     var audience: String
     var issuedAt: Timestamp
     var lifetime: Duration
-    var random: RandomSource
+    var random: Runtime.RandomSource
     /// When the assertion expires, by the local clock.
     var staleAt: Timestamp
 
@@ -51,8 +51,8 @@ struct ClientAssertion {
         let expiresAt = issuedAt.advanced(by: lifetime)
         return [
             "iss": .string(clientID), "sub": .string(clientID), "aud": .string(audience), "jti": .string(id),
-            "iat": .number(JSONNumber(issuedAt.secondsSinceEpoch)),
-            "exp": .number(JSONNumber(expiresAt.secondsSinceEpoch)),
+            "iat": .number(JSONValue.Number(issuedAt.secondsSinceEpoch)),
+            "exp": .number(JSONValue.Number(expiresAt.secondsSinceEpoch)),
         ]
     }
 

@@ -34,10 +34,10 @@ public struct Authorization: CredentialPresenting {
     /// Attaches the token and reports its version.
     public func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         guard attaches(to: request, context) else { return try await next(request, body: body, context: context) }
         let credentials = try await tokens.credentials(for: context).credentials
         var context = context
@@ -58,7 +58,7 @@ public struct Authorization: CredentialPresenting {
     }
 
     /// Whose token a request is going to carry.
-    public func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity? {
+    public func credential(for request: HTTPRequest, context: CallContext) async -> PresentedCredential.Identity? {
         attaches(to: request, context) ? await tokens.identity : nil
     }
 

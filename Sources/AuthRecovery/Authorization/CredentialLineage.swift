@@ -28,11 +28,11 @@ final class CredentialLineage: Sendable {
     }
 
     /// What the access token is known by; nil where there is none.
-    func identity(of credentials: Credentials) -> CredentialIdentity? {
+    func identity(of credentials: Credentials) -> PresentedCredential.Identity? {
         guard let name = Self.name(of: credentials) else { return nil }
         return state.withLock { state in
             Self.see(credentials, in: &state)
-            return CredentialIdentity(name: name, formerNames: state.former)
+            return PresentedCredential.Identity(name: name, formerNames: state.former)
         }
     }
 

@@ -50,7 +50,7 @@ public struct SessionRenewal: RecoveryPolicy {
         named name: String = Self.repairName,
         where isAnswered: @escaping @Sendable (Outcome) -> Bool,
         needsReplay: Bool = true,
-        settling settle: @escaping @Sendable (Outcome, CallContext) async throws -> RepairResult
+        settling settle: @escaping @Sendable (Outcome, CallContext) async throws -> FailureContext.RemediationResult
     ) {
         self.isAnswered = isAnswered
         repair = SettleRefusal(name: name, needsReplay: needsReplay, settle: settle)
@@ -65,7 +65,7 @@ public struct SessionRenewal: RecoveryPolicy {
     }
 
     /// Repairs refused credentials, where the refusal is one that a cleared or newer credential can answer.
-    public func decide(_ situation: Situation) -> Decision {
+    public func decide(_ situation: FailureContext) -> FailureContext.Decision {
         let outcome = situation.outcome
         guard situation.wasSent, outcome.kind == .credentialRejected, isAnswered(outcome) else { return .pass }
         return .repair(repair)
@@ -74,12 +74,12 @@ public struct SessionRenewal: RecoveryPolicy {
     /// The name of the repair in histories.
     package static let repairName = "refresh_credential"
 
-    private struct SettleRefusal: Repair {
+    private struct SettleRefusal: FailureContext.Remediation {
         let name: String
         let needsReplay: Bool
-        let settle: @Sendable (Outcome, CallContext) async throws -> RepairResult
+        let settle: @Sendable (Outcome, CallContext) async throws -> FailureContext.RemediationResult
 
-        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult {
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> FailureContext.RemediationResult {
             do {
                 return try await settle(outcome, context)
             } catch let error as RecoveryError {

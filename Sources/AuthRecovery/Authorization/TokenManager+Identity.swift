@@ -5,15 +5,17 @@ extension TokenManager {
     /// those it has replaced; nil where there is no token.
     ///
     /// What a token claims is taken for a hint: a wrong one can only make its holder share somebody's waits.
-    public var identity: CredentialIdentity? {
+    public var identity: PresentedCredential.Identity? {
         get async {
             guard let credentials = try? await store.read().credentials, let token = credentials.accessToken,
                 !token.isEmpty
             else { return nil }
             if let account = UnverifiedJWT(token)?.account {
-                return CredentialIdentity(name: "account \(Fingerprint.text(of: account))")
+                return PresentedCredential.Identity(name: "account \(Fingerprint.text(of: account))")
             }
-            if let name = store.identity { return CredentialIdentity(name: "store \(Fingerprint.text(of: name))") }
+            if let name = store.identity {
+                return PresentedCredential.Identity(name: "store \(Fingerprint.text(of: name))")
+            }
             return lineage.identity(of: credentials)
         }
     }

@@ -4,7 +4,7 @@ public import HTTPTypes
 /// Keeps what each answer says about its server's clock.
 ///
 /// It stands inside `Recovery`, where it sees every attempt. ``DPoPAuthorization`` does the same by itself.
-public struct ClockLearning: Middleware {
+public struct ClockLearning: ClientLayer {
     private let clocks: ServerClocks
 
     /// Creates the layer.
@@ -15,10 +15,10 @@ public struct ClockLearning: Middleware {
     /// Sends the request and keeps what the answer says, also where its body breaks off.
     public func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         context.record.receivedHead = nil
         defer {
             if let head = context.record.receivedHead {

@@ -34,7 +34,7 @@ public struct LockoutLedger: Sendable {
         return text.lowercased()
     }
 
-    private func key(_ account: String) -> Gate.Key {
-        Gate.Key(scope: .account, origin: origin, name: Self.account(for: account))
+    private func key(_ account: String) -> SharedState.Gate.Key {
+        SharedState.Gate.Key(scope: .account, origin: origin, name: Self.account(for: account))
     }
 }

@@ -102,10 +102,10 @@ public struct DPoPAuthorization: CredentialPresenting {
     /// server has issued as another type than `DPoP` fails the call (``TokenBindingError``): it is not bound to the key.
     public func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         let origin = Origin(of: request)
         guard audience.contains(origin), tokens == nil || wantsToken(request, context) else {
             return try await next(request, body: body, context: context)
@@ -127,7 +127,7 @@ public struct DPoPAuthorization: CredentialPresenting {
     }
 
     /// Whose token a request is going to carry; nil for one that carries a proof alone.
-    public func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity? {
+    public func credential(for request: HTTPRequest, context: CallContext) async -> PresentedCredential.Identity? {
         guard let tokens, audience.contains(Origin(of: request)), wantsToken(request, context) else { return nil }
         return await tokens.identity
     }
@@ -180,10 +180,10 @@ public struct DPoPAuthorization: CredentialPresenting {
     /// Sends the request and keeps the answer's nonce and clock, also where its body breaks off.
     private func send(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         // What stands there may be of an attempt before; its nonce is no news.
         context.record.receivedHead = nil
         defer {

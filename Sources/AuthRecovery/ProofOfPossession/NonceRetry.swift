@@ -10,7 +10,7 @@ public struct NonceRetry: RecoveryPolicy {
     public init() {}
 
     /// Repeats where a newer nonce is there.
-    public func decide(_ situation: Situation) -> Decision {
+    public func decide(_ situation: FailureContext) -> FailureContext.Decision {
         let outcome = situation.outcome
         guard situation.wasSent, outcome.kind == .nonceRequired, outcome.remedies.contains(.newNonce) else {
             return .pass
@@ -19,9 +19,11 @@ public struct NonceRetry: RecoveryPolicy {
     }
 
     /// The nonce came with the refusal: the next attempt's proof carries it.
-    private struct NewNonce: Repair {
+    private struct NewNonce: FailureContext.Remediation {
         var name: String { "new_nonce" }
 
-        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult { .repaired }
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> FailureContext.RemediationResult {
+            .repaired
+        }
     }
 }

@@ -38,7 +38,7 @@ public struct ProofClaims: Sendable, Hashable {
             JSONValue.Member("jti", .string(id)),
             JSONValue.Member("htm", .string(method)),
             JSONValue.Member("htu", .string(url)),
-            JSONValue.Member("iat", .number(JSONNumber(issuedAt.secondsSinceEpoch))),
+            JSONValue.Member("iat", .number(JSONValue.Number(issuedAt.secondsSinceEpoch))),
         ]
         if let accessTokenHash { members.append(JSONValue.Member("ath", .string(accessTokenHash))) }
         if let nonce { members.append(JSONValue.Member("nonce", .string(nonce))) }

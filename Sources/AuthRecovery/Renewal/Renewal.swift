@@ -13,7 +13,7 @@ struct Renewal: Sendable {
     let onClear: @Sendable (Outcome.CredentialKind) -> Void
 
     private var time: TimeSource { call.runtime.time }
-    private var random: RandomSource { call.runtime.random }
+    private var random: Runtime.RandomSource { call.runtime.random }
 
     /// Renews the credentials, unless they are not those of the version any more.
     func run(_ kind: Outcome.CredentialKind, version: UInt64?) async -> RenewalEnd {
@@ -126,7 +126,7 @@ struct Renewal: Sendable {
         until end: TimeSource.Instant,
         in operation: RecoveryOperation
     ) async throws -> Credentials {
-        let grace = use.end.map { SendBy($0, orElse: use.isFirst ? Self.heldUp : Self.graceIsOver) }
+        let grace = use.end.map { RequestOptions.SendBy($0, orElse: use.isFirst ? Self.heldUp : Self.graceIsOver) }
         let limit = use.isFirst ? end : grace.map { min(time.instant(at: $0.moment), end) } ?? end
         return try await time.withTimeout(until: limit) { [renewer] in
             try await renewer.renew(use.credentials, in: operation.bounded(until: limit, sendBy: grace))
@@ -243,7 +243,7 @@ struct Renewal: Sendable {
     }
 
     private func failure(_ error: any Error) -> RenewalEnd {
-        let reason: StopReason = error is RenewalInDoubt ? .renewalInDoubt : .repairFailed
+        let reason: History.StopReason = error is RenewalInDoubt ? .renewalInDoubt : .repairFailed
         return .failed(Self.outcome(of: error), reason: reason, cause: error)
     }
 

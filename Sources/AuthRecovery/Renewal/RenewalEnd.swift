@@ -9,7 +9,7 @@ enum RenewalEnd: Sendable {
     /// The server has definitely refused the credential that renews; it was cleared, unless it was replaced meanwhile.
     case rejected(Outcome)
     /// Nothing came of it; nothing was cleared.
-    case failed(Outcome, reason: StopReason, cause: (any Error)?)
+    case failed(Outcome, reason: History.StopReason, cause: (any Error)?)
 
     /// What a caller is told whose renewal it was, or who joined it.
     func result(isJoined: Bool) -> RecoveryEvent.RefreshResult {

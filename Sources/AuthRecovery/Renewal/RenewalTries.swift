@@ -1,7 +1,7 @@
 import HTTPRecovery
 
 /// How often a renewal is tried, and when again.
-struct RenewalTries: OperationPlan {
+struct RenewalTries: RecoveryOperation.Plan {
     /// What a try came to.
     enum Answer: Sendable {
         /// The end.
@@ -21,10 +21,10 @@ struct RenewalTries: OperationPlan {
     }
 
     mutating func next(
-        after event: OperationEvent<Answer>,
+        after event: RecoveryOperation.Event<Answer>,
         at now: TimeSource.Instant,
         random: () -> Double
-    ) -> OperationAction<Void, RenewalEnd> {
+    ) -> RecoveryOperation.Action<Void, RenewalEnd> {
         switch event {
         case .begun: return .perform(())
         case .answered(.ended(let end)): return .finish(end)
@@ -38,7 +38,7 @@ struct RenewalTries: OperationPlan {
         after end: RenewalEnd,
         at now: TimeSource.Instant,
         random: () -> Double
-    ) -> OperationAction<Void, RenewalEnd> {
+    ) -> RecoveryOperation.Action<Void, RenewalEnd> {
         guard let outcome = end.outcome else { return .finish(end) }
         tries += 1
         failure = (end, outcome.kind)

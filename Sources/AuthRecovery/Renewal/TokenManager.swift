@@ -48,7 +48,7 @@ public final class TokenManager: Sendable {
         var count: Int
         var until: TimeSource.Instant
         /// The call that has begun the renewal.
-        var call: CallRecord
+        var call: CallContext.Record
     }
 
     /// Creates a manager.
@@ -72,7 +72,7 @@ public final class TokenManager: Sendable {
     /// Credentials that expire soon are renewed in the background while they still serve. Where a renewal that is
     /// needed fails, the credentials are what they are: whether they still serve, the server knows best.
     ///
-    /// - Throws: `RecoveryError` with the reason `deadline_passed` and a `RepairUnfinished` as its cause when the call's
+    /// - Throws: `RecoveryError` with the reason `deadline_passed` and a `FailureContext.RemediationUnfinished` as its cause when the call's
     ///   deadline passes while they are renewed, or has passed before; ``TokenStoreError`` when the store cannot be read;
     ///   `CancellationError` as soon as the call is cancelled. Neither end of the wait ends the renewal.
     public func credentials(for context: CallContext) async throws -> StoredCredentials {
@@ -90,7 +90,7 @@ public final class TokenManager: Sendable {
             guard !isCoolingDown(context.runtime.time) else { return present }
             do {
                 _ = try await renewal(.access, version: present.credentials.version(of: .access), context: context)
-            } catch let error as RepairUnfinished {
+            } catch let error as FailureContext.RemediationUnfinished {
                 throw error.error(context: context)
             }
             return try await store.read()
@@ -104,11 +104,11 @@ public final class TokenManager: Sendable {
     ///   on; `CancellationError` as soon as the call is cancelled.
     public func renew(_ context: CallContext) async throws -> StoredCredentials {
         let present = try await store.read().credentials
-        let result: RepairResult
+        let result: FailureContext.RemediationResult
         if let renewer, renewer.canRenew(present) {
             do {
                 result = try await renewed(.access, version: present.version(of: .access), context: context)
-            } catch let error as RepairUnfinished {
+            } catch let error as FailureContext.RemediationUnfinished {
                 throw error.error(context: context)
             }
         } else {
@@ -174,7 +174,7 @@ public final class TokenManager: Sendable {
         _ presented: PresentedCredential,
         after outcome: Outcome,
         context: CallContext
-    ) async throws -> RepairResult {
+    ) async throws -> FailureContext.RemediationResult {
         let present = try await store.read().credentials
         let version = present.version(of: presented.kind)
         if let version, version != presented.version {
@@ -200,7 +200,7 @@ public final class TokenManager: Sendable {
         _ presented: PresentedCredential,
         after outcome: Outcome,
         context: CallContext
-    ) async throws -> RepairResult {
+    ) async throws -> FailureContext.RemediationResult {
         if outcome.tokenAction == .clear, try await store.clear(presented.kind, ifVersion: presented.version) {
             context.emit(.clear(presented.kind))
         }
@@ -212,7 +212,7 @@ public final class TokenManager: Sendable {
         _ kind: Outcome.CredentialKind,
         version: UInt64?,
         context: CallContext
-    ) async throws -> RepairResult {
+    ) async throws -> FailureContext.RemediationResult {
         if let failure = ownDoubt(of: context.record) {
             return .failed(failure.outcome, reason: failure.reason, cause: failure.cause)
         }
@@ -237,7 +237,7 @@ public final class TokenManager: Sendable {
 
     /// How the renewal ended that was under way, or a new one: awaited until the call's deadline.
     ///
-    /// - Throws: `RepairUnfinished` when the deadline passes first: the renewal goes on, and none is begun after it;
+    /// - Throws: `FailureContext.RemediationUnfinished` when the deadline passes first: the renewal goes on, and none is begun after it;
     ///   `CancellationError` as soon as the call is cancelled.
     private func renewal(
         _ kind: Outcome.CredentialKind,
@@ -260,7 +260,7 @@ public final class TokenManager: Sendable {
         return end
     }
 
-    private static let unfinished = RepairUnfinished(repair: SessionRenewal.repairName)
+    private static let unfinished = FailureContext.RemediationUnfinished(repair: SessionRenewal.repairName)
 
     /// The renewal that is under way, or a new one.
     private func join(
@@ -349,8 +349,8 @@ public final class TokenManager: Sendable {
     /// How the call's own renewal has failed, where it may have used the refresh token: the same call uses it no second
     /// time.
     private func ownDoubt(
-        of call: CallRecord
-    ) -> (outcome: Outcome, reason: StopReason, cause: (any Error)?)? {
+        of call: CallContext.Record
+    ) -> (outcome: Outcome, reason: History.StopReason, cause: (any Error)?)? {
         guard let failure = state.withLock({ $0.failure }), failure.call.isSame(as: call),
             case .failed(let outcome, let reason, let cause) = failure.end,
             RenewalRules.isInDoubt(after: outcome, reuse: renewer?.reuse ?? .undeclared)

@@ -5,7 +5,7 @@ package import HTTPRecovery
 ///
 /// A person takes longer than a call may. So the call ends with its error, they are asked outside its bounds, and what is
 /// sent then is another call of the same operation, with bounds of its own.
-package struct AttendedCall<Input: Sendable, Value: Sendable>: OperationPlan {
+package struct AttendedCall<Input: Sendable, Value: Sendable>: RecoveryOperation.Plan {
     /// What can be done.
     package enum Step: Sendable {
         /// Make the call.
@@ -32,10 +32,10 @@ package struct AttendedCall<Input: Sendable, Value: Sendable>: OperationPlan {
     }
 
     package mutating func next(
-        after event: OperationEvent<Answer>,
+        after event: RecoveryOperation.Event<Answer>,
         at now: TimeSource.Instant,
         random: () -> Double
-    ) -> OperationAction<Step, Value> {
+    ) -> RecoveryOperation.Action<Step, Value> {
         switch event {
         case .begun, .paused: return .perform(.send(input))
         case .answered(.value(let value)): return .finish(value)

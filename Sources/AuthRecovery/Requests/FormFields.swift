@@ -41,7 +41,7 @@ public struct FormFields: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// The form's body.
-    public var body: HTTPBody { HTTPBody(encoded) }
+    public var body: MessageBody { MessageBody(encoded) }
 
     /// The form as text, secrets included.
     package var encoded: String {

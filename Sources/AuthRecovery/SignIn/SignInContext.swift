@@ -108,7 +108,7 @@ public struct SignInContext: Sendable {
     private func check(_ delay: Duration) throws {
         let time = operation.context.runtime.time
         let moment = time.now.advanced(by: delay)
-        let reason: StopReason
+        let reason: History.StopReason
         if let end, moment >= end {
             reason = time.now >= end ? .deadlinePassed : .deadlineWouldPass
         } else if let maxWait, delay > maxWait {

@@ -14,7 +14,7 @@ struct FileLease: TokenLease {
     let file: PrivateFile
     let fence: UInt64
     let time: TimeSource
-    let random: RandomSource
+    let random: Runtime.RandomSource
     /// Proves that this holder lives, for as long as it has the lease; nil where the file system knows no such locks.
     let proof: HolderLock?
 

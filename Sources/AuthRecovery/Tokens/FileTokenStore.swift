@@ -18,7 +18,7 @@ public final class FileTokenStore: TokenStore {
 
     private let file: TokenFile
     private let time: TimeSource
-    private let random: RandomSource
+    private let random: Runtime.RandomSource
 
     /// Creates a store on a file, which need not exist.
     ///
@@ -26,7 +26,7 @@ public final class FileTokenStore: TokenStore {
     ///   - path: The file's path; missing directories are made with mode 0700 when something is stored.
     ///   - time: Where time comes from, for the waits for other processes.
     ///   - random: Where randomness comes from, for those waits and the names of temporary files.
-    public init(path: String, time: TimeSource = .system, random: RandomSource = RandomSource()) {
+    public init(path: String, time: TimeSource = .system, random: Runtime.RandomSource = Runtime.RandomSource()) {
         self.file = TokenFile(PrivateFile(path: path, random: random), coding: .plain, time: time)
         self.identity = nil
         self.time = time
@@ -47,7 +47,7 @@ public final class FileTokenStore: TokenStore {
         identity: String,
         sealing: (any CredentialSealing)?,
         time: TimeSource = .system,
-        random: RandomSource = RandomSource()
+        random: Runtime.RandomSource = Runtime.RandomSource()
     ) {
         self.init(path: path, identity: identity, sealing: sealing, time: time, random: random, granularity: nil)
     }
@@ -60,7 +60,7 @@ public final class FileTokenStore: TokenStore {
         identity: String,
         sealing: (any CredentialSealing)?,
         time: TimeSource,
-        random: RandomSource,
+        random: Runtime.RandomSource,
         granularity: Duration?
     ) {
         self.file = TokenFile(

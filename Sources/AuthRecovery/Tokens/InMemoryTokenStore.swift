@@ -33,7 +33,7 @@ public final class InMemoryTokenStore: TokenStore {
 
 private struct MemoryLease: TokenLease {
     let store: InMemoryRecoveryStore
-    let lease: Lease
+    let lease: SharedState.Lease
     let time: TimeSource
 
     var fence: UInt64 { lease.fence }

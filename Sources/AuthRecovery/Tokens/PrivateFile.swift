@@ -26,9 +26,9 @@ struct PrivateFile: Sendable {
 
     let path: String
     /// Where the names of temporary files come from.
-    let random: RandomSource
+    let random: Runtime.RandomSource
 
-    init(path: String, random: RandomSource = RandomSource()) {
+    init(path: String, random: Runtime.RandomSource = Runtime.RandomSource()) {
         self.path = path
         self.random = random
     }
@@ -254,7 +254,7 @@ extension PrivateFile.State {
     }
 }
 
-extension RandomSource {
+extension Runtime.RandomSource {
     /// 32 hexadecimal digits that nobody can tell beforehand.
     fileprivate func name() -> String {
         [bits(), bits()].map { number in

@@ -65,7 +65,7 @@ public final class SharedTokenStore: TokenStore {
     private func asking<Value>(_ question: () async throws -> Value) async throws -> Value {
         do {
             return try await question()
-        } catch let error as StoreError {
+        } catch let error as SharedState.StoreError {
             throw TokenStoreError(error.description)
         }
     }
@@ -74,7 +74,7 @@ public final class SharedTokenStore: TokenStore {
 /// A lease of a client's state.
 struct StateLease: TokenLease {
     let state: SharedState
-    let lease: Lease
+    let lease: SharedState.Lease
 
     var fence: UInt64 { lease.fence }
 

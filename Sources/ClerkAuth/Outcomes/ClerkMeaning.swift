@@ -3,13 +3,13 @@ import HTTPRecovery
 /// What an error code of Clerk's means.
 struct ClerkMeaning {
     var kind: Outcome.Kind
-    var remedies: [Remedy]
+    var remedies: [Outcome.Remedy]
     var scope = Outcome.Scope.endpoint
     var credential: Outcome.CredentialKind?
 
     init(
         _ kind: Outcome.Kind,
-        _ remedies: [Remedy] = [],
+        _ remedies: [Outcome.Remedy] = [],
         scope: Outcome.Scope = .endpoint,
         credential: Outcome.CredentialKind? = nil
     ) {

@@ -215,7 +215,7 @@ struct ClerkReading {
         reading.content == .markup || reading.content == .other
     }
 
-    func failure(_ kind: Outcome.Kind, _ remedies: [Remedy] = []) -> Outcome {
+    func failure(_ kind: Outcome.Kind, _ remedies: [Outcome.Remedy] = []) -> Outcome {
         Outcome(kind, processed: reading.processed, remedies: remedies, status: status)
     }
 }

@@ -168,13 +168,13 @@ struct ClerkState {
     }
 
     /// What a flow wants that offers these factors: an answer at once, or a code to be sent before.
-    private func wants(_ factors: JSONValue?, withoutCode: Set<String>) -> [Remedy] {
+    private func wants(_ factors: JSONValue?, withoutCode: Set<String>) -> [Outcome.Remedy] {
         let strategies = (factors?.array ?? []).prefix(64).compactMap { $0["strategy"]?.string }
         return strategies.isEmpty || strategies.contains(where: withoutCode.contains)
             ? [.askUser] : [.newChallenge, .askUser]
     }
 
-    private func next(_ remedies: [Remedy]) -> Outcome {
+    private func next(_ remedies: [Outcome.Remedy]) -> Outcome {
         reading.failure(.continue, remedies)
     }
 

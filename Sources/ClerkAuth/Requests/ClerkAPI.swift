@@ -38,7 +38,7 @@ struct ClerkAPI: Sendable {
         var asksClient = false
         var account: String?
         /// Until when it may be sent.
-        var sendBy: SendBy?
+        var sendBy: RequestOptions.SendBy?
         /// Policies of the call, asked before all others.
         var policies: [any RecoveryPolicy] = []
     }
@@ -59,7 +59,7 @@ struct ClerkAPI: Sendable {
         let bytes: [UInt8]
         do {
             bytes = try await response.body.collect(upTo: 1 << 20)
-        } catch is HTTPBodyError {
+        } catch is MessageBody.ReadError {
             throw empty.failure(.unreadable)
         } catch let error as TransportError {
             var failure = empty.failure(.transport)
@@ -72,7 +72,7 @@ struct ClerkAPI: Sendable {
     }
 
     /// Performs a call.
-    func send(_ call: Call) async throws -> Response {
+    func send(_ call: Call) async throws -> RecoveredResponse {
         var request = base.request(call.method, path: call.path, sessionID: call.sessionID)
         request.headerFields[Self.versionField] = Self.version
         request.headerFields[Self.mobileField] = "1"

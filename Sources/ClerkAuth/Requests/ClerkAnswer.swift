@@ -5,7 +5,7 @@ struct ClerkAnswer: Sendable {
     /// The body; null where there was none.
     var json: JSONValue
     /// The response; nil where the answer was put together here.
-    var response: Response?
+    var response: RecoveredResponse?
 
     /// The sign-in that it is about.
     var signIn: ClerkSignIn? {
@@ -34,7 +34,7 @@ struct ClerkAnswer: Sendable {
     /// The error that the answer amounts to.
     func failure(
         _ kind: Outcome.Kind,
-        _ remedies: [Remedy] = [],
+        _ remedies: [Outcome.Remedy] = [],
         status: String? = nil,
         parameter: String? = nil
     ) -> RecoveryError {

@@ -7,7 +7,7 @@ import HTTPTypes
 /// Clerk's native rules: the token goes out raw in `Authorization`; an `Authorization` field in the answer replaces
 /// it, on any status; a blank one, or the bare word `Bearer`, clears it, unless the answer is an outage, a limit or not
 /// Clerk's; no status and no error code does. What an answer tells of the client, on any status, is taken over in order.
-struct ClerkAuthorization: Middleware {
+struct ClerkAuthorization: ClientLayer {
     let api: ClerkAPI
     let progress: CallProgress
 
@@ -15,10 +15,10 @@ struct ClerkAuthorization: Middleware {
 
     func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         let stored = try await tokens.read()
         let presented = PresentedCredential(
             kind: .client,
@@ -35,7 +35,7 @@ struct ClerkAuthorization: Middleware {
         var (request, context) = (request, context)
         if let token = stored.credentials.clientToken { request.headerFields.setAuthorization(token.reveal()) }
         context.present(presented)
-        let result: Result<Response, any Error>
+        let result: Result<RecoveredResponse, any Error>
         do {
             result = .success(try await next(request, body: body, context: context))
         } catch {
@@ -91,7 +91,7 @@ struct ClerkAuthorization: Middleware {
 
     /// Takes over what the answer tells of the client.
     private func take(
-        _ response: Response,
+        _ response: RecoveredResponse,
         to request: HTTPRequest,
         ticket: ClientMirror.Ticket,
         own: String?,

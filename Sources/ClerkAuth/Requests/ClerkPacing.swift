@@ -48,7 +48,7 @@ public final class ClerkPacing: Admission {
     }
 
     /// Lets a request go when its place has come; one that Clerk does not count goes out at once.
-    public func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+    public func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
         guard attempt.isDue else { return .go() }
         let name = ClerkEndpoint(method: attempt.request.method, path: attempt.request.pathWithoutQuery).className
         guard let rate = rates[name] else { return .go() }
@@ -59,8 +59,8 @@ public final class ClerkPacing: Admission {
     /// Gives a place back that was not used; those behind it stay where they are.
     public func conclude(
         _ attempt: PlannedAttempt,
-        _ end: AttemptEnd,
-        permit: AdmissionPermit,
+        _ end: PlannedAttempt.End,
+        permit: PlannedAttempt.Permit,
         context: CallContext
     ) -> Remainder? {
         guard case .notSent = end, let place = permit.value as? Place else { return nil }
@@ -74,7 +74,7 @@ public final class ClerkPacing: Admission {
     /// Takes the next place in a line; one that is farther away than the limit is not taken.
     ///
     /// - Parameter wish: The line, and the present.
-    private func takePlace(_ wish: Place, _ rate: Rate, within limit: Duration) -> AdmissionAnswer {
+    private func takePlace(_ wish: Place, _ rate: Rate, within limit: Duration) -> PlannedAttempt.Answer {
         let now = wish.time
         var place = wish
         let isTaken = taken.withLock { taken in
@@ -89,6 +89,10 @@ public final class ClerkPacing: Admission {
         }
         let delay = now.duration(to: place.time)
         let outcome = Outcome(.rateLimited, processed: .no, retryAfter: delay, remedies: [.wait])
-        return .wait(delay, because: outcome, permit: isTaken ? AdmissionPermit(place, kept: .throughItsWait) : nil)
+        return .wait(
+            delay,
+            because: outcome,
+            permit: isTaken ? PlannedAttempt.Permit(place, kept: .throughItsWait) : nil
+        )
     }
 }

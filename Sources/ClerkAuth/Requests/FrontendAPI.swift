@@ -9,7 +9,7 @@ struct FrontendAPI: Sendable, Hashable {
     let prefix: String
 
     /// Reads a base URL: what stands before `/v1`.
-    init(_ url: String) throws(InvalidURL) {
+    init(_ url: String) throws(Origin.InvalidURL) {
         let request = try HTTPRequest(baseURL: url)
         scheme = request.scheme ?? "https"
         authority = request.authority ?? ""

@@ -69,7 +69,7 @@ extension Clerk {
         resend: RequestOptions.ResendPermission = .byMethod,
         reverifyingWith responder: any ChallengeResponder,
         options: SignInOptions = SignInOptions()
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         let sessionID = try await api.tokens.read().credentials.sessionID
         return try await api.client.attended(
             (),

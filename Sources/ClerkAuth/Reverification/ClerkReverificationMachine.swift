@@ -9,7 +9,7 @@ struct ClerkReverificationMachine: SignInMachine {
     /// The verification under way, as the server told it last.
     private var verification: ClerkSignIn?
     /// Until when the code that was sent last may be presented.
-    private var codeLimit: SendBy?
+    private var codeLimit: RequestOptions.SendBy?
 
     init(api: ClerkAPI, session: ClerkSession, level: ClerkReverification) {
         calls = ClerkFactorCalls(

@@ -40,7 +40,7 @@ extension ClerkFactorCalls {
     func ticket(
         for callback: EmailLinkCallback,
         proof: ProofKey,
-        until limit: SendBy? = nil
+        until limit: RequestOptions.SendBy? = nil
     ) async throws -> Secret {
         var form = FormFields()
         form.add("flow_id", secret: callback.flowID)

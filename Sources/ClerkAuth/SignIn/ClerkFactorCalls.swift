@@ -34,14 +34,14 @@ struct ClerkFactorCalls: Sendable {
     }
 
     /// Until when the code that was sent may be presented; nil where that is not stated, or was over when it was.
-    func limit(of verification: ClerkVerification?, for factor: Factor) -> SendBy? {
+    func limit(of verification: ClerkVerification?, for factor: Factor) -> RequestOptions.SendBy? {
         guard let verification, verification.strategy == factor.providerName,
             let left = verification.expireAt?.elapsed(since: api.now), left > .zero
         else { return nil }
         // What the server would say.
         var outcome = Outcome(.challengeExpired, processed: .no, remedies: [.newChallenge])
         outcome.code = "verification_expired"
-        return SendBy(api.client.runtime.time.wallTime.advanced(by: left), orElse: outcome)
+        return RequestOptions.SendBy(api.client.runtime.time.wallTime.advanced(by: left), orElse: outcome)
     }
 
     /// Submits an answer.
@@ -57,7 +57,7 @@ struct ClerkFactorCalls: Sendable {
         to factor: Factor,
         at base: String,
         isSecond: Bool,
-        until limit: SendBy?
+        until limit: RequestOptions.SendBy?
     ) async throws -> ClerkAnswer {
         var form = FormFields()
         form.add("strategy", factor.providerName)

@@ -17,7 +17,7 @@ struct ClerkSignInMachine: SignInMachine {
     /// What the link that was sent last is bound to.
     private var proof: ProofKey?
     /// Until when the code that was sent last may be presented.
-    private var codeLimit: SendBy?
+    private var codeLimit: RequestOptions.SendBy?
     /// The sign-in under way, as the server told it last.
     private(set) var signIn: ClerkSignIn?
 

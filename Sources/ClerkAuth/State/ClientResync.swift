@@ -16,7 +16,7 @@ struct ClientResync: RecoveryPolicy {
     let isAboutSession: Bool
     let progress: CallProgress
 
-    func decide(_ situation: Situation) -> Decision {
+    func decide(_ situation: FailureContext) -> FailureContext.Decision {
         let outcome = situation.outcome
         guard situation.wasSent, outcome.remedies.contains(.resync) else { return .pass }
         switch outcome.kind {
@@ -26,12 +26,12 @@ struct ClientResync: RecoveryPolicy {
         }
     }
 
-    private struct ReadClient: Repair {
+    private struct ReadClient: FailureContext.Remediation {
         let resync: ClientResync
 
         var name: String { "resync" }
 
-        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult {
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> FailureContext.RemediationResult {
             let api = resync.api
             guard let ticket = resync.progress.ticket else { return .failed(outcome, reason: .notRecoverable) }
             let client: ClerkClient?
@@ -58,7 +58,7 @@ struct ClientResync: RecoveryPolicy {
         }
 
         /// How the call ends where the client could not be read.
-        private func unread(_ error: RecoveryError, after outcome: Outcome) -> RepairResult {
+        private func unread(_ error: RecoveryError, after outcome: Outcome) -> FailureContext.RemediationResult {
             if error.kind == .credentialRejected {
                 // Asked, and refused with all that is held.
                 guard isAboutSession(outcome) else { return .failed(outcome, cause: error) }
@@ -73,7 +73,7 @@ struct ClientResync: RecoveryPolicy {
             doubt.retryAfter = error.retryAfter ?? error.outcome.retryAfter
             doubt.transportError = error.outcome.transportError
             doubt.userMessage = ClientResync.doubt
-            let reason: StopReason = error.reason == .identityChanged ? .identityChanged : .repairFailed
+            let reason: History.StopReason = error.reason == .identityChanged ? .identityChanged : .repairFailed
             return .failed(doubt, reason: reason, cause: error)
         }
     }

@@ -8,18 +8,18 @@ struct SeedReplay: RecoveryPolicy {
     let api: ClerkAPI
     let sessionID: String
 
-    func decide(_ situation: Situation) -> Decision {
+    func decide(_ situation: FailureContext) -> FailureContext.Decision {
         guard situation.wasSent, situation.outcome.remedies.contains(.seedToken) else { return .pass }
         return .repair(AddSeed(api: api, sessionID: sessionID))
     }
 
-    private struct AddSeed: Repair {
+    private struct AddSeed: FailureContext.Remediation {
         let api: ClerkAPI
         let sessionID: String
 
         var name: String { "seed_token" }
 
-        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult {
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> FailureContext.RemediationResult {
             var seed = api.sessionTokens.seed(of: sessionID)
             if seed == nil {
                 // A process that has just begun holds none: the client comes with the last one of each session.

@@ -1,7 +1,7 @@
 import HTTPRecovery
 
 /// When a session is looked after, for as long as somebody watches its tokens.
-struct SessionTokenWatch: OperationPlan {
+struct SessionTokenWatch: RecoveryOperation.Plan {
     private let interval: Duration
     private let backoff: Backoff
     private var latest: ClerkSessionToken?
@@ -15,10 +15,10 @@ struct SessionTokenWatch: OperationPlan {
 
     /// Has the token that comes next compared with the one before; ends only by an error.
     mutating func next(
-        after event: OperationEvent<ClerkSessionToken>,
+        after event: RecoveryOperation.Event<ClerkSessionToken>,
         at now: TimeSource.Instant,
         random: () -> Double
-    ) -> OperationAction<ClerkSessionToken?, Void> {
+    ) -> RecoveryOperation.Action<ClerkSessionToken?, Void> {
         switch event {
         case .answered(let token):
             (latest, failures) = (token, 0)

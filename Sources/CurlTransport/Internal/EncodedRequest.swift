@@ -10,7 +10,7 @@ struct EncodedRequest: Sendable {
         /// Bytes in memory, perhaps zero, with Content-Length.
         case bytes(ArraySlice<UInt8>)
         /// A stream; chunked where the length is not known.
-        case stream(HTTPBody, length: Int?)
+        case stream(MessageBody, length: Int?)
     }
 
     let method: String
@@ -25,7 +25,7 @@ struct EncodedRequest: Sendable {
     /// Whether the transport asks for a content coding and undoes it.
     let decodes: Bool
 
-    init(_ request: HTTPRequest, body: HTTPBody?, decompresses: Bool) throws(TransportError) {
+    init(_ request: HTTPRequest, body: MessageBody?, decompresses: Bool) throws(TransportError) {
         let scheme = Self.lowercased(request.scheme ?? "")
         guard scheme == "http" || scheme == "https" else {
             throw .invalid("the scheme is neither http nor https")
@@ -88,7 +88,7 @@ struct EncodedRequest: Sendable {
     private static let host = HTTPField.Name("host")
 
     private static func plan(
-        _ body: HTTPBody?,
+        _ body: MessageBody?,
         method: HTTPRequest.Method,
         declaredLength: Int?
     ) throws(TransportError) -> Body {

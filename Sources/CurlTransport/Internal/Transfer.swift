@@ -22,7 +22,7 @@ final class Transfer: @unchecked Sendable {
     /// When the attempt's time is over, on the monotonic clock.
     let deadline: UInt64
     /// Until when the request may leave.
-    let sendLimit: SendLimit?
+    let sendLimit: AttemptOptions.SendLimit?
     let loop: EventLoop
     let shared = Locked(Shared())
 
@@ -51,7 +51,7 @@ final class Transfer: @unchecked Sendable {
     /// What the refusal of an HTTP/2 stream is proven by.
     var evidence = RefusalEvidence()
 
-    init(request: EncodedRequest, deadline: UInt64, sendLimit: SendLimit? = nil, loop: EventLoop) {
+    init(request: EncodedRequest, deadline: UInt64, sendLimit: AttemptOptions.SendLimit? = nil, loop: EventLoop) {
         self.request = request
         self.deadline = deadline
         self.sendLimit = sendLimit

@@ -8,7 +8,7 @@ public struct FacebookBatchAnswer: Sendable {
     /// Status and header fields; nil where there was no answer to this request.
     public var head: HTTPResponse?
     /// The body; empty where there was no answer.
-    public var body: HTTPBody
+    public var body: MessageBody
     /// How often the request was sent.
     public var attempts: Int
 

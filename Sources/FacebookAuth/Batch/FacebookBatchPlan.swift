@@ -2,7 +2,7 @@ import AuthRecovery
 import HTTPRecovery
 
 /// The rounds of a batch: what is sent, what is sent again, and what each request has come to.
-struct FacebookBatchPlan: OperationPlan {
+struct FacebookBatchPlan: RecoveryOperation.Plan {
     enum Step: Sendable {
         /// Look which of the requests a closed gate holds.
         case check([Int])
@@ -46,10 +46,10 @@ struct FacebookBatchPlan: OperationPlan {
     }
 
     mutating func next(
-        after event: OperationEvent<Answer>,
+        after event: RecoveryOperation.Event<Answer>,
         at now: TimeSource.Instant,
         random: () -> Double
-    ) -> OperationAction<Step, Result> {
+    ) -> RecoveryOperation.Action<Step, Result> {
         switch event {
         case .begun, .paused:
             guard !pending.isEmpty else { return .finish(result) }
@@ -196,7 +196,7 @@ struct FacebookBatchPlan: OperationPlan {
     }
 
     /// Waits before the next round, where nothing states a time; stated ones are kept by the gates.
-    private mutating func goOn(_ random: () -> Double) -> OperationAction<Step, Result> {
+    private mutating func goOn(_ random: () -> Double) -> RecoveryOperation.Action<Step, Result> {
         guard round < maxAttempts else { return .finish(result) }
         pending = toRepeat()
         guard !pending.isEmpty else { return .finish(result) }

@@ -12,7 +12,7 @@ struct FacebookBatchRun {
     let token: FacebookToken
     let maxAttempts: Int
     /// Sends a batch, and tells what was presented with it.
-    let send: (GraphAPI.Call, RecoveryOperation) async throws -> (Response, FacebookAuthorization.Presented?)
+    let send: (GraphAPI.Call, RecoveryOperation) async throws -> (RecoveredResponse, FacebookAuthorization.Presented?)
 
     /// Runs it to its end.
     func callAsFunction(in operation: RecoveryOperation) async throws -> [FacebookBatchAnswer] {
@@ -93,14 +93,14 @@ struct FacebookBatchRun {
             {
                 let opensAt = runtime.time.wallTime.advanced(by: wait)
                 await runtime.state.close(
-                    Gate(key: key, reason: outcome.kind, opensAt: opensAt, code: outcome.code)
+                    SharedState.Gate(key: key, reason: outcome.kind, opensAt: opensAt, code: outcome.code)
                 )
             }
         }
         return FacebookBatchAnswer(
             outcome: outcome,
             head: item.response,
-            body: HTTPBody(item.body),
+            body: MessageBody(item.body),
             attempts: 1
         )
     }

@@ -108,7 +108,7 @@ extension FacebookBody {
 
 extension JSONValue {
     /// A number, or a text that is one.
-    var looseNumber: JSONNumber? {
+    var looseNumber: JSONValue.Number? {
         number
             ?? string.flatMap { text in
                 text.utf8.count <= 64 ? try? JSONValue(parsing: text).number : nil

@@ -7,7 +7,7 @@ enum FacebookMeaning {
     /// The token is refused.
     case refused
     /// The same whatever was presented; the server has not done what was asked for.
-    case plain(Outcome.Kind, [Remedy], scope: Outcome.Scope = .endpoint)
+    case plain(Outcome.Kind, [Outcome.Remedy], scope: Outcome.Scope = .endpoint)
     /// The person has to settle something at Facebook.
     case settledAtFacebook
     /// A general error of the server, which may have done what was asked for.

@@ -236,7 +236,7 @@ struct FacebookReading {
 
     func failure(
         _ kind: Outcome.Kind,
-        _ remedies: [Remedy] = [],
+        _ remedies: [Outcome.Remedy] = [],
         processed: Outcome.Processed? = nil
     ) -> Outcome {
         Outcome(kind, processed: processed ?? reading.processed, remedies: remedies, status: status)

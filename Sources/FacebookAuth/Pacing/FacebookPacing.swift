@@ -42,10 +42,10 @@ public final class FacebookPacing: Admission {
     }
 
     /// The layer that learns from answers what is left of the limits; it stands inside the engine.
-    public var learning: any Middleware { FacebookLearning(pacing: self) }
+    public var learning: any ClientLayer { FacebookLearning(pacing: self) }
 
     /// Lets a call go when its turn has come.
-    public func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+    public func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
         guard attempt.isDue else { return .go() }
         let keys = FacebookScopes(attempt.request, context: context).keys
         let now = context.runtime.time.now
@@ -56,15 +56,15 @@ public final class FacebookPacing: Admission {
         return .wait(
             pause,
             because: outcome,
-            permit: pause <= limit ? AdmissionPermit(Turn(time: turn, keys: keys), kept: .throughItsWait) : nil
+            permit: pause <= limit ? PlannedAttempt.Permit(Turn(time: turn, keys: keys), kept: .throughItsWait) : nil
         )
     }
 
     /// Gives a turn back that was not used; those behind it stay where they are.
     public func conclude(
         _ attempt: PlannedAttempt,
-        _ end: AttemptEnd,
-        permit: AdmissionPermit,
+        _ end: PlannedAttempt.End,
+        permit: PlannedAttempt.Permit,
         context: CallContext
     ) -> Remainder? {
         guard case .notSent = end, let turn = permit.value as? Turn else { return nil }
@@ -74,7 +74,7 @@ public final class FacebookPacing: Admission {
 
     private struct Turn {
         var time: TimeSource.Instant
-        var keys: [Gate.Key]
+        var keys: [SharedState.Gate.Key]
     }
 
     /// Learns from the answer to a call or to an item of a batch.
@@ -91,7 +91,7 @@ public final class FacebookPacing: Admission {
         let now = runtime.time.now
         // After a wait that the server has stated, what was used up before it says nothing any more.
         let settled = isLimit && outcome.retryAfter != nil ? scopes.key(for: outcome.scope) : nil
-        var blocked: [Gate.Key: Duration] = [:]
+        var blocked: [SharedState.Gate.Key: Duration] = [:]
         for entry in usage.entries {
             guard let key = scopes.key(for: entry) else { continue }
             ledger.withLock { $0.note(key == settled ? 0 : entry.percent, for: key, at: now) }
@@ -113,7 +113,7 @@ public final class FacebookPacing: Admission {
         }
         for (key, wait) in blocked {
             let opensAt = runtime.time.wallTime.advanced(by: wait)
-            await runtime.state.close(Gate(key: key, reason: .rateLimited, opensAt: opensAt))
+            await runtime.state.close(SharedState.Gate(key: key, reason: .rateLimited, opensAt: opensAt))
         }
     }
 
@@ -124,15 +124,15 @@ public final class FacebookPacing: Admission {
 }
 
 /// Learns from what an attempt brings.
-private struct FacebookLearning: Middleware {
+private struct FacebookLearning: ClientLayer {
     let pacing: FacebookPacing
 
     func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         var response = try await next(request, body: body, context: context)
         let scopes = FacebookScopes(request, context: context)
         await pacing.learn(from: response.headerFields, &response.outcome, scopes: scopes, runtime: context.runtime)

@@ -30,20 +30,20 @@ struct FacebookScopes: Sendable {
     }
 
     /// All of them.
-    var keys: [Gate.Key] { Outcome.Scope.allCases.compactMap { key(for: $0) } }
+    var keys: [SharedState.Gate.Key] { Outcome.Scope.allCases.compactMap { key(for: $0) } }
 
     /// The key of a scope.
-    func key(for scope: Outcome.Scope) -> Gate.Key? {
+    func key(for scope: Outcome.Scope) -> SharedState.Gate.Key? {
         switch scope {
-        case .endpoint: Gate.Key(scope: scope, origin: origin, name: endpoint)
-        case .origin, .credential: Gate.Key(scope: scope, origin: origin, name: credential)
-        case .account: account.map { Gate.Key(scope: scope, origin: origin, name: $0) }
-        case .app: Gate.Key(scope: scope, origin: origin, name: app)
+        case .endpoint: SharedState.Gate.Key(scope: scope, origin: origin, name: endpoint)
+        case .origin, .credential: SharedState.Gate.Key(scope: scope, origin: origin, name: credential)
+        case .account: account.map { SharedState.Gate.Key(scope: scope, origin: origin, name: $0) }
+        case .app: SharedState.Gate.Key(scope: scope, origin: origin, name: app)
         }
     }
 
     /// The key of what a reported limit is counted for; nil where it is not this call's.
-    func key(for entry: FacebookUsage.Entry) -> Gate.Key? {
+    func key(for entry: FacebookUsage.Entry) -> SharedState.Gate.Key? {
         switch entry.scope {
         case .app: return key(for: .app)
         case .page: return key(for: .credential)

@@ -23,11 +23,11 @@ struct PacingLedger: Sendable {
     /// The most scopes that are remembered.
     private static let capacity = 1024
 
-    private var shares: [Gate.Key: Share] = [:]
-    private var refusals: [Gate.Key: Int] = [:]
+    private var shares: [SharedState.Gate.Key: Share] = [:]
+    private var refusals: [SharedState.Gate.Key: Int] = [:]
 
     /// Remembers how much of a limit is used.
-    mutating func note(_ percent: Double, for key: Gate.Key, at now: TimeSource.Instant) {
+    mutating func note(_ percent: Double, for key: SharedState.Gate.Key, at now: TimeSource.Instant) {
         if shares.count >= Self.capacity, shares[key] == nil {
             shares = shares.filter { $0.value.seenAt.duration(to: now) < Self.memory }
             if shares.count >= Self.capacity { return }
@@ -39,13 +39,13 @@ struct PacingLedger: Sendable {
     ///
     /// - Returns: When the turn is; one beyond the limit is not taken.
     mutating func takeTurn(
-        in keys: [Gate.Key],
+        in keys: [SharedState.Gate.Key],
         at now: TimeSource.Instant,
         within limit: Duration,
         _ configuration: FacebookPacing.Configuration
     ) -> TimeSource.Instant {
         var turn = now
-        var spacing: [(key: Gate.Key, pause: Duration)] = []
+        var spacing: [(key: SharedState.Gate.Key, pause: Duration)] = []
         for key in keys {
             guard let share = shares[key] else { continue }
             guard share.seenAt.duration(to: now) < Self.memory else {
@@ -68,7 +68,7 @@ struct PacingLedger: Sendable {
     }
 
     /// Gives a turn back, because the call does not leave after all; those behind it stay where they are.
-    mutating func giveBack(_ turn: TimeSource.Instant, in keys: [Gate.Key]) {
+    mutating func giveBack(_ turn: TimeSource.Instant, in keys: [SharedState.Gate.Key]) {
         for key in keys {
             guard let index = shares[key]?.turns.lastIndex(where: { $0.start == turn }) else { continue }
             shares[key]?.turns.remove(at: index)
@@ -76,14 +76,14 @@ struct PacingLedger: Sendable {
     }
 
     /// Counts a refusal, and tells how many there were in a row.
-    mutating func countRefusal(of key: Gate.Key) -> Int {
+    mutating func countRefusal(of key: SharedState.Gate.Key) -> Int {
         if refusals.count >= Self.capacity, refusals[key] == nil { refusals = [:] }
         refusals[key, default: 0] += 1
         return refusals[key, default: 1]
     }
 
     /// Forgets the refusals of scopes in which a call has succeeded.
-    mutating func forgetRefusals(of keys: [Gate.Key]) {
+    mutating func forgetRefusals(of keys: [SharedState.Gate.Key]) {
         for key in keys { refusals[key] = nil }
     }
 }

@@ -3,7 +3,7 @@ import HTTPRecovery
 import HTTPTypes
 
 /// Presents the token of one call, with the proof of the app's secret, anew for each attempt.
-final class FacebookAuthorization: Middleware {
+final class FacebookAuthorization: ClientLayer {
     /// What an attempt has presented.
     struct Presented: Sendable {
         var token: Secret
@@ -26,10 +26,10 @@ final class FacebookAuthorization: Middleware {
 
     func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         // A token goes to Graph, and nowhere else.
         guard Origin(of: request) == api.server.origin, var presented = try await current(context) else {
             return try await next(request, body: body, context: context)

@@ -21,13 +21,13 @@ struct GraphAPI: Sendable {
         /// The fields of a body; nil for none.
         var form: FormFields?
         /// A body of another type, with the type.
-        var body: (content: HTTPBody, type: String)?
+        var body: (content: MessageBody, type: String)?
         /// The whole request, where an answer has named it.
         var request: HTTPRequest?
         var token = FacebookToken.stored
         var resend = RequestOptions.ResendPermission.byMethod
         /// Until when it may leave; nil is no limit.
-        var sendBy: SendBy?
+        var sendBy: RequestOptions.SendBy?
         /// What is presented, where it is not the token.
         var presents: Outcome.CredentialKind?
         var purpose = FacebookCallClassifier.Purpose.plain
@@ -47,13 +47,13 @@ struct GraphAPI: Sendable {
     }
 
     /// Performs a call; a token that is refused is its caller's affair.
-    func send(_ call: Call) async throws -> Response {
+    func send(_ call: Call) async throws -> RecoveredResponse {
         try await send(call, authorization: FacebookAuthorization(self, token: call.token), policies: [])
     }
 
     /// Performs a call with an authorization that remembers what it has presented; where that is the stored token and it
     /// is refused, that is settled within the call.
-    func send(_ call: Call, authorization: FacebookAuthorization) async throws -> Response {
+    func send(_ call: Call, authorization: FacebookAuthorization) async throws -> RecoveredResponse {
         try await send(call, authorization: authorization, policies: call.token == .stored ? [renewal] : [])
     }
 
@@ -61,10 +61,10 @@ struct GraphAPI: Sendable {
         _ call: Call,
         authorization: FacebookAuthorization,
         policies: [any RecoveryPolicy]
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         var request = call.request ?? server.request(call.method, path: call.path, query: call.query)
         request.headerFields[.accept] = "application/json"
-        var body: HTTPBody?
+        var body: MessageBody?
         if let form = call.form {
             body = form.body
             request.headerFields[.contentType] = "application/x-www-form-urlencoded"
@@ -124,7 +124,7 @@ struct GraphAPI: Sendable {
     }
 
     /// The JSON of an answer.
-    func json(in response: Response) throws(RecoveryError) -> JSONValue {
+    func json(in response: RecoveredResponse) throws(RecoveryError) -> JSONValue {
         guard let bytes = response.body.bytesInMemory,
             let value = FacebookBody(ResponseContent(Array(bytes)), Array(bytes)).json
         else { throw failure(.unreadable, in: response) }
@@ -142,7 +142,9 @@ struct GraphAPI: Sendable {
     }
 
     /// The error that an answer amounts to.
-    func failure(_ kind: Outcome.Kind, _ remedies: [Remedy] = [], in response: Response?) -> RecoveryError {
+    func failure(_ kind: Outcome.Kind, _ remedies: [Outcome.Remedy] = [], in response: RecoveredResponse?)
+        -> RecoveryError
+    {
         var outcome = response?.outcome ?? Outcome(kind, processed: .yes)
         outcome.kind = kind
         outcome.remedies = remedies

@@ -13,7 +13,7 @@ struct GraphServer: Sendable, Hashable {
     /// - Parameters:
     ///   - url: The URL; where it ends with a version, that one is spoken.
     ///   - version: The version, such as `v25.0` or `25.0`; nil for none.
-    init(_ url: String, version: String?) throws(InvalidURL) {
+    init(_ url: String, version: String?) throws(Origin.InvalidURL) {
         base = try HTTPRequest(baseURL: url)
         var path = base.pathWithoutQuery
         while path.hasSuffix("/") { path.removeLast() }
@@ -25,7 +25,7 @@ struct GraphServer: Sendable, Hashable {
         prefix = path
         let chosen = stated ?? version.map { $0.hasPrefix("v") ? $0 : "v\($0)" }
         guard chosen.map({ FacebookEndpoint.isVersion($0[...]) }) ?? true else {
-            throw InvalidURL(description: "the version is none such as v25.0")
+            throw Origin.InvalidURL(description: "the version is none such as v25.0")
         }
         self.version = chosen
     }

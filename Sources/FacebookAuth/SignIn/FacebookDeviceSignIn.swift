@@ -52,7 +52,7 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
         return device
     }
 
-    func poll(_ device: DeviceAuthorization) async throws -> Response {
+    func poll(_ device: DeviceAuthorization) async throws -> RecoveredResponse {
         guard let token = api.app.identification else { throw RecoveryError.missing("client_token") }
         var form = FormFields()
         form.add("access_token", secret: token)
@@ -65,7 +65,7 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
                 token: .none,
                 // The next question comes at its own time.
                 resend: .spending,
-                sendBy: SendBy(time.wallTime(at: device.expiresAt), orElse: Self.expired),
+                sendBy: RequestOptions.SendBy(time.wallTime(at: device.expiresAt), orElse: Self.expired),
                 presents: .device,
                 purpose: .poll
             )
@@ -73,7 +73,7 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
     }
 
     /// Stores the token before anyone uses it, even where the caller has lost patience; then reads whose it is.
-    func finish(_ response: Response) async throws -> FacebookSession {
+    func finish(_ response: RecoveredResponse) async throws -> FacebookSession {
         let clock = ServerClock(response.headerFields, receivedAt: api.client.runtime.time.wallTime)
         guard let answer = TokenAnswer(try api.json(in: response), date: clock.now) else {
             throw api.failure(.unreadable, in: response)

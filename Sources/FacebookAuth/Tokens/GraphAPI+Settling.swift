@@ -16,7 +16,7 @@ extension GraphAPI {
         _ outcome: Outcome,
         _ presented: PresentedCredential,
         _ context: CallContext
-    ) async throws -> RepairResult {
+    ) async throws -> FailureContext.RemediationResult {
         let refusal = RecoveryError(outcome: outcome, reason: .notRecoverable)
         if try await settle(refusal, version: presented.version) { context.emit(.clear(.access)) }
         let present = try await store.read().credentials

@@ -2,7 +2,7 @@ import AuthRecovery
 import HTTPRecovery
 
 /// The way of a resumable upload: begun, sent chunk by chunk from where the server wants to go on, finished.
-struct FacebookUploadPlan: OperationPlan {
+struct FacebookUploadPlan: RecoveryOperation.Plan {
     /// What the server wants next.
     struct Offsets: Sendable, Equatable {
         var start: Int64
@@ -27,7 +27,7 @@ struct FacebookUploadPlan: OperationPlan {
 
     struct Answer: Sendable {
         var json: JSONValue
-        var response: Response
+        var response: RecoveredResponse
     }
 
     /// How many answers in a row, without a byte that the server did not have before, end it.
@@ -35,7 +35,7 @@ struct FacebookUploadPlan: OperationPlan {
 
     let size: Int64
     /// The error that an answer amounts to.
-    let failure: @Sendable (Outcome.Kind, Response) -> RecoveryError
+    let failure: @Sendable (Outcome.Kind, RecoveredResponse) -> RecoveryError
 
     private var session: String?
     private var offsets: Offsets?
@@ -46,16 +46,16 @@ struct FacebookUploadPlan: OperationPlan {
     /// Where the server wants to go back, coming forward again is no progress: else it could go on for ever.
     private var furthest: Int64 = 0
 
-    init(size: Int64, failure: @escaping @Sendable (Outcome.Kind, Response) -> RecoveryError) {
+    init(size: Int64, failure: @escaping @Sendable (Outcome.Kind, RecoveredResponse) -> RecoveryError) {
         self.size = size
         self.failure = failure
     }
 
     mutating func next(
-        after event: OperationEvent<Answer>,
+        after event: RecoveryOperation.Event<Answer>,
         at now: TimeSource.Instant,
         random: () -> Double
-    ) -> OperationAction<Step, JSONValue> {
+    ) -> RecoveryOperation.Action<Step, JSONValue> {
         switch event {
         case .begun: return .perform(.start)
         case .answered(let answer): return goOn(after: answer)
@@ -70,7 +70,7 @@ struct FacebookUploadPlan: OperationPlan {
         }
     }
 
-    private mutating func goOn() -> OperationAction<Step, JSONValue> {
+    private mutating func goOn() -> RecoveryOperation.Action<Step, JSONValue> {
         guard let session, let offsets else { return .perform(.start) }
         guard offsets.start < offsets.end else {
             isFinishing = true
@@ -80,7 +80,7 @@ struct FacebookUploadPlan: OperationPlan {
         return .perform(.transfer(session: session, offsets), repeating: repetition)
     }
 
-    private mutating func goOn(after answer: Answer) -> OperationAction<Step, JSONValue> {
+    private mutating func goOn(after answer: Answer) -> RecoveryOperation.Action<Step, JSONValue> {
         if isFinishing { return .finish(answer.json) }
         guard let next = Offsets(answer.json, size: size) else { return .fail(failure(.unreadable, answer.response)) }
         guard session != nil else {
@@ -104,7 +104,7 @@ struct FacebookUploadPlan: OperationPlan {
         to next: Offsets,
         after error: RecoveryError,
         random: () -> Double
-    ) -> OperationAction<Step, JSONValue> {
+    ) -> RecoveryOperation.Action<Step, JSONValue> {
         advance(to: next)
         guard failures < Self.maximumFailures else {
             var end = error

@@ -6,14 +6,14 @@ struct MultipartForm {
     private var bytes: [UInt8] = []
 
     /// Creates an empty form with a boundary that occurs in no file by chance.
-    init(random: RandomSource) {
+    init(random: Runtime.RandomSource) {
         let (high, low) = (random.bits(), random.bits())
         boundary = "chunk-\(String(high, radix: 36))-\(String(low, radix: 36))"
     }
 
     var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
-    var body: HTTPBody { HTTPBody(bytes + Array("--\(boundary)--\r\n".utf8)) }
+    var body: MessageBody { MessageBody(bytes + Array("--\(boundary)--\r\n".utf8)) }
 
     mutating func add(_ name: String, _ value: String) {
         bytes += "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n".utf8

@@ -52,7 +52,7 @@ public enum FacebookCoreError: Int, Sendable, Hashable, CaseIterable, FacebookVe
     }
 
     /// What helps, best first.
-    public var remedies: [Remedy] {
+    public var remedies: [Outcome.Remedy] {
         switch kind {
         case .misconfigured, .invalidRequest: [.fixRequest]
         case .transport, .unavailable: [.retry]

@@ -55,7 +55,7 @@ public enum FacebookLimitedLoginError: Int, Sendable, Hashable, CaseIterable, Fa
     }
 
     /// What helps, best first.
-    public var remedies: [Remedy] {
+    public var remedies: [Outcome.Remedy] {
         switch kind {
         case .reauthenticationRequired, .credentialRejected: [.reauthenticate]
         case .userActionRequired: [.visitProvider]

@@ -42,7 +42,7 @@ public enum FacebookLoginError: Int, Sendable, Hashable, CaseIterable, FacebookV
     }
 
     /// What helps, best first.
-    public var remedies: [Remedy] {
+    public var remedies: [Outcome.Remedy] {
         switch self {
         case .reserved, .unknown: []
         case .passwordChanged, .invalidIDToken, .missingAccessToken: [.reauthenticate]

@@ -24,7 +24,7 @@ public enum FacebookShareError: Int, Sendable, Hashable, CaseIterable, FacebookV
     }
 
     /// What helps, best first.
-    public var remedies: [Remedy] {
+    public var remedies: [Outcome.Remedy] {
         switch self {
         case .reserved, .unknown: []
         case .openGraph: [.fixRequest]

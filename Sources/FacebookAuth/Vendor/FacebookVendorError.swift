@@ -9,5 +9,5 @@ public protocol FacebookVendorError: Error, RawRepresentable, Sendable where Raw
     var kind: Outcome.Kind { get }
 
     /// What helps, best first.
-    var remedies: [Remedy] { get }
+    var remedies: [Outcome.Remedy] { get }
 }

@@ -46,14 +46,14 @@ public struct StepUp: RecoveryPolicy {
     }
 
     /// Follows an advice that came from the server.
-    public func decide(_ situation: Situation) -> Decision {
+    public func decide(_ situation: FailureContext) -> FailureContext.Decision {
         guard situation.wasSent, situation.outcome.kind == .stepUpRequired,
             situation.outcome.advice.flatMap({ PolicyAdvice($0) }) != nil
         else { return .pass }
         return .repair(repair)
     }
 
-    private struct Authentication: Repair {
+    private struct Authentication: FailureContext.Remediation {
         let forgeRock: ForgeRock
         let responder: any ChallengeResponder
         let callbacks: any CallbackResponder
@@ -61,7 +61,7 @@ public struct StepUp: RecoveryPolicy {
 
         var name: String { "step_up" }
 
-        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult {
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> FailureContext.RemediationResult {
             guard let advice = outcome.advice.flatMap({ PolicyAdvice($0) }) else { return .failed(outcome) }
             do {
                 try await forgeRock.follow(advice, answering: responder, callbacks: callbacks, options: options)
@@ -128,10 +128,10 @@ public struct SessionCookie: CredentialPresenting {
     /// Attaches the session.
     public func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         let origin = Origin(of: request)
         guard audience.contains(origin), let token = try await forgeRock.api.tokens.read().credentials.ssoToken else {
             return try await next(request, body: body, context: context)
@@ -147,10 +147,10 @@ public struct SessionCookie: CredentialPresenting {
     }
 
     /// Whose session a request is going to carry.
-    public func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity? {
+    public func credential(for request: HTTPRequest, context: CallContext) async -> PresentedCredential.Identity? {
         guard audience.contains(Origin(of: request)), !request.headerFields.contains(.authorization) else { return nil }
         return try? await forgeRock.api.tokens.read().credentials.ssoToken.map {
-            CredentialIdentity(session: $0.reveal())
+            PresentedCredential.Identity(session: $0.reveal())
         }
     }
 }

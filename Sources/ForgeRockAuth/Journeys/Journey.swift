@@ -59,7 +59,7 @@ public struct Journey: Sendable {
     struct Answer {
         var result: Result
         var refusal: RecoveryError?
-        var response: Response?
+        var response: RecoveredResponse?
     }
 
     mutating func opened() async throws -> Answer {
@@ -125,7 +125,7 @@ public struct Journey: Sendable {
     /// What a step amounts to that can be answered all the same.
     private static let kindsOfSteps: Set<Outcome.Kind> = [.passwordRejected, .invalidRequest, .challengeRequired]
 
-    private mutating func accept(_ json: JSONValue, _ response: Response) async throws -> Answer {
+    private mutating func accept(_ json: JSONValue, _ response: RecoveredResponse) async throws -> Answer {
         cookies.take(from: response.headerFields)
         if let step = JourneyStep(json) { return Answer(result: .step(step), response: response) }
         guard let success = JourneySuccess(json) else { throw ForgeRockAPI.failure(.unreadable, in: response) }

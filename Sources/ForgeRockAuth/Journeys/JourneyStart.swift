@@ -50,14 +50,14 @@ extension JourneyStart {
     /// `suspendedId` out of its link by itself, for ``suspended(id:)``.
     ///
     /// - Parameter link: The link, an absolute `http` or `https` URL.
-    /// - Throws: `InvalidURL` when the text is no such URL, or has no `suspendedId`.
-    public static func resuming(_ link: String) throws(InvalidURL) -> JourneyStart {
+    /// - Throws: `Origin.InvalidURL` when the text is no such URL, or has no `suspendedId`.
+    public static func resuming(_ link: String) throws(Origin.InvalidURL) -> JourneyStart {
         _ = try HTTPRequest(url: link)
         // Login pages have it behind their fragment, too.
         let query = link.split(separator: "?", maxSplits: 1).dropFirst().joined().split(separator: "#")
         let id = FormFields(parsing: query.joined(separator: "&").utf8)["suspendedId"].first
         guard let id, !id.reveal().isEmpty else {
-            throw InvalidURL(description: "the link names no suspended journey")
+            throw Origin.InvalidURL(description: "the link names no suspended journey")
         }
         return .suspended(id: id)
     }

@@ -8,7 +8,7 @@ struct ForgeRockOAuth: Sendable {
     let settings: OAuthSettings
     private let server: OAuthServer
 
-    init(api: ForgeRockAPI, settings: OAuthSettings) throws(InvalidURL) {
+    init(api: ForgeRockAPI, settings: OAuthSettings) throws(Origin.InvalidURL) {
         self.api = api
         self.settings = settings
         let base = api.server.origin.description
@@ -54,7 +54,7 @@ struct ForgeRockOAuth: Sendable {
         var form = FormFields(parsing: query.utf8)
         form.add("decision", "allow")
         form.add("csrf", secret: session)
-        let response: Response
+        let response: RecoveredResponse
         do {
             response = try await api.send(
                 ForgeRockAPI.Call(

@@ -67,8 +67,8 @@ struct StepReading {
         return nil
     }
 
-    private func wants(_ step: JourneyStep) -> [Remedy] {
-        var wanted: [Remedy] = []
+    private func wants(_ step: JourneyStep) -> [Outcome.Remedy] {
+        var wanted: [Outcome.Remedy] = []
         for callback in step.callbacks {
             switch callback.content {
             case .pollingWait:

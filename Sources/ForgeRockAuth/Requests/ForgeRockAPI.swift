@@ -25,7 +25,7 @@ struct ForgeRockAPI: Sendable {
         var journey: String?
         var presents = Outcome.CredentialKind.state
         var session: Secret?
-        var layers: [any Middleware] = []
+        var layers: [any ClientLayer] = []
         var resend: RequestOptions.ResendPermission = .byMethod
         var account: String?
         var followsRedirects = true
@@ -46,7 +46,7 @@ struct ForgeRockAPI: Sendable {
     }
 
     /// Performs a call.
-    func send(_ call: Call) async throws -> Response {
+    func send(_ call: Call) async throws -> RecoveredResponse {
         var request = server.request(call.method, path: call.path)
         request.headerFields[.accept] = "application/json"
         request.headerFields[Self.requestedWith] = "forgerock-sdk"
@@ -54,10 +54,10 @@ struct ForgeRockAPI: Sendable {
         if let version = call.version {
             request.headerFields[Self.apiVersion] = "resource=\(version),protocol=1.0"
         }
-        var body: HTTPBody?
+        var body: MessageBody?
         if let json = call.json {
             request.headerFields[.contentType] = "application/json"
-            body = HTTPBody(json.description)
+            body = MessageBody(json.description)
         } else if let form = call.form {
             request.headerFields[.contentType] = "application/x-www-form-urlencoded"
             body = form.body
@@ -79,7 +79,7 @@ struct ForgeRockAPI: Sendable {
         )
     }
 
-    private func layers(for call: Call) async throws -> [any Middleware] {
+    private func layers(for call: Call) async throws -> [any ClientLayer] {
         var layers = call.layers
         if let action = call.action { layers += interception(of: action, journey: call.journey) }
         if let token = call.session {
@@ -95,7 +95,7 @@ struct ForgeRockAPI: Sendable {
         return layers
     }
 
-    func interception(of action: ForgeRockAction, journey: String? = nil) -> [any Middleware] {
+    func interception(of action: ForgeRockAction, journey: String? = nil) -> [any ClientLayer] {
         interceptors.isEmpty
             ? [] : [InterceptionLayer(interceptors: interceptors, action: action, journey: journey)]
     }
@@ -103,11 +103,11 @@ struct ForgeRockAPI: Sendable {
     /// The body of an answer that was accepted.
     ///
     /// - Throws: `RecoveryError` of the kind `unreadable` where it is no JSON.
-    func json(_ response: Response) async throws -> JSONValue {
+    func json(_ response: RecoveredResponse) async throws -> JSONValue {
         let bytes: [UInt8]
         do {
             bytes = try await response.body.collect(upTo: 1 << 20)
-        } catch is HTTPBodyError {
+        } catch is MessageBody.ReadError {
             throw Self.failure(.unreadable, in: response)
         } catch let error as TransportError {
             var failure = Self.failure(.transport, in: response)
@@ -120,7 +120,9 @@ struct ForgeRockAPI: Sendable {
     }
 
     /// The error that an answer amounts to.
-    static func failure(_ kind: Outcome.Kind, _ remedies: [Remedy] = [], in response: Response) -> RecoveryError {
+    static func failure(_ kind: Outcome.Kind, _ remedies: [Outcome.Remedy] = [], in response: RecoveredResponse)
+        -> RecoveryError
+    {
         var outcome = response.outcome
         outcome.kind = kind
         outcome.remedies = remedies

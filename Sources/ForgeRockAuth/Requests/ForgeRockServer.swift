@@ -12,7 +12,7 @@ struct ForgeRockServer: Sendable, Hashable {
     let realmPath: String
 
     /// Reads a base URL: what stands before `/json`.
-    init(_ url: String, realm: String) throws(InvalidURL) {
+    init(_ url: String, realm: String) throws(Origin.InvalidURL) {
         let request = try HTTPRequest(baseURL: url)
         scheme = request.scheme ?? "https"
         authority = request.authority ?? ""
@@ -30,10 +30,10 @@ struct ForgeRockServer: Sendable, Hashable {
     var origin: Origin { Origin(scheme: scheme, authority: authority) }
 
     /// What a mailed link begins, where it leads here.
-    func start(resuming link: String) throws(InvalidURL) -> JourneyStart {
+    func start(resuming link: String) throws(Origin.InvalidURL) -> JourneyStart {
         let start = try JourneyStart.resuming(link)
         guard Origin(of: try HTTPRequest(url: link)) == origin else {
-            throw InvalidURL(description: "the link leads to another server than the base URL")
+            throw Origin.InvalidURL(description: "the link leads to another server than the base URL")
         }
         return start
     }

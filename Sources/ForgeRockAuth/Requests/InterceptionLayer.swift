@@ -2,17 +2,17 @@ import HTTPRecovery
 import HTTPTypes
 
 /// Lets the app's interceptors change each attempt.
-struct InterceptionLayer: Middleware {
+struct InterceptionLayer: ClientLayer {
     let interceptors: [any ForgeRockInterceptor]
     let action: ForgeRockAction
     let journey: String?
 
     func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         var request = request
         for interceptor in interceptors {
             request = try await interceptor.intercept(request, action: action, journey: journey)

@@ -21,10 +21,10 @@ struct SessionCookieLayer: CredentialPresenting {
 
     func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         guard Origin(of: request) == origin else { return try await next(request, body: body, context: context) }
         var (request, context) = (request, context)
         let value = token.reveal()
@@ -42,8 +42,8 @@ struct SessionCookieLayer: CredentialPresenting {
     }
 
     /// Whose session a request is going to carry.
-    func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity? {
-        isPresented && Origin(of: request) == origin ? CredentialIdentity(session: token.reveal()) : nil
+    func credential(for request: HTTPRequest, context: CallContext) async -> PresentedCredential.Identity? {
+        isPresented && Origin(of: request) == origin ? PresentedCredential.Identity(session: token.reveal()) : nil
     }
 }
 

@@ -46,7 +46,9 @@ extension ForgeRockAPI {
     /// Removes a session that was refused and is over, and concludes that a person has to sign in.
     ///
     /// Where the refusal does not say so, the server is asked; a refusal that has another reason stays what it is.
-    func settle(_ token: Secret, after outcome: Outcome, _ context: CallContext) async throws -> RepairResult {
+    func settle(_ token: Secret, after outcome: Outcome, _ context: CallContext) async throws
+        -> FailureContext.RemediationResult
+    {
         var conclusion = outcome
         if outcome.tokenAction == .clear {
             if try await remove(session: token) { context.emit(.clear(.session)) }
@@ -68,7 +70,7 @@ extension ForgeRockAPI {
     }
 
     /// A call about the session itself.
-    func session(_ action: String, version: String, token: Secret) async throws -> Response {
+    func session(_ action: String, version: String, token: Secret) async throws -> RecoveredResponse {
         try await send(
             Call(
                 path: "\(server.json("sessions"))?_action=\(action)",

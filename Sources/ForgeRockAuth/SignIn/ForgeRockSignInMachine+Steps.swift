@@ -130,7 +130,7 @@ extension ForgeRockSignInMachine {
     private func refusal(
         in next: JourneyStep,
         of before: [JourneyQuestion],
-        _ response: Response?
+        _ response: RecoveredResponse?
     ) -> RecoveryError? {
         let again = asked.first { question in
             question.isProof && before.contains { $0.name == question.name && $0.key == question.key }

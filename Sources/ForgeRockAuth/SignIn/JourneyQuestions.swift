@@ -67,7 +67,7 @@ enum JourneyQuestions {
             return question(AnswerKey.code(askedBy: prompt, texts: texts) ?? .text)
         case .choice(_, let choices, let defaultIndex):
             let options = choices.enumerated().map {
-                (label: $0.element, value: JSONValue.number(JSONNumber($0.offset)))
+                (label: $0.element, value: JSONValue.number(JSONValue.Number($0.offset)))
             }
             return options.isEmpty ? [] : question(.choice, .options(options, defaultIndex: defaultIndex))
         case .selectIdentityProvider(let names):
@@ -110,7 +110,7 @@ extension JourneyQuestions {
                 ),
                 key: .choice,
                 form: .options(
-                    options.map { (label: $0.label, value: JSONValue.number(JSONNumber($0.value))) },
+                    options.map { (label: $0.label, value: JSONValue.number(JSONValue.Number($0.value))) },
                     defaultIndex: options.firstIndex { $0.value == defaultValue }
                 ),
                 prompt: prompt

@@ -2,12 +2,12 @@ import HTTPTypes
 
 /// What the server has said to all: stated waits and lockouts, by the scopes that an outcome can have.
 struct Gates: Admission {
-    func mayHold(_ cause: AttemptCause, context: CallContext) -> Bool {
+    func mayHold(_ cause: History.Cause, context: CallContext) -> Bool {
         context.surroundings.runtime.state.mayHoldGates
     }
 
     /// Holds the attempt while a gate is closed for it.
-    func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+    func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
         guard attempt.isDue else { return .go() }
         let state = context.runtime.state
         let credential = await context.credential(of: attempt.request)
@@ -17,7 +17,7 @@ struct Gates: Admission {
     }
 
     /// Closes the gate of the outcome's scope, if the server has stated a time, at the origin that has stated it.
-    func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? {
+    func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
         guard case .ended(let outcome, let answering) = end, outcome.isFailure else { return nil }
         return { await close(for: outcome, of: attempt, answeredBy: answering, context) }
     }
@@ -27,7 +27,7 @@ struct Gates: Admission {
         of attempt: PlannedAttempt,
         answeredBy answering: Origin?,
         _ context: CallContext
-    ) async -> Gate.Key? {
+    ) async -> SharedState.Gate.Key? {
         let isLockout = outcome.kind == .accountLocked
         var opensAt: Timestamp?
         switch (isLockout, outcome.lockout, outcome.retryAfter) {
@@ -41,7 +41,7 @@ struct Gates: Admission {
         let scope = isLockout ? .account : outcome.scope
         guard var key = Self.keys(for: scope, attempt, credential, context).first else { return nil }
         if let answering { key.origin = answering }
-        let gate = Gate(
+        let gate = SharedState.Gate(
             key: key,
             reason: outcome.kind,
             opensAt: opensAt,
@@ -53,7 +53,7 @@ struct Gates: Admission {
     }
 
     /// What a closed gate means for a call that comes to it.
-    private static func outcome(of gate: Gate, at now: Timestamp) -> Outcome {
+    private static func outcome(of gate: SharedState.Gate, at now: Timestamp) -> Outcome {
         var outcome = Outcome(gate.reason, scope: gate.key.scope, processed: .no, remedies: [.wait])
         outcome.code = gate.code
         outcome.userMessage = gate.userMessage
@@ -75,9 +75,9 @@ struct Gates: Admission {
     private static func keys(
         for scope: Outcome.Scope,
         _ attempt: PlannedAttempt,
-        _ credential: CredentialIdentity,
+        _ credential: PresentedCredential.Identity,
         _ context: CallContext
-    ) -> [Gate.Key] {
+    ) -> [SharedState.Gate.Key] {
         let request = attempt.request
         let names: [String]
         switch scope {
@@ -87,6 +87,6 @@ struct Gates: Admission {
         case .account: names = context.options.account.map { [$0] } ?? []
         case .app: names = [context.options.app ?? ""]
         }
-        return names.map { Gate.Key(scope: scope, origin: attempt.origin, name: $0) }
+        return names.map { SharedState.Gate.Key(scope: scope, origin: attempt.origin, name: $0) }
     }
 }

@@ -100,7 +100,13 @@ public final class RetryBudget: Sendable {
             defer { account.unbooked = 0 }
             return account.unbooked
         }
-        let entry = BudgetEntry(key: key, deposit: deposit, withdrawal: Self.unit, limit: limit, initial: initial)
+        let entry = SharedState.BudgetEntry(
+            key: key,
+            deposit: deposit,
+            withdrawal: Self.unit,
+            limit: limit,
+            initial: initial
+        )
         let flight = Flight<Bool>()
         // Not a child of the caller's task: what the store books while the caller leaves has to be known.
         Task {

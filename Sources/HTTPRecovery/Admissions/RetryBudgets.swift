@@ -50,14 +50,14 @@ final class RetryBudgets: Admission {
         }
     }
 
-    func mayHold(_ cause: AttemptCause, context: CallContext) -> Bool {
+    func mayHold(_ cause: History.Cause, context: CallContext) -> Bool {
         switch cause {
         case .call, .repair: false
         case .retry, .followUp: true
         }
     }
 
-    func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> AdmissionAnswer {
+    func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> PlannedAttempt.Answer {
         let payment: Payment
         switch attempt.cause {
         case .call, .repair: return .go()
@@ -68,13 +68,13 @@ final class RetryBudgets: Admission {
         guard budget.hasBalance, try await budget.withdraw(sharedBy: context.runtime.state) else {
             return .refuse(.budgetExhausted)
         }
-        return .go(AdmissionPermit(payment))
+        return .go(PlannedAttempt.Permit(payment))
     }
 
     func conclude(
         _ attempt: PlannedAttempt,
-        _ end: AttemptEnd,
-        permit: AdmissionPermit,
+        _ end: PlannedAttempt.End,
+        permit: PlannedAttempt.Permit,
         context: CallContext
     ) -> Remainder? {
         switch (permit.value as? Payment, end) {
@@ -86,7 +86,7 @@ final class RetryBudgets: Admission {
         return nil
     }
 
-    func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? {
+    func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
         if attempt.cause == .call { self[attempt.request].recordCall() }
         return nil
     }

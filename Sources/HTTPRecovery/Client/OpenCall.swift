@@ -8,19 +8,19 @@ struct OpenCall: Sendable {
     /// What the request's body throws; nil for one in memory.
     private let failures: BodyFailures?
 
-    init(_ context: consuming CallContext, _ body: HTTPBody?, isPart: Bool) {
+    init(_ context: consuming CallContext, _ body: MessageBody?, isPart: Bool) {
         self.context = context
         self.isPart = isPart
         self.failures = body == nil ? nil : Self.failures(of: body)
     }
 
     @inline(never)
-    private static func failures(of body: HTTPBody?) -> BodyFailures? {
+    private static func failures(of body: MessageBody?) -> BodyFailures? {
         body?.isInMemory == true ? nil : BodyFailures()
     }
 
     /// The body, from which it is known what it throws; nil for one that throws nothing.
-    func noting(_ body: HTTPBody?) -> HTTPBody? {
+    func noting(_ body: MessageBody?) -> MessageBody? {
         guard let failures else { return nil }
         return body?.noting { failures.note($0) }
     }
@@ -29,7 +29,7 @@ struct OpenCall: Sendable {
     ///
     /// - Throws: `RecoveryError` for one that is a failure.
     @inline(never)
-    func accept(_ response: inout Response) throws {
+    func accept(_ response: inout RecoveredResponse) throws {
         guard !response.outcome.isFailure else { throw failure(response.outcome, response) }
         context.record.complete(&response)
         if !isPart, context.isObserved { context.report(.ok) }
@@ -50,7 +50,7 @@ struct OpenCall: Sendable {
         return end
     }
 
-    private func failure(_ outcome: Outcome, _ response: Response?) -> RecoveryError {
+    private func failure(_ outcome: Outcome, _ response: RecoveredResponse?) -> RecoveryError {
         RecoveryError(after: outcome, reason: .notRecoverable, needed: nil, response: response, context: context)
     }
 }

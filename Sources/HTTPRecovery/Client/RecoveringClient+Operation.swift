@@ -24,7 +24,11 @@ extension RecoveringClient {
             return try await work(scope.bounded(until: end, longestWait: longestWait).observed(by: observer))
         }
         let operation = RecoveryOperation(
-            CallRecord(callID: runtime.numbers.next(), RequestOptions(label: label, observer: observer), surroundings),
+            CallContext.Record(
+                callID: runtime.numbers.next(),
+                RequestOptions(label: label, observer: observer),
+                surroundings
+            ),
             until: end,
             longestWait: longestWait,
             of: openCalls
@@ -49,7 +53,7 @@ extension RecoveringClient {
     /// - Throws: What the work throws.
     package func looseOperation<Result>(_ work: (RecoveryOperation) async throws -> Result) async throws -> Result {
         if let scope { return try await work(scope) }
-        let record = CallRecord(callID: runtime.numbers.next(), RequestOptions(), surroundings)
+        let record = CallContext.Record(callID: runtime.numbers.next(), RequestOptions(), surroundings)
         return try await Self.tell(of: RecoveryOperation(record, until: nil, of: nil), work)
     }
 

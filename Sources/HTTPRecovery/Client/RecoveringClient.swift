@@ -31,22 +31,22 @@ public struct RecoveringClient: Sendable {
     ///   - transport: What performs the attempts.
     ///   - runtime: Clock, randomness, shared state, events and the classifier.
     ///   - middlewares: The layers around the transport, the outermost first. Default: ``defaultMiddlewares``. An order
-    ///     that cannot work (``Middleware/place``) ends the program with a sentence that says why.
+    ///     that cannot work (``ClientLayer/place``) ends the program with a sentence that says why.
     public init(
         transport: any HTTPTransport,
         runtime: Runtime = Runtime(),
-        @PipelineBuilder middlewares: () -> [any Middleware] = { RecoveringClient.defaultMiddlewares }
+        @RecoveringClient.PipelineBuilder middlewares: () -> [any ClientLayer] = { RecoveringClient.defaultMiddlewares }
     ) {
         self.transport = transport.enforcesTimeouts ? transport : TimedTransport(transport, time: runtime.time)
         let layers = middlewares()
         // A release build tells the sentence of this one alone.
-        if let problem = LayerPlace.problem(in: layers) { fatalError(problem) }
+        if let problem = CallContext.LayerPlace.problem(in: layers) { fatalError(problem) }
         self.surroundings = Surroundings(runtime, presenters: layers.filter { $0 is any CredentialPresenting })
         self.pipeline = Next(AttemptStage(transport: self.transport)).preceded(by: layers)
     }
 
     /// A deadline of 60 s, the default policies, and 30 s for an attempt.
-    public static var defaultMiddlewares: [any Middleware] {
+    public static var defaultMiddlewares: [any ClientLayer] {
         [Deadline(.seconds(60)), Recovery(), AttemptTimeout(.seconds(30))]
     }
 
@@ -62,13 +62,13 @@ public struct RecoveringClient: Sendable {
     ///   cancelled. Nothing else.
     public func send(
         _ request: HTTPRequest,
-        body: HTTPBody? = nil,
+        body: MessageBody? = nil,
         options: RequestOptions = RequestOptions()
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         let call = try begin(request, body, options)
         defer { end(call) }
         do {
-            var response: Response
+            var response: RecoveredResponse
             if let noted = call.noting(body) {
                 response = try await pipeline.run(request, body: noted, adjusted: call.context)
             } else {
@@ -85,7 +85,7 @@ public struct RecoveringClient: Sendable {
     ///
     /// - Throws: `RecoveryError` where the client takes none any more.
     @inline(never)
-    private func begin(_ request: HTTPRequest, _ body: HTTPBody?, _ options: RequestOptions) throws -> OpenCall {
+    private func begin(_ request: HTTPRequest, _ body: MessageBody?, _ options: RequestOptions) throws -> OpenCall {
         let isTaken = operation.isEmpty ? openCalls.enter() : openCalls.enter(within: scope)
         guard isTaken else { throw refusal(of: request, options) }
         var call = OpenCall(context(of: request, options), body, isPart: !operation.isEmpty)
@@ -112,13 +112,13 @@ public struct RecoveringClient: Sendable {
     private func context(of request: HTTPRequest, _ options: RequestOptions) -> CallContext {
         guard !operation.isEmpty, let scope else {
             let number = options.callID ?? surroundings.runtime.numbers.next()
-            var context = CallContext(CallRecord(callID: number, of: request, options, surroundings))
+            var context = CallContext(CallContext.Record(callID: number, of: request, options, surroundings))
             if let longestWait { context.longestWait = longestWait }
             if let limit = options.deadline { context.bound(to: PackedDuration(max(limit, .zero))) }
             return context
         }
         var options = options
-        options.sendBy = SendBy.earlier(options.sendBy, scope.sendBy)
+        options.sendBy = RequestOptions.SendBy.earlier(options.sendBy, scope.sendBy)
         options.label = options.label ?? scope.context.options.label
         if let outer = scope.context.options.observer {
             let own = options.observer
@@ -127,7 +127,7 @@ public struct RecoveringClient: Sendable {
                 outer(event)
             }
         }
-        var context = CallContext(CallRecord(within: scope.context.record, of: request, options, surroundings))
+        var context = CallContext(CallContext.Record(within: scope.context.record, of: request, options, surroundings))
         context.repetition = scope.repetition
         context.longestWait = [longestWait, scope.context.longestWait].compactMap { $0 }.min()
         let limit = options.deadline.map { context.record.start.advanced(by: max($0, .zero)) }

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// The admissions of one call, and what they have given for its coming attempt; nothing here waits.
 struct AdmissionRound {
-    private typealias Given = (index: Int, permit: AdmissionPermit)
+    private typealias Given = (index: Int, permit: PlannedAttempt.Permit)
 
     private let admissions: [any Admission]
     private var permits: [Given] = []
@@ -12,7 +12,7 @@ struct AdmissionRound {
     var wasAsked = false
     private(set) var isSent = false
     /// The gate that holds the call.
-    private(set) var queue: Gate.Key?
+    private(set) var queue: SharedState.Gate.Key?
 
     init(_ admissions: [any Admission]) {
         self.admissions = admissions
@@ -24,13 +24,13 @@ struct AdmissionRound {
     var hasPermits: Bool { !permits.isEmpty }
 
     /// Takes note of an attempt that is planned.
-    mutating func plan(_ request: HTTPRequest, _ cause: AttemptCause, isDue: Bool, longestWait: Duration) {
+    mutating func plan(_ request: HTTPRequest, _ cause: History.Cause, isDue: Bool, longestWait: Duration) {
         attempt = PlannedAttempt(request, cause: cause, isDue: isDue, longestWait: longestWait)
         wasAsked = true
     }
 
     /// The next of the admissions that could have something to say and have not let the attempt go yet.
-    func open(from start: Int, _ cause: AttemptCause, _ context: CallContext) -> Int? {
+    func open(from start: Int, _ cause: History.Cause, _ context: CallContext) -> Int? {
         (start..<max(start, admissions.count)).first { index in
             admissions[index].mayHold(cause, context: context) && !permits.contains { $0.index == index }
         }
@@ -40,7 +40,7 @@ struct AdmissionRound {
     ///
     /// - Returns: What the call is told of it; nil where the attempt may go, as far as this admission is concerned.
     @inline(never)
-    mutating func take(_ answer: AdmissionAnswer, of index: Int) -> CallState.Event? {
+    mutating func take(_ answer: PlannedAttempt.Answer, of index: Int) -> CallState.Event? {
         switch answer {
         case .go(let permit):
             keep(permit, of: index)
@@ -65,7 +65,7 @@ struct AdmissionRound {
     /// - Returns: What is left to be done about it; nil where nothing is.
     mutating func conclude(
         _ attempt: PlannedAttempt,
-        _ end: AttemptEnd,
+        _ end: PlannedAttempt.End,
         _ context: CallContext
     ) -> [Admission.Remainder]? {
         defer { permits = [] }
@@ -85,7 +85,7 @@ struct AdmissionRound {
     }
 
     /// Takes note that the gate of the key was closed.
-    mutating func hold(at gate: Gate.Key) {
+    mutating func hold(at gate: SharedState.Gate.Key) {
         queue = gate
     }
 
@@ -120,7 +120,7 @@ struct AdmissionRound {
         return left.isEmpty ? nil : left
     }
 
-    private mutating func keep(_ permit: AdmissionPermit?, of index: Int) {
+    private mutating func keep(_ permit: PlannedAttempt.Permit?, of index: Int) {
         if let permit { permits.append((index, permit)) }
     }
 }

@@ -6,7 +6,7 @@ extension CallDriver {
     /// - Returns: Whether anybody has to be asked about it.
     /// - Throws: `CancellationError` in a cancelled task.
     @inline(never)
-    mutating func plan(_ cause: AttemptCause, isDue: Bool, _ request: HTTPRequest) throws -> Bool {
+    mutating func plan(_ cause: History.Cause, isDue: Bool, _ request: HTTPRequest) throws -> Bool {
         event = .admitted
         if early != nil { return false }
         if Task.isCancelled { throw CancellationError() }
@@ -45,7 +45,7 @@ extension CallDriver {
     ///
     /// - Returns: What is left to be done about it; nil where nothing is.
     @inline(never)
-    mutating func conclude(_ end: AttemptEnd, _ request: HTTPRequest) -> [Admission.Remainder]? {
+    mutating func conclude(_ end: PlannedAttempt.End, _ request: HTTPRequest) -> [Admission.Remainder]? {
         if round.wasAsked, let attempt = round.attempt { return round.conclude(attempt, end, context) }
         let (cause, longestWait) = (context.cause, state.rules.maxWait)
         let attempt = PlannedAttempt(amended ?? request, cause: cause, longestWait: longestWait)
@@ -63,8 +63,8 @@ extension CallDriver {
     /// Does what is left to be done, in order.
     ///
     /// - Returns: The gate that was closed by it last; nil where none was.
-    static func carryOut(_ remainders: [Admission.Remainder]) async -> Gate.Key? {
-        var closed: Gate.Key?
+    static func carryOut(_ remainders: [Admission.Remainder]) async -> SharedState.Gate.Key? {
+        var closed: SharedState.Gate.Key?
         for remainder in remainders { closed = await remainder() ?? closed }
         return closed
     }

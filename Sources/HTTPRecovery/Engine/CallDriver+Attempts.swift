@@ -3,7 +3,7 @@ import HTTPTypes
 /// What is done about an attempt before and after it is under way; nothing here waits.
 extension CallDriver {
     @inline(never)
-    mutating func begin(_ cause: AttemptCause) {
+    mutating func begin(_ cause: History.Cause) {
         if case .retry(let reason) = cause {
             context.emit(.retry(number: context.record.nextAttempt, reason: reason))
         }
@@ -12,7 +12,7 @@ extension CallDriver {
     }
 
     @inline(never)
-    mutating func take(_ received: consuming Response) {
+    mutating func take(_ received: consuming RecoveredResponse) {
         outcome = received.outcome
         response = received
     }
@@ -26,7 +26,7 @@ extension CallDriver {
 
     /// Tells the call how the attempt has ended.
     @inline(never)
-    mutating func ended(_ request: HTTPRequest, _ body: HTTPBody?) {
+    mutating func ended(_ request: HTTPRequest, _ body: MessageBody?) {
         if response != nil, !outcome.isFailure { return event = .succeeded }
         let (request, permission) = (amended ?? request, context.options.resend)
         let obstacle = ResendRule.obstacle(outcome: outcome, request: request, body: body, permission: permission)
@@ -35,13 +35,13 @@ extension CallDriver {
 
     /// The response that the call hands out.
     @inline(never)
-    mutating func accepted() throws -> Response {
+    mutating func accepted() throws -> RecoveredResponse {
         guard let response = response.take() else { throw error(Outcome(.unknown), .notRecoverable, needed: nil) }
         return response
     }
 
     @inline(never)
-    mutating func error(_ outcome: Outcome, _ reason: StopReason, needed: Duration?) -> RecoveryError {
+    mutating func error(_ outcome: Outcome, _ reason: History.StopReason, needed: Duration?) -> RecoveryError {
         let cause = repairError
         return .init(after: outcome, reason: reason, needed: needed, response: response, cause: cause, context: context)
     }

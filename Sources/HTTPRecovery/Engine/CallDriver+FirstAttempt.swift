@@ -7,16 +7,16 @@ extension CallDriver {
     @inline(__always)
     static func send(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next,
         by engine: Recovery
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         guard try engine.isPlain(context) else {
             return try await drive(request, body, context, next, by: engine, early: nil)
         }
         let inner = engine.inner(context, next)
-        let response: Response
+        let response: RecoveredResponse
         do {
             response = try await next.run(request, body: body, adjusted: inner)
         } catch {
@@ -35,12 +35,12 @@ extension CallDriver {
     @inline(never)
     private static func drive(
         _ request: HTTPRequest,
-        _ body: HTTPBody?,
+        _ body: MessageBody?,
         _ context: CallContext,
         _ next: Next,
         by engine: Recovery,
-        early: Result<Response, any Error>?
-    ) async throws -> Response {
+        early: Result<RecoveredResponse, any Error>?
+    ) async throws -> RecoveredResponse {
         var call = engine.driver(request, context)
         call.early = early
         return try await call(request, body: body, next: next)
@@ -72,11 +72,13 @@ extension Recovery {
     /// - Returns: What is left to be done about it; nil where nothing is.
     @inline(never)
     fileprivate func conclude(
-        _ response: Response,
+        _ response: RecoveredResponse,
         _ request: HTTPRequest,
         _ context: CallContext
     ) -> [Admission.Remainder]? {
-        let (attempt, end) = (PlannedAttempt(request, longestWait: rules.maxWait), AttemptEnd.ended(response.outcome))
+        let (attempt, end) = (
+            PlannedAttempt(request, longestWait: rules.maxWait), PlannedAttempt.End.ended(response.outcome)
+        )
         var left: [Admission.Remainder]?
         for index in all.indices {
             guard let remainder = all[index].observe(attempt, end, context: context) else { continue }

@@ -12,13 +12,13 @@ struct CallDriver {
     var context: CallContext
     private let tape: CallTape?
     /// What the first attempt has come to, where that was made before there was a driver.
-    var early: Result<Response, any Error>?
+    var early: Result<RecoveredResponse, any Error>?
     /// What a repair has made of the request; nil where it is the caller's.
     private(set) var amended: HTTPRequest?
     /// What the last attempt came to.
     var outcome = Outcome(.unknown)
     /// The last response; nil where the last attempt had none.
-    var response: Response?
+    var response: RecoveredResponse?
     /// What a repair has failed with.
     private(set) var repairError: (any Error)?
 
@@ -32,7 +32,9 @@ struct CallDriver {
         self.tape = context.options.isRecorded ? CallTape.make(rules, request, context) : nil
     }
 
-    mutating func callAsFunction(_ request: HTTPRequest, body: HTTPBody?, next: Next) async throws -> Response {
+    mutating func callAsFunction(_ request: HTTPRequest, body: MessageBody?, next: Next) async throws
+        -> RecoveredResponse
+    {
         defer { tape?.finish() }
         do {
             while true {

@@ -23,7 +23,7 @@ struct CallState: Sendable {
         /// An admission holds the attempt until something has changed.
         indirect case held(because: Outcome, hasQueue: Bool)
         /// An admission ends the call.
-        indirect case refused(StopReason, because: Outcome?)
+        indirect case refused(History.StopReason, because: Outcome?)
         /// The call stands in the queue of a gate, behind so many.
         case queued(behind: Int)
         /// The wait is over.
@@ -34,31 +34,31 @@ struct CallState: Sendable {
         ///
         /// - Parameters:
         ///   - outcome: With what.
-        ///   - obstacle: Why the request must not be sent again, by ``ResendRule``; nil where it may.
+        ///   - obstacle: Why the request must not be sent again, by `ResendRule`; nil where it may.
         ///   - hasQueue: Whether a gate was closed by it, before which callers queue.
-        indirect case failed(Outcome, obstacle: StopReason?, hasQueue: Bool)
+        indirect case failed(Outcome, obstacle: History.StopReason?, hasQueue: Bool)
         /// What was refused is repaired.
         indirect case repaired(name: String)
         /// It is not, and the call ends.
-        indirect case repairFailed(Outcome, StopReason)
+        indirect case repairFailed(Outcome, History.StopReason)
     }
 
     /// What is to be done.
     enum Action: Sendable {
         /// Ask the admissions about an attempt.
-        case admit(AttemptCause, isDue: Bool)
+        case admit(History.Cause, isDue: Bool)
         /// Send.
-        case attempt(AttemptCause)
+        case attempt(History.Cause)
         /// Stand in the queue of the gate that holds the call.
         case queue
         /// Wait.
         indirect case wait(Duration, Outcome.Kind)
-        /// Repair what was refused.
-        indirect case repair(any Repair, Outcome)
+        /// FailureContext.Remediation what was refused.
+        indirect case repair(any FailureContext.Remediation, Outcome)
         /// Hand out the response.
         case finish
         /// End the call with an error.
-        indirect case fail(Outcome, StopReason, needed: Duration?)
+        indirect case fail(Outcome, History.StopReason, needed: Duration?)
     }
 
     /// What stands between the admission of a planned attempt and its being due.
@@ -71,7 +71,7 @@ struct CallState: Sendable {
     let rules: RecoveryRules
     private let method: HTTPRequest.Method
 
-    private var cause = AttemptCause.call
+    private var cause = History.Cause.call
     private var isDue = true
     private var pending = Pending.nothing
     /// The attempts that count: all but the free replay after a repair.
@@ -83,7 +83,7 @@ struct CallState: Sendable {
     /// Whether the last repair was that of an answer, and not of what kept the request at home.
     private var wasRepairedAfterSending = false
     /// Why the last attempt must not be made again; nil where it may.
-    private var obstacle: StopReason?
+    private var obstacle: History.StopReason?
     /// What the call has come to so far; nil before the first failure.
     private var failure: Outcome? {
         get { lastFailure.optional }
@@ -181,12 +181,12 @@ struct CallState: Sendable {
     private mutating func decide(
         about outcome: Outcome,
         wasSent: Bool = false,
-        obstacle: StopReason? = nil,
+        obstacle: History.StopReason? = nil,
         hasQueue: Bool,
         remaining: Duration?,
         random: Double
     ) -> Action {
-        let situation = Situation(
+        let situation = FailureContext(
             outcome: outcome,
             wasSent: wasSent,
             attempts: attempts,
@@ -260,7 +260,7 @@ struct CallState: Sendable {
     ) -> Action {
         guard delay > .zero else { return admitWhenDue() }
         if let remaining, delay >= remaining {
-            let stop: StopReason = remaining <= .zero ? .deadlinePassed : .deadlineWouldPass
+            let stop: History.StopReason = remaining <= .zero ? .deadlinePassed : .deadlineWouldPass
             return .fail(failure ?? Outcome(reason), stop, needed: delay)
         }
         pending = .wait(delay, reason, hasQueue: false)

@@ -4,10 +4,10 @@ public import HTTPTypes
 ///
 /// This is the one place that waits and sends again. Before each attempt it looks whether a gate is closed for the
 /// request (a rate limit, a lockout), after each failure it asks the policies in order. Whatever they decide, a request
-/// is never resent against ``ResendRule``, past the caller's deadline, beyond the attempts, or on an empty budget.
-public struct Recovery: Middleware {
+/// is never resent against `ResendRule`, past the caller's deadline, beyond the attempts, or on an empty budget.
+public struct Recovery: ClientLayer {
     /// The engine.
-    public var place: LayerPlace { .recovery }
+    public var place: CallContext.LayerPlace { .recovery }
 
     let rules: RecoveryRules
     /// Those that are asked before the call's own.
@@ -32,7 +32,7 @@ public struct Recovery: Middleware {
         maxWait: Duration = .seconds(120),
         budget: RetryBudget.Configuration = RetryBudget.Configuration(),
         admissions: [any Admission] = [],
-        @PolicyBuilder policies: () -> [any RecoveryPolicy] = { Recovery.defaultPolicies }
+        @Recovery.PolicyBuilder policies: () -> [any RecoveryPolicy] = { Recovery.defaultPolicies }
     ) {
         self.rules = RecoveryRules(policies: policies(), maxAttempts: max(1, maxAttempts), maxWait: max(.zero, maxWait))
         self.budgets = RetryBudgets(budget)
@@ -48,10 +48,10 @@ public struct Recovery: Middleware {
     /// Sends the request, and again where that is right.
     public func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         try await CallDriver.send(request, body: body, context: context, next: next, by: self)
     }
 

@@ -6,10 +6,10 @@ final class RecoveryRules: Sendable {
     enum Step: Sendable {
         /// Wait at least this long, then send.
         case retry(after: Duration)
-        /// Repair, then send.
-        case repair(any Repair)
+        /// FailureContext.Remediation, then send.
+        case repair(any FailureContext.Remediation)
         /// End the call.
-        case giveUp(StopReason, needed: Duration?)
+        case giveUp(History.StopReason, needed: Duration?)
     }
 
     let policies: [any RecoveryPolicy]
@@ -35,8 +35,8 @@ final class RecoveryRules: Sendable {
     ///
     /// - Parameters:
     ///   - situation: What is known.
-    ///   - obstacle: Why the request must not be sent again, by ``ResendRule``; nil when it may.
-    func next(_ situation: Situation, obstacle: StopReason?) -> Step {
+    ///   - obstacle: Why the request must not be sent again, by `ResendRule`; nil when it may.
+    func next(_ situation: FailureContext, obstacle: History.StopReason?) -> Step {
         let stated = situation.outcome.statedWait
         for policy in policies {
             switch policy.decide(situation) {
@@ -49,14 +49,18 @@ final class RecoveryRules: Sendable {
         return .giveUp(situation.outcome.kind == .accountLocked ? .accountLocked : .notRecoverable, needed: stated)
     }
 
-    private func check(_ repair: any Repair, _ situation: Situation, _ obstacle: StopReason?) -> Step {
+    private func check(
+        _ repair: any FailureContext.Remediation,
+        _ situation: FailureContext,
+        _ obstacle: History.StopReason?
+    ) -> Step {
         if situation.repairs.contains(repair.name) { return .giveUp(.alreadyRepaired, needed: nil) }
         if let obstacle, repair.needsReplay { return .giveUp(obstacle, needed: nil) }
         if let remaining = situation.remaining, remaining <= .zero { return .giveUp(.deadlinePassed, needed: nil) }
         return .repair(repair)
     }
 
-    private func check(delay: Duration, _ situation: Situation, obstacle: StopReason?) -> Step {
+    private func check(delay: Duration, _ situation: FailureContext, obstacle: History.StopReason?) -> Step {
         if situation.wasSent {
             if let obstacle { return .giveUp(obstacle, needed: situation.outcome.statedWait) }
             if situation.attempts >= maxAttempts {

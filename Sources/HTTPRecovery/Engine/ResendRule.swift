@@ -1,18 +1,18 @@
 public import HTTPTypes
 
 /// Whether a request may be sent a second time: the first promise, as a pure function.
-public enum ResendRule {
+package enum ResendRule {
     /// Why the request must not be sent again; nil when it may.
     ///
     /// It may when the server certainly has not processed it, when its method is idempotent (RFC 9110 section 9.2.2),
     /// when it carries an idempotency key, or when the caller vouches for it; and never on doubt when it spends
     /// something, which a 408 leaves. Its body must be readable from the start in any case.
-    public static func obstacle(
+    package static func obstacle(
         outcome: Outcome,
         request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         permission: RequestOptions.ResendPermission
-    ) -> StopReason? {
+    ) -> History.StopReason? {
         if let body, !body.canBeRead { return .bodyNotReplayable }
         switch permission.grant {
         case .never: return outcome.provesNothingSpent ? nil : .processedUnknown

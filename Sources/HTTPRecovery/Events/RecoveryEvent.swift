@@ -45,9 +45,9 @@ public struct RecoveryEvent: Sendable {
         /// Somebody is asked for something; the destination is masked.
         case challenge(kind: String, destination: String?)
         /// The shared store stopped to answer, or answers again; it belongs to no call.
-        case store(StoreHealth)
+        case store(SharedState.Health)
         /// The call ends with an error.
-        case givingUp(Outcome, reason: StopReason, retryAfter: Duration?, until: Timestamp?)
+        case givingUp(Outcome, reason: History.StopReason, retryAfter: Duration?, until: Timestamp?)
         /// The call has ended.
         case done(End, attempts: Int, waited: Duration, elapsed: Duration)
     }

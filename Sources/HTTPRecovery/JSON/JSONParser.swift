@@ -1,12 +1,14 @@
-/// Why a text is not JSON.
-public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong.
-    public let problem: String
-    /// The offset of the byte at which it was noticed.
-    public let offset: Int
+extension JSONValue {
+    /// Why a text is not JSON.
+    public struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
+        /// What is wrong.
+        public let problem: String
+        /// The offset of the byte at which it was noticed.
+        public let offset: Int
 
-    /// What is wrong and where.
-    public var description: String { "\(problem) at byte \(offset)" }
+        /// What is wrong and where.
+        public var description: String { "\(problem) at byte \(offset)" }
+    }
 }
 
 extension JSONValue {
@@ -18,14 +20,14 @@ extension JSONValue {
     /// - Parameters:
     ///   - bytes: The text.
     ///   - maximumDepth: The deepest nesting to accept.
-    /// - Throws: ``JSONError`` when the text is not JSON or is nested too deeply.
-    public init(parsing bytes: some Collection<UInt8>, maximumDepth: Int = 128) throws(JSONError) {
+    /// - Throws: ``JSONValue/ParseError`` when the text is not JSON or is nested too deeply.
+    public init(parsing bytes: some Collection<UInt8>, maximumDepth: Int = 128) throws(JSONValue.ParseError) {
         var parser = JSONParser(bytes: Array(bytes), maximumDepth: maximumDepth)
         self = try parser.parseDocument()
     }
 
     /// Parses a JSON text from a string.
-    public init(parsing text: String) throws(JSONError) {
+    public init(parsing text: String) throws(JSONValue.ParseError) {
         try self.init(parsing: Array(text.utf8))
     }
 }
@@ -42,15 +44,15 @@ struct JSONParser {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
-    mutating func parseDocument() throws(JSONError) -> JSONValue {
+    mutating func parseDocument() throws(JSONValue.ParseError) -> JSONValue {
         let value = try parseValue(depth: 0)
         skipWhitespace()
         guard position == bytes.count else { throw failure("there is more after the value") }
         return value
     }
 
-    private func failure(_ problem: String) -> JSONError {
-        JSONError(problem: problem, offset: position)
+    private func failure(_ problem: String) -> JSONValue.ParseError {
+        JSONValue.ParseError(problem: problem, offset: position)
     }
 
     private var current: UInt8? {
@@ -61,7 +63,7 @@ struct JSONParser {
         while let byte = current, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
     }
 
-    private mutating func parseValue(depth: Int) throws(JSONError) -> JSONValue {
+    private mutating func parseValue(depth: Int) throws(JSONValue.ParseError) -> JSONValue {
         guard depth <= maximumDepth else { throw failure("the nesting is deeper than \(maximumDepth)") }
         skipWhitespace()
         switch current {
@@ -77,7 +79,8 @@ struct JSONParser {
         }
     }
 
-    private mutating func parseWord(_ word: StaticString, _ value: JSONValue) throws(JSONError) -> JSONValue {
+    private mutating func parseWord(_ word: StaticString, _ value: JSONValue) throws(JSONValue.ParseError) -> JSONValue
+    {
         for expected in word.description.utf8 {
             guard current == expected else { throw failure("no value begins here") }
             position += 1
@@ -85,7 +88,7 @@ struct JSONParser {
         return value
     }
 
-    private mutating func parseObject(depth: Int) throws(JSONError) -> JSONValue {
+    private mutating func parseObject(depth: Int) throws(JSONValue.ParseError) -> JSONValue {
         position += 1
         var members: [JSONValue.Member] = []
         skipWhitespace()
@@ -105,7 +108,7 @@ struct JSONParser {
         }
     }
 
-    private mutating func parseArray(depth: Int) throws(JSONError) -> JSONValue {
+    private mutating func parseArray(depth: Int) throws(JSONValue.ParseError) -> JSONValue {
         position += 1
         var elements: [JSONValue] = []
         skipWhitespace()
@@ -120,7 +123,7 @@ struct JSONParser {
     }
 
     /// Reads a comma (true) or the closing bracket (false).
-    private mutating func parseSeparator(closing: UInt8) throws(JSONError) -> Bool {
+    private mutating func parseSeparator(closing: UInt8) throws(JSONValue.ParseError) -> Bool {
         skipWhitespace()
         guard let byte = current, byte == UInt8(ascii: ",") || byte == closing else {
             throw failure("a comma or a closing bracket should be here")
@@ -129,7 +132,7 @@ struct JSONParser {
         return byte != closing
     }
 
-    private mutating func parseNumber() throws(JSONError) -> JSONValue {
+    private mutating func parseNumber() throws(JSONValue.ParseError) -> JSONValue {
         let start = position
         if current == UInt8(ascii: "-") { position += 1 }
         if current == UInt8(ascii: "0") {
@@ -146,10 +149,10 @@ struct JSONParser {
             if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
             try parseDigits()
         }
-        return .number(JSONNumber(validated: String(decoding: bytes[start..<position], as: UTF8.self)))
+        return .number(JSONValue.Number(validated: String(decoding: bytes[start..<position], as: UTF8.self)))
     }
 
-    private mutating func parseDigits() throws(JSONError) {
+    private mutating func parseDigits() throws(JSONValue.ParseError) {
         guard let first = current, Self.isDigit(first) else { throw failure("a digit should be here") }
         while let byte = current, Self.isDigit(byte) { position += 1 }
     }
@@ -158,7 +161,7 @@ struct JSONParser {
         byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
     }
 
-    private mutating func parseString() throws(JSONError) -> String {
+    private mutating func parseString() throws(JSONValue.ParseError) -> String {
         position += 1
         let start = position
         while let byte = current, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { position += 1 }
@@ -179,7 +182,7 @@ struct JSONParser {
         throw failure("the text ends inside a string")
     }
 
-    private mutating func parseEscape(into text: inout [UInt8]) throws(JSONError) {
+    private mutating func parseEscape(into text: inout [UInt8]) throws(JSONValue.ParseError) {
         guard let byte = current else { throw failure("the text ends inside a string") }
         position += 1
         switch byte {
@@ -194,7 +197,7 @@ struct JSONParser {
         }
     }
 
-    private mutating func parseUnicodeEscape() throws(JSONError) -> Unicode.Scalar {
+    private mutating func parseUnicodeEscape() throws(JSONValue.ParseError) -> Unicode.Scalar {
         let first = try parseHex()
         guard (0xD800..<0xDC00).contains(first) else { return Unicode.Scalar(first) ?? "\u{FFFD}" }
         let resume = position
@@ -209,7 +212,7 @@ struct JSONParser {
         return "\u{FFFD}"
     }
 
-    private mutating func parseHex() throws(JSONError) -> UInt32 {
+    private mutating func parseHex() throws(JSONValue.ParseError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
             guard let byte = current, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {

@@ -8,7 +8,7 @@ public indirect enum JSONValue: Sendable, Hashable {
     /// `true` or `false`.
     case bool(Bool)
     /// A number in its own spelling.
-    case number(JSONNumber)
+    case number(JSONValue.Number)
     /// A text.
     case string(String)
     /// An array.
@@ -53,7 +53,7 @@ public indirect enum JSONValue: Sendable, Hashable {
     }
 
     /// The number, if the value is one.
-    public var number: JSONNumber? {
+    public var number: JSONValue.Number? {
         if case .number(let number) = self { number } else { nil }
     }
 
@@ -91,7 +91,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
     /// Creates a truth value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// Creates a number.
-    public init(integerLiteral value: Int) { self = .number(JSONNumber(value)) }
+    public init(integerLiteral value: Int) { self = .number(JSONValue.Number(value)) }
     /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
     /// Creates an object with its members in the written order.

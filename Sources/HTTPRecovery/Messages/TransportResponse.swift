@@ -6,10 +6,10 @@ public struct TransportResponse: Sendable {
     public var head: HTTPResponse
 
     /// The body, which may still be on its way.
-    public var body: HTTPBody
+    public var body: MessageBody
 
     /// Creates a response.
-    public init(head: HTTPResponse, body: HTTPBody = .empty) {
+    public init(head: HTTPResponse, body: MessageBody = .empty) {
         self.head = head
         self.body = body
     }

@@ -2,7 +2,7 @@
 ///
 /// All of it has one number in the events, one end there, and one set of bounds. Its calls are those of a client that is
 /// ``RecoveringClient/within(_:)`` it; it pauses between them by ``pause(_:reason:)``. What is decided is decided by an
-/// ``OperationPlan``, which ``run(_:_:)`` carries out.
+/// ``RecoveryOperation/Plan``, which ``run(_:_:)`` carries out.
 ///
 /// ```swift
 /// try await client.operation(deadline: .seconds(60)) { operation in
@@ -17,7 +17,7 @@ public struct RecoveryOperation: Sendable {
     public private(set) var context: CallContext
 
     /// Until when its calls may send; nil is no limit.
-    private(set) var sendBy: SendBy?
+    private(set) var sendBy: RequestOptions.SendBy?
 
     /// The calls of the client that has begun it; nil where none has.
     let home: OpenCalls?
@@ -32,8 +32,8 @@ public struct RecoveryOperation: Sendable {
     ///   - call: The call for which it is done; it is the parent in the events.
     ///   - deadline: When it has to be over; nil for any time.
     ///   - sendBy: Until when its calls may send; nil for any time.
-    package init(for call: CallContext, until deadline: TimeSource.Instant?, sendBy: SendBy? = nil) {
-        let record = CallRecord(
+    package init(for call: CallContext, until deadline: TimeSource.Instant?, sendBy: RequestOptions.SendBy? = nil) {
+        let record = CallContext.Record(
             callID: call.runtime.numbers.next(),
             parent: call.record.callID,
             RequestOptions(label: call.options.label, observer: call.options.observer),
@@ -44,7 +44,7 @@ public struct RecoveryOperation: Sendable {
     }
 
     init(
-        _ record: CallRecord,
+        _ record: CallContext.Record,
         until deadline: TimeSource.Instant?,
         longestWait: Duration? = nil,
         of home: OpenCalls?
@@ -75,12 +75,12 @@ public struct RecoveryOperation: Sendable {
     public func bounded(
         until deadline: TimeSource.Instant? = nil,
         longestWait: Duration? = nil,
-        sendBy: SendBy? = nil
+        sendBy: RequestOptions.SendBy? = nil
     ) -> RecoveryOperation {
         var result = self
         result.context.deadline = [context.deadline, deadline].compactMap { $0 }.min()
         result.context.longestWait = [context.longestWait, longestWait].compactMap { $0 }.min()
-        result.sendBy = SendBy.earlier(self.sendBy, sendBy)
+        result.sendBy = RequestOptions.SendBy.earlier(self.sendBy, sendBy)
         return result
     }
 
@@ -110,7 +110,7 @@ public struct RecoveryOperation: Sendable {
     ///   `CancellationError` as soon as the task is cancelled.
     public func pause(_ delay: Duration, reason: Outcome.Kind) async throws {
         guard delay > .zero else { return }
-        let stop: StopReason?
+        let stop: History.StopReason?
         if let remaining = context.remaining, delay >= remaining {
             stop = remaining <= .zero ? .deadlinePassed : .deadlineWouldPass
         } else if let longest = context.longestWait, delay > longest {
@@ -133,12 +133,12 @@ public struct RecoveryOperation: Sendable {
     /// - Returns: What the plan came to.
     /// - Throws: What the plan fails with; what `perform` throws beside `RecoveryError`, which the plan is told;
     ///   `CancellationError` as soon as the task is cancelled.
-    public func run<Plan: OperationPlan>(
+    public func run<Plan: RecoveryOperation.Plan>(
         _ plan: Plan,
         _ perform: (Plan.Step, RecoveryOperation) async throws -> Plan.Answer
     ) async throws -> Plan.Result {
         var plan = plan
-        var event = OperationEvent<Plan.Answer>.begun
+        var event = RecoveryOperation.Event<Plan.Answer>.begun
         while true {
             switch try await advance(&plan, after: event, perform) {
             // What has come is handed out, whoever has gone meanwhile: it may be all that tells what the server has done.
@@ -169,9 +169,9 @@ public struct RecoveryOperation: Sendable {
     ///   - event: What has happened before: that it begins, or that the pause is over.
     ///   - perform: Performs a step, with calls within the operation that it is given.
     /// - Throws: As ``run(_:_:)``.
-    package func advance<Plan: OperationPlan>(
+    package func advance<Plan: RecoveryOperation.Plan>(
         _ plan: inout Plan,
-        after event: OperationEvent<Plan.Answer>,
+        after event: RecoveryOperation.Event<Plan.Answer>,
         _ perform: (Plan.Step, RecoveryOperation) async throws -> Plan.Answer
     ) async throws -> Stop<Plan.Result> {
         var event = event

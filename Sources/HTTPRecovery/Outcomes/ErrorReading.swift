@@ -10,7 +10,7 @@ package struct ErrorReading: Sendable {
     /// What the response states about trying again.
     package var delay: ServerDelay
     /// The challenges of `WWW-Authenticate`.
-    package let challenges: [AuthenticationChallenge]
+    package let challenges: [Exchange.AuthenticationChallenge]
 
     package init(_ exchange: Exchange, response: HTTPResponse, body: [UInt8]) {
         self.exchange = exchange
@@ -18,7 +18,7 @@ package struct ErrorReading: Sendable {
         self.body = body
         self.content = ResponseContent(body)
         self.delay = ServerDelay(response, receivedAt: exchange.now)
-        self.challenges = AuthenticationChallenge.challenges(in: response.headerFields)
+        self.challenges = Exchange.AuthenticationChallenge.challenges(in: response.headerFields)
     }
 
     package var status: Int { response.status.code }

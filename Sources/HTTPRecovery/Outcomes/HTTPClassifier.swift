@@ -18,7 +18,7 @@ public struct HTTPClassifier: OutcomeClassifier {
     }
 
     private static func isAccepted(_ status: Int, _ fields: HTTPFields) -> Bool {
-        (200..<400).contains(status) && !ProblemDetails.isDeclared(by: fields)
+        (200..<400).contains(status) && !Exchange.ProblemDetails.isDeclared(by: fields)
     }
 
     /// Tells what the exchange came to.
@@ -42,7 +42,7 @@ public struct HTTPClassifier: OutcomeClassifier {
 /// One error response on its way to an outcome.
 struct HTTPReading {
     let reading: ErrorReading
-    let problem: ProblemDetails?
+    let problem: Exchange.ProblemDetails?
     /// The status that decides: the response's own, or that of the problem in a successful one.
     let status: Int
     let limits: RateLimitFields
@@ -52,8 +52,8 @@ struct HTTPReading {
         var reading = reading
         let object = reading.content.json
         let problem = object.flatMap { value in
-            let isDeclared = ProblemDetails.isDeclared(by: reading.fields)
-            return isDeclared || Self.looksLikeProblem(value) ? ProblemDetails(value) : nil
+            let isDeclared = Exchange.ProblemDetails.isDeclared(by: reading.fields)
+            return isDeclared || Self.looksLikeProblem(value) ? Exchange.ProblemDetails(value) : nil
         }
         var status = reading.status
         if (200..<400).contains(status), let meant = problem?.status, (400..<600).contains(meant) { status = meant }

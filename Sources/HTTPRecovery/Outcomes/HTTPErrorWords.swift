@@ -3,7 +3,7 @@ struct HTTPErrorWords {
     var code: String?
     var message: String?
 
-    init(_ content: ResponseContent, problem: ProblemDetails?, status: Int) {
+    init(_ content: ResponseContent, problem: Exchange.ProblemDetails?, status: Int) {
         if let problem {
             code = problem.type ?? problem.object["code"]?.codeText
             message = problem.detail ?? problem.title

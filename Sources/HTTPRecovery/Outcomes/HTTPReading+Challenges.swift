@@ -1,6 +1,6 @@
 extension HTTPReading {
     /// The challenges that speak of tokens as RFC 6750 and RFC 9449 define it.
-    private var tokenChallenges: [AuthenticationChallenge] {
+    private var tokenChallenges: [Exchange.AuthenticationChallenge] {
         reading.challenges.filter(\.isAboutTokens)
     }
 
@@ -26,7 +26,7 @@ extension HTTPReading {
 
     private static func outcome(
         of word: String,
-        _ challenge: AuthenticationChallenge,
+        _ challenge: Exchange.AuthenticationChallenge,
         _ reading: HTTPReading
     ) -> Outcome {
         switch word {
@@ -51,13 +51,13 @@ extension HTTPReading {
     }
 
     /// The authentication that is wanted (RFC 9470 section 3).
-    private static func stepUpAdvice(_ challenge: AuthenticationChallenge) -> JSONValue? {
+    private static func stepUpAdvice(_ challenge: Exchange.AuthenticationChallenge) -> JSONValue? {
         var members: [JSONValue.Member] = []
         if let values = challenge["acr_values"] {
             members.append(JSONValue.Member("acr_values", .string(values.bounded(to: 1024))))
         }
         if let age = challenge["max_age"], let number = DecimalNumber(Array(age.utf8)[...], allowsFraction: false) {
-            members.append(JSONValue.Member("max_age", .number(JSONNumber(number.whole))))
+            members.append(JSONValue.Member("max_age", .number(JSONValue.Number(number.whole))))
         }
         return members.isEmpty ? nil : .object(members)
     }

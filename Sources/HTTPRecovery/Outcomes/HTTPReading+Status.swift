@@ -77,7 +77,7 @@ extension HTTPReading {
         words.message?.lowercased().contains("rate limit exceeded") == true
     }
 
-    func failure(_ kind: Outcome.Kind, _ remedies: [Remedy] = []) -> Outcome {
+    func failure(_ kind: Outcome.Kind, _ remedies: [Outcome.Remedy] = []) -> Outcome {
         Outcome(kind, processed: reading.processed, remedies: remedies)
     }
 }

@@ -15,7 +15,7 @@ public struct History: Sendable, Hashable {
         /// The ordinal, counted from 1.
         public var number: Int
         /// Why it was made.
-        public var cause: AttemptCause
+        public var cause: History.Cause
         /// What it came to.
         public var kind: Outcome.Kind
         /// The HTTP status, where a response came.
@@ -40,7 +40,7 @@ public struct History: Sendable, Hashable {
     public private(set) var steps: [Step] = []
 
     /// Why the call was given up after them; nil where it was not.
-    public private(set) var end: StopReason?
+    public private(set) var end: History.StopReason?
 
     /// Creates an empty history.
     public init() {}
@@ -58,7 +58,7 @@ public struct History: Sendable, Hashable {
     }
 
     /// Takes note of why the call is given up.
-    mutating func giveUp(_ reason: StopReason) {
+    mutating func giveUp(_ reason: History.StopReason) {
         end = reason
     }
 

@@ -3,7 +3,7 @@ extension Outcome {
     ///
     /// The kind tells what the service has said. Where the service has said nothing that a person needs, as when it
     /// refused a token that there was no time to renew, the reason tells what happened.
-    func sentence(endedBy reason: StopReason) -> String {
+    func sentence(endedBy reason: History.StopReason) -> String {
         switch reason {
         case .tooManyRedirects, .redirectRefused, .redirectInvalid:
             return "The service points to a place where this cannot go on. Please contact the maker of the app."
@@ -18,7 +18,7 @@ extension Outcome {
     }
 
     /// What a bound of our own has to tell a person; nil where the reason is none.
-    private static func sentence(ofBound reason: StopReason) -> String? {
+    private static func sentence(ofBound reason: History.StopReason) -> String? {
         switch reason {
         case .deadlinePassed, .deadlineWouldPass: "There was not enough time to finish this. Please try again."
         case .budgetExhausted, .breakerOpen: "The service has too much trouble at the moment. Please try again later."

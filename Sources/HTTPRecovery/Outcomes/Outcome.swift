@@ -31,7 +31,7 @@ public struct Outcome: Sendable, Hashable {
     }
 
     /// What can be done about it, best first; empty where nothing helps.
-    public var remedies: [Remedy] {
+    public var remedies: [Outcome.Remedy] {
         get { rare.isEmpty ? [] : rare.value.remedies }
         set { change { $0.remedies = newValue } }
     }
@@ -129,7 +129,7 @@ public struct Outcome: Sendable, Hashable {
 
     private struct Rare: Sendable, Hashable {
         var retryAfter: Duration?
-        var remedies: [Remedy] = []
+        var remedies: [Outcome.Remedy] = []
         var lockout: Lockout?
         var credential: CredentialKind?
         var tokenAction = TokenAction.keep
@@ -160,7 +160,7 @@ public struct Outcome: Sendable, Hashable {
         scope: Scope = .endpoint,
         processed: Processed = .unknown,
         retryAfter: Duration? = nil,
-        remedies: [Remedy] = [],
+        remedies: [Outcome.Remedy] = [],
         status: Int? = nil
     ) {
         self.kind = kind

@@ -24,7 +24,9 @@ final class AttemptStage: Sendable {
 
     /// Makes the attempt, behind the layers of the call itself, which are few and mostly none; only they are folded per
     /// attempt.
-    func callAsFunction(_ request: HTTPRequest, body: HTTPBody?, context: CallContext) async throws -> Response {
+    func callAsFunction(_ request: HTTPRequest, body: MessageBody?, context: CallContext) async throws
+        -> RecoveredResponse
+    {
         guard context.options.hasAttemptLayers else {
             return try await perform(request, body: body, context: context)
         }
@@ -37,7 +39,9 @@ final class AttemptStage: Sendable {
     }
 
     @inline(__always)
-    private func perform(_ request: HTTPRequest, body: HTTPBody?, context: CallContext) async throws -> Response {
+    private func perform(_ request: HTTPRequest, body: MessageBody?, context: CallContext) async throws
+        -> RecoveredResponse
+    {
         let attempt = try begin(request, context)
         do {
             let options = try options(for: context, from: attempt.start)
@@ -95,11 +99,11 @@ final class AttemptStage: Sendable {
         _ request: HTTPRequest,
         _ attempt: Attempt,
         _ context: CallContext
-    ) -> Response {
+    ) -> RecoveredResponse {
         let received = TransportResponse(head: received.head, body: beginning.body)
         var response = judge(received, by: beginning.bytes, request, attempt, context)
         // Nobody reads on in an error's body, which may be endless: what was read of it is kept.
-        if response.outcome.isFailure { response.body = HTTPBody(beginning.bytes.prefix(beginning.limit)) }
+        if response.outcome.isFailure { response.body = MessageBody(beginning.bytes.prefix(beginning.limit)) }
         return response
     }
 
@@ -111,14 +115,14 @@ final class AttemptStage: Sendable {
         _ request: HTTPRequest,
         _ attempt: Attempt,
         _ context: CallContext
-    ) -> Response {
+    ) -> RecoveredResponse {
         let now = context.surroundings.runtime.time.now
         let status = received.head.status.code
         let outcome =
             context.plainOutcome(of: received.head, status: status)
             ?? classify(received, by: bytes, request, at: now, status, context)
         let step = step(outcome, of: attempt, until: now, context)
-        var response = Response(received, outcome)
+        var response = RecoveredResponse(received, outcome)
         context.record.append(step, to: &response)
         if response.isFailure { context.emit(.failure(number: attempt.number, response.outcome)) }
         return response
@@ -184,8 +188,8 @@ final class AttemptStage: Sendable {
     }
 
     /// Whether a request with the limit is not handed over any more.
-    private func isOver(_ limit: SendLimit) -> Bool {
-        limit.isReached(in: transport.keepsSendLimits ? .zero : SendLimit.margin)
+    private func isOver(_ limit: AttemptOptions.SendLimit) -> Bool {
+        limit.isReached(in: transport.keepsSendLimits ? .zero : AttemptOptions.SendLimit.margin)
     }
 
     /// The time that the transport has.

@@ -13,15 +13,15 @@ extension CallContext {
     var mayHaveSendLimit: Bool { !isAsMade || record.options.hasSendLimit }
 
     /// Until when the attempt may leave: the earlier of the call's limit and the attempt's; nil is no limit.
-    var sendLimit: SendLimit? {
-        let limits = (callLimit, sendBy.map { SendLimit($0, time: runtime.time) })
+    var sendLimit: AttemptOptions.SendLimit? {
+        let limits = (callLimit, sendBy.map { AttemptOptions.SendLimit($0, time: runtime.time) })
         guard let call = limits.0, let attempt = limits.1 else { return limits.0 ?? limits.1 }
         return attempt.instant < call.instant ? attempt : call
     }
 
     /// Until when the call may send at all; nil is no limit.
-    var callLimit: SendLimit? {
-        options.sendBy.map { SendLimit(runtime.time.instant(at: $0.moment), time: runtime.time) }
+    var callLimit: AttemptOptions.SendLimit? {
+        options.sendBy.map { AttemptOptions.SendLimit(runtime.time.instant(at: $0.moment), time: runtime.time) }
     }
 
     /// The time in which a further attempt has to leave, at least zero: until the deadline or until the call's limit,

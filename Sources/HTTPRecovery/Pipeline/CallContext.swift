@@ -78,7 +78,7 @@ public struct CallContext: @unchecked Sendable {
     }
 
     /// Why the present attempt is made.
-    public internal(set) var cause: AttemptCause {
+    public internal(set) var cause: History.Cause {
         get { rare.isEmpty ? .call : rare.value.cause }
         set { if newValue != cause { change { $0.cause = newValue } } }
     }
@@ -100,7 +100,7 @@ public struct CallContext: @unchecked Sendable {
         var options: RequestOptions?
         var sendBy: TimeSource.Instant?
         var followUp: Outcome?
-        var cause = AttemptCause.call
+        var cause = History.Cause.call
         var repetition: Outcome.Kind?
         var presentation = Presentation.asCalled
     }
@@ -125,9 +125,9 @@ public struct CallContext: @unchecked Sendable {
     var surroundings: Surroundings { record.surroundings }
 
     /// What the call has done so far.
-    public var record: CallRecord { CallRecord(storage) }
+    public var record: CallContext.Record { CallContext.Record(storage) }
 
-    private let storage: CallRecord.Storage
+    private let storage: CallContext.Record.Storage
 
     /// Clock, randomness, shared state and events.
     public var runtime: Runtime { surroundings.runtime }
@@ -138,10 +138,10 @@ public struct CallContext: @unchecked Sendable {
     ///   - options: What is to be treated differently. Default: nothing.
     ///   - runtime: Clock, randomness, shared state and events.
     public init(options: RequestOptions = RequestOptions(), runtime: Runtime) {
-        self.init(CallRecord(callID: 0, options, Surroundings(runtime)))
+        self.init(CallContext.Record(callID: 0, options, Surroundings(runtime)))
     }
 
-    init(_ record: CallRecord) {
+    init(_ record: CallContext.Record) {
         storage = record.storage
     }
 

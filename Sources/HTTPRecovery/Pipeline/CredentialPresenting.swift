@@ -5,25 +5,27 @@ public import HTTPTypes
 /// Limits that are counted per credential hold a request before any layer has attached something to it; so the engine
 /// asks those who will. It finds those that stand directly in a client's list of layers, or among the call's own
 /// attempt layers: one that is wrapped in another has to be told of by that one.
-public protocol CredentialPresenting: Middleware {
+public protocol CredentialPresenting: ClientLayer {
     /// Whose credential the layer is going to attach to a request; nil where it leaves the request alone, has nothing
     /// to attach, or cannot tell.
-    func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity?
+    func credential(for request: HTTPRequest, context: CallContext) async -> PresentedCredential.Identity?
 }
 
 extension CredentialPresenting {
     /// Inside the engine, so that each attempt carries the newest credential.
-    public var place: LayerPlace { .insideRecovery }
+    public var place: CallContext.LayerPlace { .insideRecovery }
 }
 
 extension CallContext {
     /// What the limits of a request's credential are kept by: what the call says, else what the layers say that are
     /// going to attach one, else a fingerprint of the field that stands there already.
-    func credential(of request: HTTPRequest) async -> CredentialIdentity {
-        if let id = options.credentialID { return CredentialIdentity(name: id) }
+    func credential(of request: HTTPRequest) async -> PresentedCredential.Identity {
+        if let id = options.credentialID { return PresentedCredential.Identity(name: id) }
         for case let layer as any CredentialPresenting in surroundings.presenters + options.attemptLayers {
             if let identity = await layer.credential(for: request, context: self) { return identity }
         }
-        return CredentialIdentity(name: request.headerFields[.authorization].map { Fingerprint.text(of: $0) } ?? "")
+        return PresentedCredential.Identity(
+            name: request.headerFields[.authorization].map { Fingerprint.text(of: $0) } ?? ""
+        )
     }
 }

@@ -16,10 +16,10 @@ public struct Next: Sendable {
 
     /// A layer that has a frame of its own, and what stands behind it.
     private final class Link: Sendable {
-        let layer: any Middleware
+        let layer: any ClientLayer
         let next: Next
 
-        init(_ layer: any Middleware, _ next: Next) {
+        init(_ layer: any ClientLayer, _ next: Next) {
             self.layer = layer
             self.next = next
         }
@@ -28,7 +28,7 @@ public struct Next: Sendable {
     private enum Target: Sendable {
         case layer(Link)
         case attempt(AttemptStage)
-        case function(@Sendable (HTTPRequest, HTTPBody?, CallContext) async throws -> Response)
+        case function(@Sendable (HTTPRequest, MessageBody?, CallContext) async throws -> RecoveredResponse)
     }
 
     private let rest: Rest
@@ -38,7 +38,9 @@ public struct Next: Sendable {
     }
 
     /// Creates the rest of a pipeline from a function; useful for testing a middleware by itself.
-    public init(_ handler: @escaping @Sendable (HTTPRequest, HTTPBody?, CallContext) async throws -> Response) {
+    public init(
+        _ handler: @escaping @Sendable (HTTPRequest, MessageBody?, CallContext) async throws -> RecoveredResponse
+    ) {
         self.init(.function(handler))
     }
 
@@ -48,7 +50,7 @@ public struct Next: Sendable {
     }
 
     /// The pipeline that has the layers in front of this one, the outermost first.
-    func preceded(by layers: [any Middleware]) -> Next {
+    func preceded(by layers: [any ClientLayer]) -> Next {
         layers.reversed().reduce(self) { next, layer in
             guard let adjuster = layer as? any ContextLayer else { return Next(.layer(Link(layer, next))) }
             return Next(next.rest.target, adjusters: [adjuster] + next.rest.adjusters)
@@ -58,9 +60,9 @@ public struct Next: Sendable {
     /// Runs the rest of the pipeline.
     public func callAsFunction(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         var context = context
         adjust(&context)
         return try await run(request, body: body, adjusted: context)
@@ -76,7 +78,9 @@ public struct Next: Sendable {
     ///
     /// It is part of the caller's frame, so that a layer adds no more than its own to a call that waits.
     @inline(__always)
-    func run(_ request: HTTPRequest, body: HTTPBody?, adjusted context: CallContext) async throws -> Response {
+    func run(_ request: HTTPRequest, body: MessageBody?, adjusted context: CallContext) async throws
+        -> RecoveredResponse
+    {
         switch rest.target {
         case .layer(let link):
             try await link.layer.intercept(request, body: body, context: context, next: link.next)

@@ -3,11 +3,11 @@ public struct Runtime: Sendable {
     /// Where time comes from.
     public var time: TimeSource
     /// Where randomness comes from.
-    public var random: RandomSource
+    public var random: Runtime.RandomSource
     /// What is known about closed gates, leases, budgets and records, shared as far as the store spans.
     public var state: SharedState
     /// Whom events are told.
-    public var events: EventHub
+    public var events: RecoveryEvent.Hub
     /// Who tells what an exchange came to, unless the call names its own.
     public var classifier: any OutcomeClassifier
     /// The numbers of calls and operations in the events.
@@ -25,10 +25,10 @@ public struct Runtime: Sendable {
     ///   - classifier: Who tells what an exchange came to.
     public init(
         time: TimeSource = .system,
-        random: RandomSource = RandomSource(),
+        random: Runtime.RandomSource = Runtime.RandomSource(),
         store: any RecoveryStore = InMemoryRecoveryStore(),
         storeTimeout: Duration = .milliseconds(250),
-        events: EventHub = EventHub(),
+        events: RecoveryEvent.Hub = RecoveryEvent.Hub(),
         classifier: any OutcomeClassifier = HTTPClassifier()
     ) {
         self.time = time

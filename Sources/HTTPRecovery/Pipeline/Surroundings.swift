@@ -4,9 +4,9 @@ final class Surroundings: Sendable {
     let runtime: Runtime
 
     /// The layers that can tell whose credential a request is going to present, the outermost first.
-    let presenters: [any Middleware]
+    let presenters: [any ClientLayer]
 
-    init(_ runtime: Runtime, presenters: [any Middleware] = []) {
+    init(_ runtime: Runtime, presenters: [any ClientLayer] = []) {
         self.runtime = runtime
         self.presenters = presenters
     }

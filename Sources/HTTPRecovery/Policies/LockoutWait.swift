@@ -15,7 +15,7 @@ public struct LockoutWait: RecoveryPolicy {
     }
 
     /// Waits for lockouts within the limit.
-    public func decide(_ situation: Situation) -> Decision {
+    public func decide(_ situation: FailureContext) -> FailureContext.Decision {
         guard situation.outcome.kind == .accountLocked else { return .pass }
         guard case .remaining(let time) = situation.outcome.lockout, !situation.wasSent || situation.lockouts < 2
         else { return .giveUp(.accountLocked) }

@@ -16,7 +16,7 @@ public struct RateLimitBackoff: RecoveryPolicy {
     }
 
     /// Waits for rate limits and for stated outages.
-    public func decide(_ situation: Situation) -> Decision {
+    public func decide(_ situation: FailureContext) -> FailureContext.Decision {
         // A server can also say that it does not want to be asked again; then waiting is no remedy.
         guard situation.outcome.remedies.contains(.wait) else { return .pass }
         // Where another factor helps sooner, the flow decides.

@@ -12,7 +12,7 @@ public struct TransientRetry: RecoveryPolicy {
     }
 
     /// Repeats whatever the classifier calls worth repeating.
-    public func decide(_ situation: Situation) -> Decision {
+    public func decide(_ situation: FailureContext) -> FailureContext.Decision {
         guard situation.outcome.remedies.contains(.retry) else { return .pass }
         let delay = backoff.delay(retry: situation.attempts - 1, random: situation.random)
         return .retry(after: max(delay, situation.outcome.retryAfter ?? .zero))

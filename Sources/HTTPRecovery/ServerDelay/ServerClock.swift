@@ -1,29 +1,29 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// The server's wall clock as far as a response tells it.
 ///
 /// Dates and epochs in a server's fields are measured from its own `Date` field where that is valid, so a local clock
 /// that is wrong by an hour does not turn a wait of a second into one of an hour.
-public struct ServerClock: Sendable, Hashable {
+package struct ServerClock: Sendable, Hashable {
     /// The server's time when it made the response; the local time where it does not say.
-    public let now: Timestamp
+    package let now: Timestamp
 
     /// How far the server's clock is ahead of the local one; nil where the response has no valid `Date`.
-    public let offset: Duration?
+    package let offset: Duration?
 
     /// Reads the clock from a response.
     ///
     /// - Parameters:
     ///   - fields: The response's header fields.
     ///   - receivedAt: The local time at which the response came.
-    public init(_ fields: HTTPFields, receivedAt: Timestamp) {
+    package init(_ fields: HTTPFields, receivedAt: Timestamp) {
         let date = fields.singleLine("date").flatMap { Timestamp(httpDate: $0, now: receivedAt) }
         self.now = date ?? receivedAt
         self.offset = date?.elapsed(since: receivedAt)
     }
 
     /// The time from the server's present to the timestamp; zero where it has passed.
-    public func time(until timestamp: Timestamp) -> Duration {
+    package func time(until timestamp: Timestamp) -> Duration {
         max(.zero, timestamp.elapsed(since: now))
     }
 }

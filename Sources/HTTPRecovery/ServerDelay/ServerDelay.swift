@@ -1,4 +1,4 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// What a response states about trying again: how long to wait, and whether to try at all.
 ///
@@ -6,9 +6,9 @@ public import HTTPTypes
 /// field, that before the older `RateLimit-*` and `X-RateLimit-*` families. The first that is present decides: where
 /// its value cannot be read, no lower one is consulted and the caller's own backoff has to do. Where a field stands on
 /// several lines that disagree, the longest time that can be read counts: nothing may go out early.
-public struct ServerDelay: Sendable, Hashable {
+package struct ServerDelay: Sendable, Hashable {
     /// An explicit word about whether to try again.
-    @nonexhaustive public enum Hint: String, Sendable, Hashable {
+    @nonexhaustive package enum Hint: String, Sendable, Hashable {
         /// The server asks not to try again.
         case stop
         /// The server asks to try again, whatever the status suggests.
@@ -16,14 +16,14 @@ public struct ServerDelay: Sendable, Hashable {
     }
 
     /// How sure a field is to be about the request that was answered.
-    @nonexhaustive public enum Origin: Sendable, Hashable {
+    @nonexhaustive package enum Origin: Sendable, Hashable {
         /// A field whose only purpose is to state a delay, by its name in lower case.
         case delayField(String)
         /// A field that reports on a limit, by its name in lower case.
         case limitField(String)
 
         /// The name of the field in lower case.
-        public var fieldName: String {
+        package var fieldName: String {
             switch self {
             case .delayField(let name), .limitField(let name): name
             }
@@ -31,16 +31,16 @@ public struct ServerDelay: Sendable, Hashable {
     }
 
     /// The stated delay, zero where the stated moment has passed; nil where none is stated or it cannot be read.
-    public var delay: Duration?
+    package var delay: Duration?
 
     /// The field that decided about the delay, readable or not; nil where no field speaks of one.
-    public var origin: Origin?
+    package var origin: Origin?
 
     /// The server's explicit word about trying again.
-    public var hint: Hint?
+    package var hint: Hint?
 
     /// Whether the response says that a limit of its own kind is used up.
-    public var isLimitExhausted: Bool
+    package var isLimitExhausted: Bool
 
     /// Reads a response.
     ///
@@ -53,7 +53,7 @@ public struct ServerDelay: Sendable, Hashable {
     ///   - receivedAt: The local time at which it came.
     ///   - isThrottle: Whether the response is known, say by its body, to be a refusal for a limit; nil judges by
     ///     status and fields.
-    public init(_ response: HTTPResponse, receivedAt: Timestamp, isThrottle: Bool? = nil) {
+    package init(_ response: HTTPResponse, receivedAt: Timestamp, isThrottle: Bool? = nil) {
         let fields = response.headerFields
         let clock = ServerClock(fields, receivedAt: receivedAt)
         let limits = LimitFamilies(fields, clock: clock)

@@ -4,10 +4,10 @@ extension InMemoryRecoveryStore {
     private static let ownMark: UInt64 = 1 << 63
 
     /// Whether a lease was granted by the memory that follows, not by the store.
-    static func isOwn(_ lease: Lease) -> Bool { lease.fence & ownMark != 0 }
+    static func isOwn(_ lease: SharedState.Lease) -> Bool { lease.fence & ownMark != 0 }
 
     /// All closed gates among the keys.
-    func closedGates(among keys: [Gate.Key], at now: Timestamp) -> [Gate] {
+    func closedGates(among keys: [SharedState.Gate.Key], at now: Timestamp) -> [SharedState.Gate] {
         guard mayHoldGates else { return [] }
         return withGates { gates in
             keys.compactMap { key in gates[key]?.gate }.filter { $0.isClosed(at: now) }
@@ -15,7 +15,7 @@ extension InMemoryRecoveryStore {
     }
 
     /// Opens a gate, unless it was closed anew since it was looked at.
-    func open(_ gate: Gate) {
+    func open(_ gate: SharedState.Gate) {
         withGates { gates in
             if gates[gate.key]?.gate == gate { gates[gate.key] = nil }
         }
@@ -24,7 +24,7 @@ extension InMemoryRecoveryStore {
     /// Takes over a gate as the store knows it.
     ///
     /// - Parameter tolerance: A gate that opens about the same time is kept, with those who are counted at it.
-    func close(_ gate: Gate, at now: Timestamp, tolerance: Duration) {
+    func close(_ gate: SharedState.Gate, at now: Timestamp, tolerance: Duration) {
         let gate = gate.remembered(from: now)
         withGates { gates in
             if let present = gates[gate.key]?.gate, present.isClosed(at: now) {
@@ -43,7 +43,7 @@ extension InMemoryRecoveryStore {
     }
 
     /// Takes note of a lease that the store has granted or extended.
-    func note(_ lease: Lease, until end: Timestamp) {
+    func note(_ lease: SharedState.Lease, until end: Timestamp) {
         state.withLock { state in
             state.fence = max(state.fence, lease.fence & ~Self.ownMark)
             state.leases[lease.name] = LeaseEntry(fence: lease.fence, endsAt: end)
@@ -59,7 +59,7 @@ extension InMemoryRecoveryStore {
     }
 
     /// Grants a lease for this process alone, unless it holds it already.
-    func acquireOwnLease(_ name: String, for duration: Duration, at now: Timestamp) -> Lease? {
+    func acquireOwnLease(_ name: String, for duration: Duration, at now: Timestamp) -> SharedState.Lease? {
         state.withLock { $0.grant(name, for: duration, at: now, limit: limit, mark: Self.ownMark) }
     }
 

@@ -3,7 +3,7 @@ import Synchronization
 /// State within one process.
 public final class InMemoryRecoveryStore: RecoveryStore {
     struct GateEntry {
-        var gate: Gate
+        var gate: SharedState.Gate
         var queued = 0
     }
 
@@ -18,12 +18,12 @@ public final class InMemoryRecoveryStore: RecoveryStore {
     }
 
     struct State {
-        var gates: [Gate.Key: GateEntry] = [:]
+        var gates: [SharedState.Gate.Key: GateEntry] = [:]
         var leases: [String: LeaseEntry] = [:]
         /// The fence that was given last; one count for all names, so that none has to be kept.
         var fence: UInt64 = 0
         var budgets: [String: BudgetState] = [:]
-        var records: [String: StoredRecord] = [:]
+        var records: [String: SharedState.Record] = [:]
         /// When nobody needs a record any more, for those that are not kept for good.
         var ends: [String: Timestamp] = [:]
         /// When the next of them is looked for.
@@ -52,7 +52,7 @@ public final class InMemoryRecoveryStore: RecoveryStore {
     public var isLocal: Bool { true }
 
     /// All records, by their keys.
-    package var records: [String: StoredRecord] { state.withLock { $0.records } }
+    package var records: [String: SharedState.Record] { state.withLock { $0.records } }
 
     /// Whether any gate is remembered.
     public var mayHoldGates: Bool {
@@ -60,9 +60,9 @@ public final class InMemoryRecoveryStore: RecoveryStore {
     }
 
     /// Of the closed gates among the keys, the one that opens last.
-    public func closedGate(among keys: [Gate.Key], at now: Timestamp) async -> Gate? {
+    public func closedGate(among keys: [SharedState.Gate.Key], at now: Timestamp) async -> SharedState.Gate? {
         withGates { gates in
-            var latest: Gate?
+            var latest: SharedState.Gate?
             for key in keys {
                 guard let gate = gates[key]?.gate else { continue }
                 guard gate.isClosed(at: now) else {
@@ -77,8 +77,8 @@ public final class InMemoryRecoveryStore: RecoveryStore {
 
     /// Closes a gate until the later of its old and its new time.
     ///
-    /// One that only a person can open is forgotten after `Gate.indefiniteLifetime`.
-    public func close(_ gate: Gate, at now: Timestamp) async {
+    /// One that only a person can open is forgotten after `SharedState.Gate.indefiniteLifetime`.
+    public func close(_ gate: SharedState.Gate, at now: Timestamp) async {
         let gate = gate.remembered(from: now)
         withGates { gates in
             if let present = gates[gate.key]?.gate, present.isClosed(at: now), !gate.opensLater(than: present) {
@@ -93,12 +93,12 @@ public final class InMemoryRecoveryStore: RecoveryStore {
     }
 
     /// Opens a gate.
-    public func open(_ key: Gate.Key) async {
+    public func open(_ key: SharedState.Gate.Key) async {
         withGates { $0[key] = nil }
     }
 
     /// Counts one more caller at the gate.
-    public func joinQueue(at key: Gate.Key) async -> Int {
+    public func joinQueue(at key: SharedState.Gate.Key) async -> Int {
         withGates { gates in
             guard let entry = gates[key] else { return 0 }
             gates[key]?.queued += 1
@@ -107,12 +107,12 @@ public final class InMemoryRecoveryStore: RecoveryStore {
     }
 
     /// Grants the lease, unless somebody holds it.
-    public func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async -> Lease? {
+    public func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async -> SharedState.Lease? {
         state.withLock { $0.grant(name, for: duration, at: now, limit: limit) }
     }
 
     /// Extends a lease that is still held.
-    public func extendLease(_ lease: Lease, for duration: Duration, at now: Timestamp) async -> Bool {
+    public func extendLease(_ lease: SharedState.Lease, for duration: Duration, at now: Timestamp) async -> Bool {
         state.withLock { state in
             guard let present = state.leases[lease.name], present.fence == lease.fence, present.endsAt > now else {
                 return false
@@ -123,17 +123,17 @@ public final class InMemoryRecoveryStore: RecoveryStore {
     }
 
     /// Gives a lease back.
-    public func releaseLease(_ lease: Lease) async {
+    public func releaseLease(_ lease: SharedState.Lease) async {
         state.withLock { state in
             if state.leases[lease.name]?.fence == lease.fence { state.leases[lease.name] = nil }
         }
     }
 
     /// Books deposits and a withdrawal.
-    public func settle(_ entry: BudgetEntry, at now: Timestamp) async -> BudgetBalance {
+    public func settle(_ entry: SharedState.BudgetEntry, at now: Timestamp) async -> SharedState.BudgetBalance {
         state.withLock { state in
             var present = state.budgets[entry.key]
-            if let used = present?.usedAt, now.elapsed(since: used) > BudgetEntry.lifetime { present = nil }
+            if let used = present?.usedAt, now.elapsed(since: used) > SharedState.BudgetEntry.lifetime { present = nil }
             let result = entry.applied(to: present?.balance)
             state.setBalance(result.balance, of: entry.key, at: now, limit: limit)
             return result
@@ -141,7 +141,7 @@ public final class InMemoryRecoveryStore: RecoveryStore {
     }
 
     /// The record under a key.
-    public func record(_ key: String) async -> StoredRecord? {
+    public func record(_ key: String) async -> SharedState.Record? {
         state.withLock { $0.records[key] }
     }
 
@@ -152,10 +152,10 @@ public final class InMemoryRecoveryStore: RecoveryStore {
         with bytes: [UInt8],
         lasting lifetime: Duration? = nil,
         at now: Timestamp = Timestamp(secondsSinceEpoch: 0)
-    ) async -> StoredRecord? {
+    ) async -> SharedState.Record? {
         state.withLock { state in
             guard state.records[key]?.version == version else { return nil }
-            let record = StoredRecord(bytes: bytes, version: (version ?? state.droppedVersion) &+ 1)
+            let record = SharedState.Record(bytes: bytes, version: (version ?? state.droppedVersion) &+ 1)
             state.records[key] = record
             state.ends[key] = lifetime.map { now.advanced(by: $0) }
             if lifetime != nil { state.dropRecords(at: now) }
@@ -163,7 +163,7 @@ public final class InMemoryRecoveryStore: RecoveryStore {
         }
     }
 
-    func withGates<Result>(_ body: (inout [Gate.Key: GateEntry]) -> Result) -> Result {
+    func withGates<Result>(_ body: (inout [SharedState.Gate.Key: GateEntry]) -> Result) -> Result {
         state.withLock { state in
             defer { gateCount.store(state.gates.count, ordering: .relaxed) }
             return body(&state.gates)
@@ -171,7 +171,7 @@ public final class InMemoryRecoveryStore: RecoveryStore {
     }
 
     /// Puts a gate in place of the one with its key; the limit holds.
-    func set(_ gate: Gate, in gates: inout [Gate.Key: GateEntry]) {
+    func set(_ gate: SharedState.Gate, in gates: inout [SharedState.Gate.Key: GateEntry]) {
         if gates.count >= limit, gates[gate.key] == nil,
             let first = gates.values.min(by: { $1.gate.opensLater(than: $0.gate) })?.gate.key
         {
@@ -191,12 +191,12 @@ extension InMemoryRecoveryStore.State {
         at now: Timestamp,
         limit: Int,
         mark: UInt64 = 0
-    ) -> Lease? {
+    ) -> SharedState.Lease? {
         if let present = leases[name], present.endsAt > now { return nil }
         if leases.count >= limit { leases = leases.filter { $0.value.endsAt > now } }
         fence += 1
         leases[name] = InMemoryRecoveryStore.LeaseEntry(fence: fence | mark, endsAt: now.advanced(by: duration))
-        return Lease(name: name, fence: fence | mark)
+        return SharedState.Lease(name: name, fence: fence | mark)
     }
 
     /// Sets a balance; beyond the limit the one that was not used for longest is forgotten.

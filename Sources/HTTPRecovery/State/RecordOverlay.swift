@@ -15,7 +15,7 @@ final class RecordOverlay: Sendable {
         ///
         /// The content tells, not the version: a store that has lost its records may have been given the old one again by
         /// another process, and may give versions anew.
-        func follows(_ present: StoredRecord) -> Bool {
+        func follows(_ present: SharedState.Record) -> Bool {
             if earlier.contains(present.bytes) { return true }
             guard let original else { return present.version == base }
             return present.bytes == original
@@ -37,7 +37,7 @@ final class RecordOverlay: Sendable {
     }
 
     private struct Entry {
-        var record: StoredRecord?
+        var record: SharedState.Record?
         var standing: Standing?
         /// Set where the record was changed and the store has not seen it.
         var pending: Pending?
@@ -115,7 +115,7 @@ final class RecordOverlay: Sendable {
     ///
     /// Any other may have been replaced by somebody since, with a token that was used up or a session that was ended: a
     /// store that has lost it must not get that back.
-    func unchanged(confirmedSince instant: TimeSource.Instant) -> [(key: String, record: StoredRecord)] {
+    func unchanged(confirmedSince instant: TimeSource.Instant) -> [(key: String, record: SharedState.Record)] {
         state.withLock { state in
             state.entries.filter { _, entry in
                 guard entry.pending == nil, let standing = entry.standing else { return false }
@@ -130,7 +130,7 @@ final class RecordOverlay: Sendable {
     ///
     /// - Parameter standing: Whether this process has stored it, and when the store said so; one that it has stored
     ///   stays its own when it is read again.
-    func note(_ record: StoredRecord?, under key: String, askedAt moment: UInt64, standing: Standing) {
+    func note(_ record: SharedState.Record?, under key: String, askedAt moment: UInt64, standing: Standing) {
         state.withLock { state in
             let present = state.entries[key]
             if present?.pending != nil { return }
@@ -146,7 +146,7 @@ final class RecordOverlay: Sendable {
     }
 
     /// The record as it was read or changed last.
-    func record(_ key: String, missing: StoreError) throws(StoreError) -> StoredRecord? {
+    func record(_ key: String, missing: SharedState.StoreError) throws(SharedState.StoreError) -> SharedState.Record? {
         let entry = state.withLock { state in
             let now = state.tick()
             state.entries[key]?.usedAt = now
@@ -161,9 +161,9 @@ final class RecordOverlay: Sendable {
         _ key: String,
         version: UInt64?,
         with bytes: [UInt8],
-        missing: StoreError
-    ) throws(StoreError) -> StoredRecord? {
-        let result: StoredRecord?? = state.withLock { state in
+        missing: SharedState.StoreError
+    ) throws(SharedState.StoreError) -> SharedState.Record? {
+        let result: SharedState.Record?? = state.withLock { state in
             let now = state.tick()
             var entry: Entry
             if let present = state.entries[key] {
@@ -178,7 +178,7 @@ final class RecordOverlay: Sendable {
             var pending = entry.pending ?? Pending(base: version, original: entry.record?.bytes)
             if entry.pending != nil, let earlier = entry.record?.bytes { pending.earlier.append(earlier) }
             if pending.earlier.count > Self.earlierLimit { pending.earlier.removeFirst() }
-            let record = StoredRecord(bytes: bytes, version: now | Self.localBit)
+            let record = SharedState.Record(bytes: bytes, version: now | Self.localBit)
             entry = Entry(record: record, pending: pending, notedAt: now, usedAt: now)
             state.set(key, entry)
             return record
@@ -188,7 +188,7 @@ final class RecordOverlay: Sendable {
     }
 
     /// Takes what somebody else has stored in place of all changes.
-    func yield(_ key: String, to record: StoredRecord) {
+    func yield(_ key: String, to record: SharedState.Record) {
         state.withLock { state in
             let now = state.tick()
             state.set(key, Entry(record: record, notedAt: now, usedAt: now))
@@ -196,7 +196,7 @@ final class RecordOverlay: Sendable {
     }
 
     /// Takes what the store holds now that it has the change; another change meanwhile is left to be written over it.
-    func settle(_ change: Change, as record: StoredRecord, standing: Standing) {
+    func settle(_ change: Change, as record: SharedState.Record, standing: Standing) {
         state.withLock { state in
             guard var entry = state.entries[change.key] else { return }
             if entry.record?.bytes == change.bytes {
@@ -213,7 +213,7 @@ final class RecordOverlay: Sendable {
     }
 
     /// Takes the version under which the store has got a record again; where somebody else was faster it is read anew.
-    func restore(_ key: String, _ record: StoredRecord, as stored: StoredRecord?, standing: Standing) {
+    func restore(_ key: String, _ record: SharedState.Record, as stored: SharedState.Record?, standing: Standing) {
         state.withLock { state in
             guard var entry = state.entries[key], entry.pending == nil, entry.record == record else {
                 // Changed meanwhile: over what the store holds now.

@@ -2,7 +2,7 @@
 ///
 /// Each function is one atomic step at the back end. A store says plainly when it cannot be reached, by throwing;
 /// ``SharedState`` stands in front of every store and sees to it that no call fails or waits long because of that.
-/// What a store throws is a ``StoreError``, which never holds what is stored, and a call that gets no answer ends by
+/// What a store throws is a ``SharedState/StoreError``, which never holds what is stored, and a call that gets no answer ends by
 /// itself some time. Fences and versions stay below 2^63: the upper half is for those given while a store does not answer.
 /// `RecoveryStoreConformance` in `HTTPRecoveryTesting` checks all of this.
 ///
@@ -19,18 +19,18 @@ public protocol RecoveryStore: Sendable {
     var mayHoldGates: Bool { get }
 
     /// Of the closed gates among the keys, the one that opens last; nil when all are open.
-    func closedGate(among keys: [Gate.Key], at now: Timestamp) async throws -> Gate?
+    func closedGate(among keys: [SharedState.Gate.Key], at now: Timestamp) async throws -> SharedState.Gate?
 
     /// Closes a gate; one that is closed already stays closed until the later of the two times.
-    func close(_ gate: Gate, at now: Timestamp) async throws
+    func close(_ gate: SharedState.Gate, at now: Timestamp) async throws
 
     /// Opens a gate before its time, when it is known that its reason is gone.
-    func open(_ key: Gate.Key) async throws
+    func open(_ key: SharedState.Gate.Key) async throws
 
     /// Counts one more caller that waits at the gate and returns how many were counted before it since it closed.
     ///
     /// The engine spreads the waiting callers out by this number when the gate opens.
-    func joinQueue(at key: Gate.Key) async throws -> Int
+    func joinQueue(at key: SharedState.Gate.Key) async throws -> Int
 
     /// Grants the lease, unless somebody holds it.
     ///
@@ -39,21 +39,21 @@ public protocol RecoveryStore: Sendable {
     ///   - duration: How long it is granted; a holder that dies loses it then.
     ///   - now: The time by the caller.
     /// - Returns: The lease, with a fence higher than all before it; nil while another holds it.
-    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> Lease?
+    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> SharedState.Lease?
 
     /// Extends a lease to `duration` from now.
     ///
     /// - Returns: Whether it was still held; false when it has run out, even if nobody has taken it since.
-    func extendLease(_ lease: Lease, for duration: Duration, at now: Timestamp) async throws -> Bool
+    func extendLease(_ lease: SharedState.Lease, for duration: Duration, at now: Timestamp) async throws -> Bool
 
     /// Gives a lease back; one that is not held any more is left alone.
-    func releaseLease(_ lease: Lease) async throws
+    func releaseLease(_ lease: SharedState.Lease) async throws
 
     /// Books deposits and a withdrawal of a retry budget in one step.
-    func settle(_ entry: BudgetEntry, at now: Timestamp) async throws -> BudgetBalance
+    func settle(_ entry: SharedState.BudgetEntry, at now: Timestamp) async throws -> SharedState.BudgetBalance
 
     /// The record under a key; nil where there is none.
-    func record(_ key: String) async throws -> StoredRecord?
+    func record(_ key: String) async throws -> SharedState.Record?
 
     /// Stores a record, if the store still holds the version.
     ///
@@ -72,7 +72,7 @@ public protocol RecoveryStore: Sendable {
         with bytes: [UInt8],
         lasting lifetime: Duration?,
         at now: Timestamp
-    ) async throws -> StoredRecord?
+    ) async throws -> SharedState.Record?
 
     /// Closes connections and files; later calls throw.
     func shutdown() async
@@ -86,7 +86,8 @@ extension RecoveryStore {
     public var mayHoldGates: Bool { true }
 
     /// Stores a record for good, if the store still holds the version.
-    public func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> StoredRecord? {
+    public func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> SharedState.Record?
+    {
         try await replaceRecord(key, version: version, with: bytes, lasting: nil, at: Timestamp(secondsSinceEpoch: 0))
     }
 

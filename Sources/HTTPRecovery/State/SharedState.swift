@@ -30,7 +30,7 @@ public final class SharedState: Sendable {
         _ store: any RecoveryStore,
         timeout: Duration = .milliseconds(250),
         time: TimeSource = .system,
-        onChange: @escaping @Sendable (StoreHealth) -> Void = { _ in }
+        onChange: @escaping @Sendable (SharedState.Health) -> Void = { _ in }
     ) {
         self.store = store
         self.timeout = max(timeout, .milliseconds(1))
@@ -39,7 +39,7 @@ public final class SharedState: Sendable {
     }
 
     /// Whether the store answers.
-    public var health: StoreHealth { link.health }
+    public var health: SharedState.Health { link.health }
 
     /// Whether the store is this process's own memory.
     public var isLocal: Bool { store.isLocal }
@@ -57,7 +57,7 @@ public final class SharedState: Sendable {
     public var mayHoldGates: Bool { store.mayHoldGates || memory.mayHoldGates }
 
     /// Of the closed gates among the keys, the one that opens last; nil when all are open.
-    public func closedGate(among keys: [Gate.Key]) async -> Gate? {
+    public func closedGate(among keys: [SharedState.Gate.Key]) async -> SharedState.Gate? {
         let now = time.wallTime
         if isLocal, let gate = try? await store.closedGate(among: keys, at: now) { return gate }
         if isLocal || keys.isEmpty { return nil }
@@ -69,7 +69,7 @@ public final class SharedState: Sendable {
     }
 
     /// Keeps a gate of the store in memory, so that it holds while the store does not answer; forgets what was opened.
-    private func remember(_ gate: Gate?, insteadOf known: [Gate], at now: Timestamp) {
+    private func remember(_ gate: SharedState.Gate?, insteadOf known: [SharedState.Gate], at now: Timestamp) {
         for other in known {
             // The store has told the latest of all: what would open later was opened there.
             guard let gate else {
@@ -89,8 +89,8 @@ public final class SharedState: Sendable {
 
     /// Closes a gate; one that is closed already stays closed until the later of the two times.
     ///
-    /// A time beyond ``Gate/longestTime(in:)`` counts as that.
-    public func close(_ gate: Gate) async {
+    /// A time beyond ``SharedState/Gate/longestTime(in:)`` counts as that.
+    public func close(_ gate: SharedState.Gate) async {
         let now = time.wallTime
         let gate = gate.bounded(from: now).remembered(from: now)
         if isLocal { return (try? await store.close(gate, at: now)) ?? () }
@@ -104,7 +104,7 @@ public final class SharedState: Sendable {
     }
 
     /// Opens a gate before its time, when it is known that its reason is gone.
-    public func open(_ key: Gate.Key) async {
+    public func open(_ key: SharedState.Gate.Key) async {
         if isLocal { return (try? await store.open(key)) ?? () }
         await carryOut { [link, memory] in
             await link.ask({ try await $0.open(key) }, orNote: { $0.open(key) })
@@ -113,7 +113,7 @@ public final class SharedState: Sendable {
     }
 
     /// Counts one more caller that waits at the gate and returns how many were counted before it.
-    public func joinQueue(at key: Gate.Key) async -> Int {
+    public func joinQueue(at key: SharedState.Gate.Key) async -> Int {
         if isLocal { return (try? await store.joinQueue(at: key)) ?? 0 }
         let answer = await carryOut { [link] in await link.ask { try await $0.joinQueue(at: key) } }
         guard case .answered(let count) = answer else { return await memory.joinQueue(at: key) }
@@ -126,7 +126,7 @@ public final class SharedState: Sendable {
     ///
     /// - Returns: The lease; nil while another holds it, or when the caller is cancelled: a lease that is granted then is
     ///   given back.
-    public func acquireLease(_ name: String, for duration: Duration) async -> Lease? {
+    public func acquireLease(_ name: String, for duration: Duration) async -> SharedState.Lease? {
         let now = time.wallTime
         if isLocal { return try? await store.acquireLease(name, for: duration, at: now) }
         let claim = LeaseClaim()
@@ -138,7 +138,7 @@ public final class SharedState: Sendable {
         return granted.flatMap(\.self) ?? claim.abandon()
     }
 
-    private func askForLease(_ name: String, for duration: Duration) async -> Lease? {
+    private func askForLease(_ name: String, for duration: Duration) async -> SharedState.Lease? {
         let now = time.wallTime
         // One that was granted while the store did not answer holds to its end, within this process.
         if memory.holdsOwnLease(name, at: now) { return nil }
@@ -149,7 +149,7 @@ public final class SharedState: Sendable {
             if let lease, !claim.grant(lease) { try? await store.releaseLease(lease) }
             return lease
         }
-        let lease: Lease?
+        let lease: SharedState.Lease?
         switch answer {
         case .answered(let granted): lease = granted
         case .none: lease = claim.abandon()
@@ -160,7 +160,7 @@ public final class SharedState: Sendable {
     }
 
     /// Extends a lease; false when it is not held any more.
-    public func extendLease(_ lease: Lease, for duration: Duration) async -> Bool {
+    public func extendLease(_ lease: SharedState.Lease, for duration: Duration) async -> Bool {
         let now = time.wallTime
         if isLocal { return (try? await store.extendLease(lease, for: duration, at: now)) ?? false }
         if InMemoryRecoveryStore.isOwn(lease) { return await memory.extendLease(lease, for: duration, at: now) }
@@ -176,12 +176,12 @@ public final class SharedState: Sendable {
     }
 
     /// Gives a lease back.
-    public func releaseLease(_ lease: Lease) async {
+    public func releaseLease(_ lease: SharedState.Lease) async {
         if isLocal { return (try? await store.releaseLease(lease)) ?? () }
         await carryOut { await self.giveBack(lease) }
     }
 
-    private func giveBack(_ lease: Lease) async {
+    private func giveBack(_ lease: SharedState.Lease) async {
         await memory.releaseLease(lease)
         if !InMemoryRecoveryStore.isOwn(lease) { _ = await link.ask { try await $0.releaseLease(lease) } }
     }
@@ -189,7 +189,7 @@ public final class SharedState: Sendable {
     // MARK: Budgets
 
     /// Books deposits and a withdrawal of a retry budget in one step.
-    public func settle(_ entry: BudgetEntry) async -> BudgetBalance {
+    public func settle(_ entry: SharedState.BudgetEntry) async -> SharedState.BudgetBalance {
         let now = time.wallTime
         if isLocal, let balance = try? await store.settle(entry, at: now) { return balance }
         if isLocal { return await memory.settle(entry, at: now) }
@@ -201,8 +201,8 @@ public final class SharedState: Sendable {
         case .some(.none): return await memory.settle(entry, at: now)
         case nil:
             // Cancelled: what was asked for is of no use any more.
-            let question = BudgetEntry(key: entry.key, limit: entry.limit, initial: entry.initial)
-            return BudgetBalance(isGranted: false, balance: await memory.settle(question, at: now).balance)
+            let question = SharedState.BudgetEntry(key: entry.key, limit: entry.limit, initial: entry.initial)
+            return SharedState.BudgetBalance(isGranted: false, balance: await memory.settle(question, at: now).balance)
         }
     }
 
@@ -210,9 +210,9 @@ public final class SharedState: Sendable {
 
     /// The record under a key, as it was read last while the store does not answer.
     ///
-    /// - Throws: ``StoreError`` when the store does not answer and the record was never read; `CancellationError` as soon
+    /// - Throws: ``SharedState/StoreError`` when the store does not answer and the record was never read; `CancellationError` as soon
     ///   as the task is cancelled.
-    public func record(_ key: String) async throws -> StoredRecord? {
+    public func record(_ key: String) async throws -> SharedState.Record? {
         if isLocal { return try await store.record(key) }
         return try await carryOutOrThrow { [link, time] in
             let moment = link.overlay.moment
@@ -221,7 +221,7 @@ public final class SharedState: Sendable {
                 let standing = RecordOverlay.Standing(isOwn: false, confirmedAt: time.now)
                 link.overlay.note(record, under: key, askedAt: moment, standing: standing)
                 return record
-            } orNote: { outage throws(StoreError) in
+            } orNote: { outage throws(SharedState.StoreError) in
                 try link.overlay.record(key, missing: outage.error)
             }
         }
@@ -234,9 +234,10 @@ public final class SharedState: Sendable {
     /// stored itself and has seen there within the last minute: anything else may be out of date. A record is not lost because the caller is cancelled: it is stored all the same.
     ///
     /// - Returns: What is stored now; nil when another change came first.
-    /// - Throws: ``StoreError`` when the store does not answer and the record was never read; `CancellationError` as soon
+    /// - Throws: ``SharedState/StoreError`` when the store does not answer and the record was never read; `CancellationError` as soon
     ///   as the task is cancelled.
-    public func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> StoredRecord? {
+    public func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> SharedState.Record?
+    {
         if isLocal { return try await store.replaceRecord(key, version: version, with: bytes) }
         return try await carryOutOrThrow { [link, time] in
             let moment = link.overlay.moment
@@ -247,7 +248,7 @@ public final class SharedState: Sendable {
                 let standing = RecordOverlay.Standing(isOwn: true, confirmedAt: time.now)
                 if let record { link.overlay.note(record, under: key, askedAt: moment, standing: standing) }
                 return record
-            } orNote: { outage throws(StoreError) in
+            } orNote: { outage throws(SharedState.StoreError) in
                 try link.overlay.replace(key, version: version, with: bytes, missing: outage.error)
             }
         }
@@ -259,13 +260,13 @@ public final class SharedState: Sendable {
     /// It is stored also if the caller is cancelled.
     ///
     /// - Returns: What is stored now; nil when another change came first.
-    /// - Throws: ``StoreError`` when the store does not answer; `CancellationError` as soon as the task is cancelled.
+    /// - Throws: ``SharedState/StoreError`` when the store does not answer; `CancellationError` as soon as the task is cancelled.
     public func replaceRecord(
         _ key: String,
         version: UInt64?,
         with bytes: [UInt8],
         lasting lifetime: Duration
-    ) async throws -> StoredRecord? {
+    ) async throws -> SharedState.Record? {
         let now = time.wallTime
         if isLocal {
             return try await store.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now)
@@ -275,7 +276,9 @@ public final class SharedState: Sendable {
                 try await $0.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now)
             }
             guard case .answered(let record) = answer else {
-                throw StoreError("the store does not answer, and nobody can know what another process stores there")
+                throw SharedState.StoreError(
+                    "the store does not answer, and nobody can know what another process stores there"
+                )
             }
             return record
         }
@@ -310,14 +313,14 @@ public final class SharedState: Sendable {
 private final class LeaseClaim: Sendable {
     private enum State {
         case waits
-        case granted(Lease)
+        case granted(SharedState.Lease)
         case abandoned
     }
 
     private let state = Locked(State.waits)
 
     /// Grants the lease; false where nobody waits for it any more.
-    func grant(_ lease: Lease) -> Bool {
+    func grant(_ lease: SharedState.Lease) -> Bool {
         state.withLock { state in
             if case .abandoned = state { return false }
             state = .granted(lease)
@@ -326,7 +329,7 @@ private final class LeaseClaim: Sendable {
     }
 
     /// Waits no longer; the lease, where it was granted before.
-    func abandon() -> Lease? {
+    func abandon() -> SharedState.Lease? {
         state.withLock { state in
             guard case .granted(let lease) = state else {
                 state = .abandoned

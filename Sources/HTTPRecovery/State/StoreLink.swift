@@ -25,20 +25,20 @@ final class StoreLink: Sendable {
     let overlay = RecordOverlay()
     private let time: TimeSource
     private let state: Locked<State>
-    private let onChange: @Sendable (StoreHealth) -> Void
+    private let onChange: @Sendable (SharedState.Health) -> Void
 
     /// How long the store is left alone after it did not answer.
     private static let pause: Duration = .seconds(1)
     /// How long before the store went a record of ours must have been seen there to be given back to one that has lost it.
     private static let recency: Duration = .seconds(60)
     /// A key to ask for where nothing is to be written; with no key at all a store may answer without its back end.
-    private static let probe = Gate.Key(scope: .app, origin: Origin(scheme: "store", authority: "probe"))
+    private static let probe = SharedState.Gate.Key(scope: .app, origin: Origin(scheme: "store", authority: "probe"))
 
     init(
         _ store: any RecoveryStore,
         timeout: Duration,
         time: TimeSource,
-        onChange: @escaping @Sendable (StoreHealth) -> Void
+        onChange: @escaping @Sendable (SharedState.Health) -> Void
     ) {
         self.store = store
         self.timeout = timeout
@@ -47,7 +47,7 @@ final class StoreLink: Sendable {
         self.state = Locked(State(outage: StoreOutage(store: store.name)))
     }
 
-    var health: StoreHealth {
+    var health: SharedState.Health {
         state.withLock { $0.asksAgainAt == nil ? .available : .degraded(store: store.name, reason: $0.outage.reason) }
     }
 
@@ -129,9 +129,9 @@ final class StoreLink: Sendable {
         if isNew { onChange(.degraded(store: store.name, reason: reason)) }
     }
 
-    /// What may be said of an error: of one that is no ``StoreError`` only its type, since it may hold anything.
+    /// What may be said of an error: of one that is no ``SharedState/StoreError`` only its type, since it may hold anything.
     private static func reason(_ error: any Error, timeout: Duration) -> String {
-        if let error = error as? StoreError { return error.description }
+        if let error = error as? SharedState.StoreError { return error.description }
         return error is TimeoutExceeded ? "no answer within \(timeout)" : "\(type(of: error))"
     }
 
@@ -213,7 +213,9 @@ final class StoreLink: Sendable {
         }
     }
 
-    private func write(_ bytes: [UInt8], under key: String, over present: StoredRecord?) async throws -> StoredRecord? {
+    private func write(_ bytes: [UInt8], under key: String, over present: SharedState.Record?) async throws
+        -> SharedState.Record?
+    {
         let version = present?.version
         return try await within { try await $0.replaceRecord(key, version: version, with: bytes) }
     }

@@ -3,8 +3,8 @@ struct StoreOutage: Sendable {
     let store: String
     var reason = ""
     /// The gates that were closed, and opened, meanwhile; one that is in both was opened first.
-    var closed: [Gate.Key: Gate] = [:]
-    var opened: Set<Gate.Key> = []
+    var closed: [SharedState.Gate.Key: SharedState.Gate] = [:]
+    var opened: Set<SharedState.Gate.Key> = []
 
     /// The most gates to remember.
     private static let limit = 65_536
@@ -17,13 +17,13 @@ struct StoreOutage: Sendable {
     var isEmpty: Bool { closed.isEmpty && opened.isEmpty }
 
     /// The error for what only the store could have answered.
-    var error: StoreError {
+    var error: SharedState.StoreError {
         let detail = reason.isEmpty ? "" : " (\(reason))"
-        return StoreError("the store \(store) cannot be reached\(detail); try again when it can")
+        return SharedState.StoreError("the store \(store) cannot be reached\(detail); try again when it can")
     }
 
     /// Notes that a gate was closed.
-    mutating func close(_ gate: Gate, at now: Timestamp) {
+    mutating func close(_ gate: SharedState.Gate, at now: Timestamp) {
         if let present = closed[gate.key], !gate.opensLater(than: present) { return }
         if closed.count >= Self.limit { closed = closed.filter { $0.value.isClosed(at: now) } }
         if closed.count >= Self.limit, let any = closed.keys.first { closed[any] = nil }
@@ -31,7 +31,7 @@ struct StoreOutage: Sendable {
     }
 
     /// Notes that a gate was opened.
-    mutating func open(_ key: Gate.Key) {
+    mutating func open(_ key: SharedState.Gate.Key) {
         closed[key] = nil
         if opened.count < Self.limit { opened.insert(key) }
     }

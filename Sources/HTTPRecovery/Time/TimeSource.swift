@@ -41,7 +41,7 @@ public struct TimeSource: Sendable {
     /// One for all copies of the source: each call reads the time several times.
     private final class Clockwork: Sendable {
         let elapsed: @Sendable () -> Duration
-        let sleep: @Sendable (Duration, SleepPurpose) async throws -> Void
+        let sleep: @Sendable (Duration, TimeSource.SleepPurpose) async throws -> Void
         let startedAt: Timestamp
         let bootClock: BootClock?
 
@@ -49,7 +49,7 @@ public struct TimeSource: Sendable {
             startedAt: Timestamp,
             bootClock: BootClock?,
             elapsed: @escaping @Sendable () -> Duration,
-            sleep: @escaping @Sendable (Duration, SleepPurpose) async throws -> Void
+            sleep: @escaping @Sendable (Duration, TimeSource.SleepPurpose) async throws -> Void
         ) {
             self.elapsed = elapsed
             self.sleep = sleep
@@ -90,7 +90,7 @@ public struct TimeSource: Sendable {
     /// - Parameters:
     ///   - clock: The clock to read and to sleep on.
     ///   - wallTime: The wall time now; by default the system's.
-    public init<C: PurposefulClock>(clock: C, wallTime: Timestamp = .system()) where C.Duration == Duration {
+    public init<C: TimeSource.PurposefulClock>(clock: C, wallTime: Timestamp = .system()) where C.Duration == Duration {
         let start = clock.now
         clockwork = Clockwork(
             startedAt: wallTime,
@@ -149,9 +149,9 @@ public struct TimeSource: Sendable {
     ///
     /// - Parameters:
     ///   - instant: When the sleep is over.
-    ///   - purpose: What it is for, which the clock is told if it is a ``PurposefulClock``. Default: a wait.
+    ///   - purpose: What it is for, which the clock is told if it is a ``TimeSource/PurposefulClock``. Default: a wait.
     /// - Throws: `CancellationError` as soon as the task is cancelled.
-    public func sleep(until instant: Instant, purpose: SleepPurpose = .wait) async throws {
+    public func sleep(until instant: Instant, purpose: TimeSource.SleepPurpose = .wait) async throws {
         try Task.checkCancellation()
         try await clockwork.sleep(instant.sinceStart, purpose)
     }
@@ -160,9 +160,9 @@ public struct TimeSource: Sendable {
     ///
     /// - Parameters:
     ///   - duration: How long.
-    ///   - purpose: What it is for, which the clock is told if it is a ``PurposefulClock``. Default: a wait.
+    ///   - purpose: What it is for, which the clock is told if it is a ``TimeSource/PurposefulClock``. Default: a wait.
     /// - Throws: `CancellationError` as soon as the task is cancelled.
-    public func sleep(for duration: Duration, purpose: SleepPurpose = .wait) async throws {
+    public func sleep(for duration: Duration, purpose: TimeSource.SleepPurpose = .wait) async throws {
         try await sleep(until: now.advanced(by: duration), purpose: purpose)
     }
 }

@@ -5,13 +5,13 @@ import HTTPTypes
 /// An iterator cannot leave the task that made it; this actor keeps it, so that the engine can read the beginning of a
 /// response and hand the rest on.
 actor BodyReader {
-    private let body: HTTPBody
-    private var iterator: HTTPBody.AsyncIterator?
+    private let body: MessageBody
+    private var iterator: MessageBody.AsyncIterator?
     private var hasStarted = false
     /// What the body broke off with: it has no end, however often one asks.
     private var failure: (any Error)?
 
-    init(_ body: HTTPBody) {
+    init(_ body: MessageBody) {
         self.body = body
     }
 
@@ -55,7 +55,7 @@ extension BodyReader {
     /// What was read of a body, and all of it.
     struct Beginning {
         let bytes: [UInt8]
-        let body: HTTPBody
+        let body: MessageBody
         /// How much was asked for; the last piece may have brought more.
         let limit: Int
     }
@@ -72,12 +72,12 @@ extension BodyReader {
         if error is CancellationError { throw CancellationError() }
         if let error, response.head.status.code < 400 { throw TransportError(ofBody: error) }
         try Task.checkCancellation()
-        let body = isWhole ? HTTPBody(bytes) : HTTPBody(prefix: bytes, rest: reader, length: response.body.length)
+        let body = isWhole ? MessageBody(bytes) : MessageBody(prefix: bytes, rest: reader, length: response.body.length)
         return Beginning(bytes: bytes, body: body, limit: limit)
     }
 }
 
-extension HTTPBody {
+extension MessageBody {
     /// A body of the bytes that were read already and the rest that a reader still has.
     init(prefix: [UInt8], rest: BodyReader, length: Int?) {
         self.init(once: ReaderChunks(prefix: prefix, reader: rest), length: length)
@@ -93,10 +93,10 @@ extension HTTPBody {
         until deadline: TimeSource.Instant?,
         time: TimeSource,
         leaving leave: @escaping @Sendable (AbandonedWork) -> Void
-    ) -> HTTPBody {
+    ) -> MessageBody {
         if bytesInMemory != nil { return self }
         let chunks = TimedChunks(reader: BodyReader(self), deadline: deadline, time: time, leave: leave)
-        return HTTPBody(once: chunks, length: length)
+        return MessageBody(once: chunks, length: length)
     }
 }
 

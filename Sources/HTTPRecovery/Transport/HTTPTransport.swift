@@ -20,7 +20,7 @@ public protocol HTTPTransport: Sendable {
     /// first byte of the request leaves, and ends what is too late with ``TransportError/Code/sendLimitPassed``, never
     /// sent.
     ///
-    /// To one that does not (the default) the pipeline hands nothing over when less than ``SendLimit/margin`` is left.
+    /// To one that does not (the default) the pipeline hands nothing over when less than ``AttemptOptions/SendLimit/margin`` is left.
     var keepsSendLimits: Bool { get }
 
     /// Sends the request and returns when the head of the response has arrived; the body streams after it.
@@ -29,7 +29,7 @@ public protocol HTTPTransport: Sendable {
     ///
     /// - Throws: ``TransportError`` for every failure, also from the body's stream; `CancellationError` as soon as
     ///   the task is cancelled, which ends the transfer.
-    func send(_ request: HTTPRequest, body: HTTPBody?, options: AttemptOptions) async throws -> TransportResponse
+    func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse
 
     /// Ends all transfers and frees what the transport holds; later attempts throw.
     func shutdown() async
@@ -60,15 +60,15 @@ public struct AttemptOptions: Sendable {
     private var time = PackedDuration.none
 
     /// Until when the request may leave; nil is no limit.
-    public var sendLimit: SendLimit? {
+    public var sendLimit: AttemptOptions.SendLimit? {
         get { limit.optional }
         set { limit = Aside(newValue) }
     }
 
-    private var limit = Aside<SendLimit>()
+    private var limit = Aside<AttemptOptions.SendLimit>()
 
     /// Creates options.
-    public init(timeout: Duration? = nil, sendLimit: SendLimit? = nil) {
+    public init(timeout: Duration? = nil, sendLimit: AttemptOptions.SendLimit? = nil) {
         self.time = PackedDuration(timeout)
         self.sendLimit = sendLimit
     }

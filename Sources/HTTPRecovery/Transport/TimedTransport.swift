@@ -30,7 +30,7 @@ struct TimedTransport: HTTPTransport {
     var enforcesTimeouts: Bool { true }
     var keepsSendLimits: Bool { transport.keepsSendLimits }
 
-    func send(_ request: HTTPRequest, body: HTTPBody?, options: AttemptOptions) async throws -> TransportResponse {
+    func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse {
         let end = options.timeout.map { time.now.advanced(by: $0) }
         do {
             var response = try await time.withCutoff(at: end, leaving: abandon) { [transport] in

@@ -1,12 +1,14 @@
 public import HTTPTypes
 
-/// Why a text is not the URL of a request.
-public struct InvalidURL: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong; the URL itself is left out, since it may hold secrets.
-    public let description: String
+extension Origin {
+    /// Why a text is not the URL of a request.
+    public struct InvalidURL: Error, Sendable, Hashable, CustomStringConvertible {
+        /// What is wrong; the URL itself is left out, since it may hold secrets.
+        public let description: String
 
-    package init(description: String) {
-        self.description = description
+        package init(description: String) {
+            self.description = description
+        }
     }
 }
 
@@ -19,26 +21,30 @@ extension HTTPRequest {
     ///   - method: The method.
     ///   - url: The absolute URL, percent-encoded.
     ///   - headerFields: The header fields.
-    /// - Throws: ``InvalidURL`` when the text is no such URL.
-    public init(method: Method = .get, url: String, headerFields: HTTPFields = [:]) throws(InvalidURL) {
+    /// - Throws: ``Origin/InvalidURL`` when the text is no such URL.
+    public init(method: Method = .get, url: String, headerFields: HTTPFields = [:]) throws(Origin.InvalidURL) {
         guard let separator = url.range(of: "://") else {
-            throw InvalidURL(description: "the URL has no scheme; write it with http:// or https:// in front")
+            throw Origin.InvalidURL(description: "the URL has no scheme; write it with http:// or https:// in front")
         }
         let scheme = url[..<separator.lowerBound].lowercased()
         guard scheme == "http" || scheme == "https" else {
-            throw InvalidURL(description: "the URL's scheme is neither http nor https")
+            throw Origin.InvalidURL(description: "the URL's scheme is neither http nor https")
         }
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw InvalidURL(description: "the URL has a space, a control or a non-ASCII character; percent-encode it")
+            throw Origin.InvalidURL(
+                description: "the URL has a space, a control or a non-ASCII character; percent-encode it"
+            )
         }
         let rest = url[separator.upperBound...].prefix { $0 != "#" }
         let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         let authority = rest[..<authorityEnd]
         guard !authority.contains("@") else {
-            throw InvalidURL(description: "the URL holds a user name or password; send an Authorization field instead")
+            throw Origin.InvalidURL(
+                description: "the URL holds a user name or password; send an Authorization field instead"
+            )
         }
         guard Self.isAuthority(authority) else {
-            throw InvalidURL(description: "the URL's host or port is missing or wrong")
+            throw Origin.InvalidURL(description: "the URL's host or port is missing or wrong")
         }
         let target = rest[authorityEnd...]
         let path = target.isEmpty ? "/" : target.hasPrefix("?") ? "/\(target)" : String(target)
@@ -56,10 +62,10 @@ extension HTTPRequest {
     /// A query or a fragment would have no place in what is sent, so neither is dropped silently.
     ///
     /// - Parameter url: The absolute URL, percent-encoded.
-    /// - Throws: ``InvalidURL`` when the text is no such URL, or has a query or a fragment.
-    package init(baseURL url: String) throws(InvalidURL) {
+    /// - Throws: ``Origin/InvalidURL`` when the text is no such URL, or has a query or a fragment.
+    package init(baseURL url: String) throws(Origin.InvalidURL) {
         guard !url.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {
-            throw InvalidURL(description: "the base URL has a query or a fragment; leave it out")
+            throw Origin.InvalidURL(description: "the base URL has a query or a fragment; leave it out")
         }
         try self.init(url: url)
     }

@@ -65,7 +65,7 @@ extension RecoveryStoreConformance {
             try await store.close(bench.gate("a", opensIn: nil), at: bench.now)
             let found = try await store.closedGate(among: [key], at: bench.now)
             let left = found?.forgottenAt?.elapsed(since: bench.now)
-            let hour = Gate.indefiniteLifetime
+            let hour = SharedState.Gate.indefiniteLifetime
             try bench.expect(
                 left.map { $0 <= hour + .seconds(1) && $0 > hour - .seconds(600) } == true,
                 "it is forgotten after \(hour), not \(String(describing: left))"
@@ -111,15 +111,15 @@ extension RecoveryStoreConformance {
             let store = try await bench.makeStore()
             let names = ["", "a", "b", "a|b", "a:b", "A", "ä", "a\nb", " ", String(repeating: "n", count: 5000)]
             let origins = [("https", "one.example"), ("https", "one.example:8443"), ("http", "one.example")]
-            var keys: [Gate.Key] = []
+            var keys: [SharedState.Gate.Key] = []
             for scope in Outcome.Scope.allCases {
                 for (scheme, authority) in origins {
                     let origin = Origin(scheme: scheme, authority: authority)
-                    keys += names.map { Gate.Key(scope: scope, origin: origin, name: $0) }
+                    keys += names.map { SharedState.Gate.Key(scope: scope, origin: origin, name: $0) }
                 }
             }
             for (index, key) in keys.enumerated() where index.isMultiple(of: 2) {
-                let gate = Gate(
+                let gate = SharedState.Gate(
                     key: key,
                     reason: .rateLimited,
                     opensAt: bench.now.advanced(by: StoreBench.long),

@@ -109,12 +109,12 @@ extension RecoveryStoreConformance {
             )
             // Nor has one that was never granted.
             for fence in [held.fence + 1, 0, .max] {
-                let forged = Lease(name: "a", fence: fence)
+                let forged = SharedState.Lease(name: "a", fence: fence)
                 try await store.releaseLease(forged)
                 let isExtended = try await store.extendLease(forged, for: StoreBench.long, at: bench.now)
                 try bench.expect(!isExtended, "a lease that was never granted must not be extended")
             }
-            let unknown = Lease(name: "unknown", fence: 1)
+            let unknown = SharedState.Lease(name: "unknown", fence: 1)
             try await store.releaseLease(unknown)
             let isKnown = try await store.extendLease(unknown, for: StoreBench.long, at: bench.now)
             try bench.expect(!isKnown, "a lease that nobody holds must not be extended")

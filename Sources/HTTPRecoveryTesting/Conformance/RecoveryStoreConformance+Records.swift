@@ -55,7 +55,7 @@ extension RecoveryStoreConformance {
         },
         Check("a record holds any bytes, 256 KiB of them too") { bench in
             let store = try await bench.makeStore()
-            let random = RandomSource(seed: 5)
+            let random = Runtime.RandomSource(seed: 5)
             let large = (0..<(256 * 1024)).map { _ in UInt8(truncatingIfNeeded: random.bits()) }
             let contents: [[UInt8]] = [
                 [], [0], Array(0...255), Array("'; DROP TABLE record; -- \r\n$5\r\nhello".utf8), [0xFF, 0xFE], large,
@@ -86,7 +86,7 @@ extension RecoveryStoreConformance {
         },
         Check("a record that lasts for a while goes, and its version with it", needs: .skipsTime) { bench in
             let store = try await bench.makeStore()
-            func put(_ key: String, _ version: UInt64?, _ lifetime: Duration?) async throws -> StoredRecord? {
+            func put(_ key: String, _ version: UInt64?, _ lifetime: Duration?) async throws -> SharedState.Record? {
                 try await store.replaceRecord(key, version: version, with: [1], lasting: lifetime, at: bench.now)
             }
             let short = try bench.stored(try await put("short", nil, .seconds(60)), "a record for a minute")

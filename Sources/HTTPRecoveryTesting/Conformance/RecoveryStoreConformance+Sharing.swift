@@ -18,7 +18,7 @@ extension RecoveryStoreConformance {
             )
             try bench.expect(try await one.acquireLease("a", for: StoreBench.long, at: bench.now), is: nil, "lease")
             try await one.releaseLease(lease)
-            let all = BudgetEntry(key: "a", withdrawal: 1000, limit: 1000, initial: 1000)
+            let all = SharedState.BudgetEntry(key: "a", withdrawal: 1000, limit: 1000, initial: 1000)
             try bench.expect(try await one.settle(all, at: bench.now).isGranted, is: true, "budget")
             try bench.expect(try await other.settle(all, at: bench.now).isGranted, is: false, "budget")
             let record = try await one.replaceRecord("a", version: nil, with: [1])
@@ -32,7 +32,7 @@ extension RecoveryStoreConformance {
             }
             try bench.expect(leases.compactMap(\.self).count, is: 1, "holders")
             let granted = try await bench.concurrently(32) { index in
-                let entry = BudgetEntry(key: "a", withdrawal: 1000, limit: 5000, initial: 5000)
+                let entry = SharedState.BudgetEntry(key: "a", withdrawal: 1000, limit: 5000, initial: 5000)
                 return try await stores[index % 2].settle(entry, at: bench.now).isGranted
             }
             try bench.expect(granted.filter(\.self).count, is: 5, "granted withdrawals")
@@ -57,7 +57,7 @@ extension RecoveryStoreConformance {
             for store in [one, other] {
                 let lease = try await store.acquireLease("a", for: StoreBench.long, at: bench.now)
                 _ = try bench.granted(lease, "a lease of each namespace")
-                let all = BudgetEntry(key: "a", withdrawal: 1000, limit: 1000, initial: 1000)
+                let all = SharedState.BudgetEntry(key: "a", withdrawal: 1000, limit: 1000, initial: 1000)
                 try bench.expect(try await store.settle(all, at: bench.now).isGranted, is: true, "budget")
             }
             _ = try await one.replaceRecord("a", version: nil, with: [1])
@@ -99,7 +99,7 @@ extension RecoveryStoreConformance {
                 try await bench.passShort()
                 let next = try await one.acquireLease(name, for: StoreBench.long, at: bench.now)
                 _ = try bench.granted(next, "after the time of a host that is ten hours \(name)")
-                let all = BudgetEntry(key: name, withdrawal: 1000, limit: 1000, initial: 1000)
+                let all = SharedState.BudgetEntry(key: name, withdrawal: 1000, limit: 1000, initial: 1000)
                 try bench.expect(try await one.settle(all, at: bench.now).isGranted, is: true, "budget")
                 try bench.expect(try await other.settle(all, at: skewed()).isGranted, is: false, "budget")
             }
@@ -110,7 +110,7 @@ extension RecoveryStoreConformance {
             let secret = "s3cret-content"
             let gate = bench.gate("a", opensIn: StoreBench.long, code: secret)
             let lease = try await store.acquireLease("a", for: StoreBench.long, at: bench.now)
-            let budget = BudgetEntry(key: "a", deposit: 10, withdrawal: 1000, limit: 5000, initial: 5000)
+            let budget = SharedState.BudgetEntry(key: "a", deposit: 10, withdrawal: 1000, limit: 5000, initial: 5000)
             try await store.close(gate, at: bench.now)
             _ = try await store.joinQueue(at: gate.key)
             _ = try await store.settle(budget, at: bench.now)
@@ -121,11 +121,11 @@ extension RecoveryStoreConformance {
             func survives(_ operation: () async throws -> Void) async throws {
                 do {
                     try await operation()
-                } catch let error as StoreError {
+                } catch let error as SharedState.StoreError {
                     try bench.expect(!error.description.contains(secret), "an error must not show what was stored")
                     try bench.expect(!error.description.isEmpty, "an error must say what is wrong")
                 } catch {
-                    throw ConformanceFailure("expected a StoreError, found \(type(of: error))")
+                    throw ConformanceFailure("expected a SharedState.StoreError, found \(type(of: error))")
                 }
             }
             try await survives { _ = try await store.closedGate(among: [gate.key], at: bench.now) }
@@ -153,16 +153,16 @@ extension RecoveryStoreConformance {
             func fails(_ name: String, _ operation: () async throws -> Void) async throws {
                 do {
                     try await operation()
-                } catch is StoreError {
+                } catch is SharedState.StoreError {
                     return
                 } catch {
                     throw ConformanceFailure(
-                        "\(name) after the shutdown: expected a StoreError, found \(type(of: error))"
+                        "\(name) after the shutdown: expected a SharedState.StoreError, found \(type(of: error))"
                     )
                 }
                 throw ConformanceFailure("\(name) after the shutdown: expected an error, found none")
             }
-            let lease = Lease(name: "a", fence: 1)
+            let lease = SharedState.Lease(name: "a", fence: 1)
             try await fails("closedGate") { _ = try await store.closedGate(among: [bench.key("a")], at: bench.now) }
             try await fails("close") { try await store.close(bench.gate("a", opensIn: .seconds(900)), at: bench.now) }
             try await fails("open") { try await store.open(bench.key("a")) }
@@ -171,7 +171,7 @@ extension RecoveryStoreConformance {
             try await fails("extendLease") { _ = try await store.extendLease(lease, for: .seconds(900), at: bench.now) }
             try await fails("releaseLease") { try await store.releaseLease(lease) }
             try await fails("settle") {
-                _ = try await store.settle(BudgetEntry(key: "a", limit: 1, initial: 1), at: bench.now)
+                _ = try await store.settle(SharedState.BudgetEntry(key: "a", limit: 1, initial: 1), at: bench.now)
             }
             try await fails("record") { _ = try await store.record("a") }
             try await fails("replaceRecord") { _ = try await store.replaceRecord("b", version: nil, with: [1]) }

@@ -71,8 +71,8 @@ final class StoreBench: Sendable {
         scope: Outcome.Scope = .endpoint,
         opensIn time: Duration?,
         code: String? = nil
-    ) -> Gate {
-        Gate(
+    ) -> SharedState.Gate {
+        SharedState.Gate(
             key: key(name, scope: scope),
             reason: .rateLimited,
             opensAt: time.map { now.advanced(by: $0) },
@@ -80,8 +80,9 @@ final class StoreBench: Sendable {
         )
     }
 
-    func key(_ name: String, scope: Outcome.Scope = .endpoint, host: String = "api.example.com") -> Gate.Key {
-        Gate.Key(scope: scope, origin: Origin(scheme: "https", authority: host), name: name)
+    func key(_ name: String, scope: Outcome.Scope = .endpoint, host: String = "api.example.com") -> SharedState.Gate.Key
+    {
+        SharedState.Gate.Key(scope: scope, origin: Origin(scheme: "https", authority: host), name: name)
     }
 
     /// Runs the function many times at once.
@@ -108,7 +109,7 @@ final class StoreBench: Sendable {
     }
 
     /// Fails unless the gate opens at the time, as exactly as the store can tell.
-    func expect(_ gate: Gate?, opensAt expected: Timestamp?, _ expectation: String) throws {
+    func expect(_ gate: SharedState.Gate?, opensAt expected: Timestamp?, _ expectation: String) throws {
         guard let gate else { throw ConformanceFailure("\(expectation): expected a closed gate, found none") }
         switch (gate.opensAt, expected) {
         case (nil, nil): return
@@ -127,13 +128,13 @@ final class StoreBench: Sendable {
     }
 
     /// Fails unless a lease is granted.
-    func granted(_ lease: Lease?, _ expectation: String) throws -> Lease {
+    func granted(_ lease: SharedState.Lease?, _ expectation: String) throws -> SharedState.Lease {
         guard let lease else { throw ConformanceFailure("\(expectation): expected the lease, it was not granted") }
         return lease
     }
 
     /// Fails unless a record is there.
-    func stored(_ record: StoredRecord?, _ expectation: String) throws -> StoredRecord {
+    func stored(_ record: SharedState.Record?, _ expectation: String) throws -> SharedState.Record {
         guard let record else { throw ConformanceFailure("\(expectation): expected a record, found none") }
         return record
     }

@@ -3,7 +3,7 @@ import HTTPRecovery
 /// What an error code of Okta's means.
 struct OktaMeaning {
     var kind: Outcome.Kind
-    var remedies: [Remedy]
+    var remedies: [Outcome.Remedy]
     var scope = Outcome.Scope.endpoint
     var credential: Outcome.CredentialKind?
     var parameter: String?
@@ -14,7 +14,7 @@ struct OktaMeaning {
 
     init(
         _ kind: Outcome.Kind,
-        _ remedies: [Remedy] = [],
+        _ remedies: [Outcome.Remedy] = [],
         scope: Outcome.Scope = .endpoint,
         parameter: String? = nil,
         delay: Duration? = nil,

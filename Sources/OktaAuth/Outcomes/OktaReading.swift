@@ -168,7 +168,7 @@ struct OktaReading {
         return outcome
     }
 
-    func failure(_ kind: Outcome.Kind, _ remedies: [Remedy] = []) -> Outcome {
+    func failure(_ kind: Outcome.Kind, _ remedies: [Outcome.Remedy] = []) -> Outcome {
         Outcome(kind, processed: reading.processed, remedies: remedies, status: status)
     }
 }

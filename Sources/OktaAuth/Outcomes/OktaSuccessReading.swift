@@ -31,7 +31,7 @@ struct OktaSuccessReading {
 
     private var ok: Outcome { okta.failure(.ok) }
 
-    private func next(_ remedies: [Remedy]) -> Outcome { okta.failure(.continue, remedies) }
+    private func next(_ remedies: [Outcome.Remedy]) -> Outcome { okta.failure(.continue, remedies) }
 
     /// The result of the factor that is under way: the transaction's own, or that of an activation.
     private func factorResult(in body: JSONValue) -> String? {
@@ -149,7 +149,7 @@ struct OktaSuccessReading {
     }
 
     /// What a transaction wants that no result of a factor tells of.
-    private func wanted(_ status: String, _ body: JSONValue) -> [Remedy] {
+    private func wanted(_ status: String, _ body: JSONValue) -> [Outcome.Remedy] {
         switch status {
         case "MFA_REQUIRED", "FACTOR_REQUIRED":
             let types = (body["_embedded"]?["factors"]?.array ?? []).prefix(64).map { $0["factorType"]?.string ?? "" }

@@ -22,7 +22,7 @@ struct OktaAPI: Sendable {
         var purpose = OktaCallClassifier.Purpose.step
         /// Whether a lockout of the account holds the call.
         var isAttempt = false
-        var layers: [any Middleware] = []
+        var layers: [any ClientLayer] = []
         /// Policies of the call, asked before all others.
         var policies: [any RecoveryPolicy] = []
 
@@ -57,7 +57,7 @@ struct OktaAPI: Sendable {
     }
 
     /// Performs a call.
-    func send(_ call: Call) async throws -> Response {
+    func send(_ call: Call) async throws -> RecoveredResponse {
         var request = call.request
         request.headerFields[.accept] = "application/json"
         if call.body != nil { request.headerFields[.contentType] = "application/json" }
@@ -71,7 +71,8 @@ struct OktaAPI: Sendable {
         }
         let options = RequestOptions(
             resend: call.resend,
-            sendBy: call.presents == .state ? transactionEndsAt.map { SendBy($0, orElse: Self.transactionOver) } : nil,
+            sendBy: call.presents == .state
+                ? transactionEndsAt.map { RequestOptions.SendBy($0, orElse: Self.transactionOver) } : nil,
             classifier: OktaCallClassifier(purpose: call.purpose),
             account: call.isAttempt ? account : nil,
             // Steps present no credential that limits are counted by.
@@ -82,7 +83,7 @@ struct OktaAPI: Sendable {
             followsRedirects: false
         )
         do {
-            return try await client.send(request, body: call.body.map { HTTPBody($0.description) }, options: options)
+            return try await client.send(request, body: call.body.map { MessageBody($0.description) }, options: options)
         } catch let error as RecoveryError {
             throw call.conclusion(of: error)
         }
@@ -101,7 +102,7 @@ struct OktaAPI: Sendable {
         return transaction(json, in: response)
     }
 
-    func transaction(_ json: JSONValue, in response: Response) -> OktaTransaction? {
+    func transaction(_ json: JSONValue, in response: RecoveredResponse) -> OktaTransaction? {
         let clock = ServerClock(response.headerFields, receivedAt: client.runtime.time.wallTime)
         var transaction = OktaTransaction(json, date: clock.now)
         if let lifetime = transaction?.lifetime, lifetime > .zero {
@@ -122,7 +123,9 @@ struct OktaAPI: Sendable {
     }
 
     /// The error that an answer amounts to.
-    func failure(_ kind: Outcome.Kind, _ remedies: [Remedy] = [], in response: Response?) -> RecoveryError {
+    func failure(_ kind: Outcome.Kind, _ remedies: [Outcome.Remedy] = [], in response: RecoveredResponse?)
+        -> RecoveryError
+    {
         var outcome = response?.outcome ?? Outcome(kind, processed: .yes)
         outcome.kind = kind
         outcome.remedies = remedies

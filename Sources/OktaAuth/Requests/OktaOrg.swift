@@ -7,7 +7,7 @@ struct OktaOrg: Sendable, Hashable {
     private let prefix: String
 
     /// Reads an org's URL: what stands before `/api/v1`.
-    init(_ url: String) throws(InvalidURL) {
+    init(_ url: String) throws(Origin.InvalidURL) {
         base = try HTTPRequest(baseURL: url)
         var path = base.pathWithoutQuery
         while path.hasSuffix("/") { path.removeLast() }

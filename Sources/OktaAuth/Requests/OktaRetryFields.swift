@@ -4,7 +4,7 @@ import HTTPTypes
 /// Tells the org that a request is sent again: with the id of the first try, and a count from 1.
 ///
 /// One of these belongs to one call.
-final class OktaRetryFields: Middleware {
+final class OktaRetryFields: ClientLayer {
     private struct State {
         var count = 0
         var firstID: String?
@@ -14,10 +14,10 @@ final class OktaRetryFields: Middleware {
 
     func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         let (count, firstID) = state.withLock { state in
             // With another credential it is another request.
             if case .repair = context.cause { state = State() }

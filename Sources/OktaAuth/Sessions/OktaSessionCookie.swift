@@ -8,10 +8,10 @@ struct OktaSessionCookie: CredentialPresenting {
 
     func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         let stored = try await tokens.read().credentials
         guard let id = stored.sessionID else { return try await next(request, body: body, context: context) }
         var (request, context) = (request, context)
@@ -26,7 +26,7 @@ struct OktaSessionCookie: CredentialPresenting {
     }
 
     /// Whose session a request is going to carry.
-    func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity? {
-        try? await tokens.read().credentials.sessionID.map { CredentialIdentity(session: $0) }
+    func credential(for request: HTTPRequest, context: CallContext) async -> PresentedCredential.Identity? {
+        try? await tokens.read().credentials.sessionID.map { PresentedCredential.Identity(session: $0) }
     }
 }

@@ -2,7 +2,7 @@ import AuthRecovery
 import HTTPRecovery
 
 /// Asks how a factor stands until it stands otherwise; it never has anything sent.
-struct OktaPolling: OperationPlan {
+struct OktaPolling: RecoveryOperation.Plan {
     /// What can be done.
     enum Step: Sendable {
         /// Show the person a new number.
@@ -56,10 +56,10 @@ struct OktaPolling: OperationPlan {
     }
 
     mutating func next(
-        after event: OperationEvent<OktaState?>,
+        after event: RecoveryOperation.Event<OktaState?>,
         at now: TimeSource.Instant,
         random: () -> Double
-    ) -> OperationAction<Step, OktaState> {
+    ) -> RecoveryOperation.Action<Step, OktaState> {
         switch event {
         case .begun: return goOn()
         case .answered(nil): return .fail(error ?? Self.expired)
@@ -77,7 +77,7 @@ struct OktaPolling: OperationPlan {
         }
     }
 
-    private mutating func goOn() -> OperationAction<Step, OktaState> {
+    private mutating func goOn() -> RecoveryOperation.Action<Step, OktaState> {
         guard let poll = state.poll else { return .finish(state) }
         if let number = state.transaction.factor?.number, number != shownNumber {
             shownNumber = number
@@ -93,7 +93,7 @@ struct OktaPolling: OperationPlan {
     /// Goes on by reading where the transaction stands, after an answer that did not come.
     ///
     /// Asking on would be wrong: where the lost answer was the person's no, the same request would send a new push.
-    private mutating func survive(_ error: RecoveryError) -> OperationAction<Step, OktaState> {
+    private mutating func survive(_ error: RecoveryError) -> RecoveryOperation.Action<Step, OktaState> {
         guard Self.isPassing(error), failures < Self.maxFailures, let token = state.transaction.stateToken else {
             return .fail(error)
         }
@@ -107,7 +107,7 @@ struct OktaPolling: OperationPlan {
     /// Whether a failure says nothing about the factor.
     private static func isPassing(_ error: RecoveryError) -> Bool {
         // Those bounds are the caller's.
-        let bounds: [StopReason] = [.deadlineWouldPass, .deadlinePassed, .waitExceedsLimit]
+        let bounds: [History.StopReason] = [.deadlineWouldPass, .deadlinePassed, .waitExceedsLimit]
         guard error.outcome.factorResult == nil, !bounds.contains(error.reason) else { return false }
         return [.transport, .timedOut, .unavailable, .rateLimited].contains(error.kind)
     }

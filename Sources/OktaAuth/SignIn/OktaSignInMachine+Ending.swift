@@ -28,7 +28,7 @@ extension OktaSignInMachine {
 
     /// Whether an exchange failed for a reason that a new session token takes away.
     private static func wantsNewToken(_ error: RecoveryError) -> Bool {
-        let bounds: [StopReason] = [.deadlineWouldPass, .deadlinePassed, .waitExceedsLimit]
+        let bounds: [History.StopReason] = [.deadlineWouldPass, .deadlinePassed, .waitExceedsLimit]
         if bounds.contains(error.reason) { return false }
         switch error.kind {
         case .rateLimited, .transport, .timedOut, .unavailable: return true

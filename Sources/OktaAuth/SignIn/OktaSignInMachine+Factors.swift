@@ -130,7 +130,7 @@ extension OktaSignInMachine {
 
     /// Asks after the push as its plan says, up to the next pause.
     private mutating func askAfterPush(
-        _ event: OperationEvent<OktaState?>
+        _ event: RecoveryOperation.Event<OktaState?>
     ) async throws -> SignInStep<OktaSession> {
         guard var plan = polling, let context else { return try await resync() }
         polling = nil

@@ -386,7 +386,7 @@ struct OktaSignInMachine: SignInMachine {
         return error
     }
 
-    func failure(_ kind: Outcome.Kind, _ remedies: [Remedy] = []) -> RecoveryError {
+    func failure(_ kind: Outcome.Kind, _ remedies: [Outcome.Remedy] = []) -> RecoveryError {
         var outcome = Outcome(kind, processed: .yes, remedies: remedies)
         outcome.statusType = state?.transaction.status.rawValue
         outcome.factorResult = state?.transaction.factorResult?.rawValue

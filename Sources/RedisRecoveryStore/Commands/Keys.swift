@@ -18,7 +18,7 @@ struct Keys: Sendable {
 
     var probe: String { prefix + "probe" }
 
-    func gate(_ key: Gate.Key) -> String { "\(prefix)gate:\(key.stableText(salt: salt))" }
+    func gate(_ key: SharedState.Gate.Key) -> String { "\(prefix)gate:\(key.stableText(salt: salt))" }
     func lease(_ name: String) -> String { "\(prefix)lease:\(name)" }
     func fence(_ name: String) -> String { "\(prefix)fence:\(name)" }
     func budget(_ key: String) -> String { "\(prefix)budget:\(key)" }

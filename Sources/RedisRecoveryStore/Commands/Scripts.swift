@@ -99,7 +99,7 @@ enum Scripts {
         """
     )
 
-    /// `BudgetEntry.applied`, with deposit, withdrawal, limit, initial and lifetime in ms.
+    /// `SharedState.BudgetEntry.applied`, with deposit, withdrawal, limit, initial and lifetime in ms.
     static let settle = Script(
         """
         local before = tonumber(redis.call('GET', KEYS[1])) or tonumber(ARGV[4])

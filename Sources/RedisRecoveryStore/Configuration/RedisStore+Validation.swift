@@ -4,30 +4,40 @@ import HTTPRecovery
 extension RedisStore.Configuration {
     /// The same with every number within its range.
     ///
-    /// - Throws: `StoreError` that says what has to be changed.
-    func validated() throws(StoreError) -> RedisStore.Configuration {
+    /// - Throws: `SharedState.StoreError` that says what has to be changed.
+    func validated() throws(SharedState.StoreError) -> RedisStore.Configuration {
         var copy = self
         copy.connectTimeout = max(.milliseconds(1), min(connectTimeout, .seconds(3600)))
         copy.commandTimeout = max(.milliseconds(1), min(commandTimeout, .seconds(3600)))
         copy.maxPendingCommands = max(1, maxPendingCommands)
         // Braces would move the hash tag, and with it the keys of one command to several nodes.
         guard (1...200).contains(namespace.utf8.count), !namespace.utf8.contains(where: { $0 == 0x7b || $0 == 0x7d })
-        else { throw StoreError("the namespace of the Redis store needs 1 to 200 bytes without braces; change it") }
-        guard database >= 0 else { throw StoreError("the number of the Redis database is negative; use 0 or more") }
+        else {
+            throw SharedState.StoreError(
+                "the namespace of the Redis store needs 1 to 200 bytes without braces; change it"
+            )
+        }
+        guard database >= 0 else {
+            throw SharedState.StoreError("the number of the Redis database is negative; use 0 or more")
+        }
         guard user == nil || password != nil else {
-            throw StoreError("the Redis store has a user without a password; set both")
+            throw SharedState.StoreError("the Redis store has a user without a password; set both")
         }
         switch endpoint.choice {
         case .tcp(let host, let port):
             guard (1...65_535).contains(port) else {
-                throw StoreError("the port of the Redis server is not 1 to 65535")
+                throw SharedState.StoreError("the port of the Redis server is not 1 to 65535")
             }
-            guard !host.isEmpty, !host.utf8.contains(0) else { throw StoreError("the Redis server's host is missing") }
+            guard !host.isEmpty, !host.utf8.contains(0) else {
+                throw SharedState.StoreError("the Redis server's host is missing")
+            }
         case .unix(let path):
             guard (1...107).contains(path.utf8.count), !path.utf8.contains(0) else {
-                throw StoreError("the path of the Redis server's socket needs 1 to 107 bytes")
+                throw SharedState.StoreError("the path of the Redis server's socket needs 1 to 107 bytes")
             }
-            guard tls == nil else { throw StoreError("a Unix socket is not encrypted; remove the TLS settings") }
+            guard tls == nil else {
+                throw SharedState.StoreError("a Unix socket is not encrypted; remove the TLS settings")
+            }
         }
         return copy
     }

@@ -11,8 +11,8 @@ extension RedisStore.Configuration {
     ///
     /// User, password, host and path may be percent-encoded (RFC 3986); an IPv6 address stands in brackets.
     ///
-    /// - Throws: `StoreError` that says which part cannot be read, without showing it.
-    public init(url: String) throws(StoreError) {
+    /// - Throws: `SharedState.StoreError` that says which part cannot be read, without showing it.
+    public init(url: String) throws(SharedState.StoreError) {
         self.init()
         if url.hasPrefix("/") {
             endpoint = .unix(path: url)
@@ -31,7 +31,7 @@ extension RedisStore.Configuration {
         }
     }
 
-    private mutating func readNetwork(_ text: Substring) throws(StoreError) {
+    private mutating func readNetwork(_ text: Substring) throws(SharedState.StoreError) {
         guard text.utf8.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) == nil else {
             throw .url("no query and no fragment; percent-encode '?' and '#' in a password")
         }
@@ -65,7 +65,7 @@ extension RedisStore.Configuration {
         endpoint = .tcp(host: name, port: number)
     }
 
-    private mutating func readSocket(_ text: Substring) throws(StoreError) {
+    private mutating func readSocket(_ text: Substring) throws(SharedState.StoreError) {
         var text = text
         if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
             let query = text[text.index(after: mark)...]
@@ -79,7 +79,7 @@ extension RedisStore.Configuration {
     }
 
     /// Takes user and password off the front; the last `@` ends them, as a password may hold one.
-    private mutating func readUserInfo(_ text: Substring) throws(StoreError) -> Substring {
+    private mutating func readUserInfo(_ text: Substring) throws(SharedState.StoreError) -> Substring {
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return text }
         let info = text[..<at]
         if let colon = info.utf8.firstIndex(of: UInt8(ascii: ":")) {
@@ -92,7 +92,7 @@ extension RedisStore.Configuration {
         return text[text.index(after: at)...]
     }
 
-    private static func database(_ text: Substring) throws(StoreError) -> Int {
+    private static func database(_ text: Substring) throws(SharedState.StoreError) -> Int {
         guard let value = number(text) else { throw .url("a number as the database") }
         return value
     }
@@ -102,7 +102,7 @@ extension RedisStore.Configuration {
         return text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
 
-    private static func decoded(_ text: Substring) throws(StoreError) -> String {
+    private static func decoded(_ text: Substring) throws(SharedState.StoreError) -> String {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {
@@ -131,9 +131,9 @@ extension RedisStore.Configuration {
     }
 }
 
-extension StoreError {
-    fileprivate static func url(_ expected: String) -> StoreError {
-        StoreError("the URL of the Redis server cannot be read; it needs \(expected)")
+extension SharedState.StoreError {
+    fileprivate static func url(_ expected: String) -> SharedState.StoreError {
+        SharedState.StoreError("the URL of the Redis server cannot be read; it needs \(expected)")
     }
 }
 #endif

@@ -38,7 +38,7 @@ struct Address: Sendable, Hashable {
     /// The addresses of a host, in the system's order.
     ///
     /// A name may take seconds to be looked up.
-    static func lookUp(_ host: String, port: Int, numeric: Bool = false) -> Result<[Address], StoreError> {
+    static func lookUp(_ host: String, port: Int, numeric: Bool = false) -> Result<[Address], SharedState.StoreError> {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         unsafe hints.ai_flags = AI_NUMERICSERV | (numeric ? AI_NUMERICHOST : 0)
@@ -46,7 +46,9 @@ struct Address: Sendable, Hashable {
         let result = unsafe getaddrinfo(host, String(port), &hints, &list)
         guard result == 0 else {
             let reason = unsafe gai_strerror(result).map { unsafe String(cString: $0) } ?? "unknown"
-            return .failure(StoreError("the Redis server's host cannot be found (\(reason)); check its name"))
+            return .failure(
+                SharedState.StoreError("the Redis server's host cannot be found (\(reason)); check its name")
+            )
         }
         defer { unsafe freeaddrinfo(list) }
         var addresses: [Address] = []
@@ -65,7 +67,7 @@ struct Address: Sendable, Hashable {
     static func lookUpAside(
         _ host: String,
         port: Int,
-        _ body: @escaping @Sendable (Result<[Address], StoreError>) -> Void
+        _ body: @escaping @Sendable (Result<[Address], SharedState.StoreError>) -> Void
     ) -> Bool {
         Thread.start { body(lookUp(host, port: port)) }
     }

@@ -16,7 +16,7 @@ struct Attempt {
     /// How long the pause after the next failure is.
     var pause: Duration = Self.shortestPause
     /// Why the last attempt failed.
-    var lastError: StoreError?
+    var lastError: SharedState.StoreError?
     /// Whether a name is being looked up; only one is at a time.
     var isLookingUp = false
 
@@ -49,12 +49,12 @@ extension Connection {
             // The last lookup has not come back: its answer will do.
             if attempt.isLookingUp { return }
             attempt.isLookingUp = Address.lookUpAside(host, port: port) { self.found($0) }
-            if !attempt.isLookingUp { failAttempt(StoreError("the Redis store has no thread left")) }
+            if !attempt.isLookingUp { failAttempt(SharedState.StoreError("the Redis store has no thread left")) }
         }
     }
 
     /// Goes on with the addresses of a name.
-    func connect(to addresses: Result<[Address], StoreError>) {
+    func connect(to addresses: Result<[Address], SharedState.StoreError>) {
         attempt.isLookingUp = false
         guard case .resolving = phase else { return }
         switch addresses {
@@ -69,12 +69,12 @@ extension Connection {
     }
 
     /// Tries the next address; with none left the attempt has failed.
-    func connectToNext(after error: StoreError) {
+    func connectToNext(after error: SharedState.StoreError) {
         var error = error
         phase = .idle
         while !attempt.addresses.isEmpty {
             let address = attempt.addresses.removeFirst()
-            do throws(StoreError) {
+            do throws(SharedState.StoreError) {
                 if tls == nil, let settings = configuration.tls, case .tcp(let host, _) = configuration.endpoint.choice
                 {
                     tls = try TLSContext(settings, host: host)
@@ -108,7 +108,9 @@ extension Connection {
 
     /// Signs in, and sees whether the server answers.
     private func greet(_ wire: Wire) {
-        guard let reader = ReplyReader() else { return failAttempt(StoreError("the Redis store has no memory left")) }
+        guard let reader = ReplyReader() else {
+            return failAttempt(SharedState.StoreError("the Redis store has no memory left"))
+        }
         self.reader = reader
         phase = .greeting(wire)
         var commands: [Command] = []
@@ -131,9 +133,13 @@ extension Connection {
         if case .error(let error) = reply, error.code != "NOPERM" {
             switch request.command.words.first {
             case Array("AUTH".utf8) where error.code == "ERR":
-                return failAttempt(StoreError("the Redis server does not accept the sign-in; check user and password"))
+                return failAttempt(
+                    SharedState.StoreError("the Redis server does not accept the sign-in; check user and password")
+                )
             case Array("SELECT".utf8) where error.code == "ERR":
-                return failAttempt(StoreError("the Redis server does not have the database; a cluster has only 0"))
+                return failAttempt(
+                    SharedState.StoreError("the Redis server does not have the database; a cluster has only 0")
+                )
             default: return failAttempt(error.storeError)
             }
         }
@@ -145,7 +151,7 @@ extension Connection {
     }
 
     /// Ends an attempt; all that wait for it fail.
-    func failAttempt(_ error: StoreError) {
+    func failAttempt(_ error: SharedState.StoreError) {
         attempt.lastError = error
         attempt.deadline = Monotonic.never
         attempt.addresses = []

@@ -38,7 +38,7 @@ extension Connection {
             flush()
             sleepAndMove()
         }
-        let error = StoreError("the Redis store is shut down")
+        let error = SharedState.StoreError("the Redis store is shut down")
         lose(error)
         failQueued(error)
         amends = []
@@ -100,7 +100,7 @@ extension Connection {
     }
 
     /// Fails all that was not sent.
-    func failQueued(_ error: StoreError) {
+    func failQueued(_ error: SharedState.StoreError) {
         let waiting = queued.removeAll()
         release(waiting.count)
         for request in waiting { request.fail(error) }
@@ -143,7 +143,7 @@ extension Connection {
     func send(_ request: Request, at now: UInt64) {
         guard outgoing.append(request.command) else {
             if request.purpose == .caller { release(1) }
-            return request.fail(StoreError("there is no memory for the command to the Redis server"))
+            return request.fail(SharedState.StoreError("there is no memory for the command to the Redis server"))
         }
         request.sentAt = now
         request.sends += 1
@@ -206,9 +206,11 @@ extension FIFO where Element == Request {
     var earliestDeadline: UInt64 { first?.deadline ?? Monotonic.never }
 }
 
-extension StoreError {
-    static func noAnswer(_ reason: String, _ configuration: RedisStore.Configuration) -> StoreError {
-        StoreError("the Redis server at \(configuration.endpoint) cannot be reached (\(reason)); see that it runs")
+extension SharedState.StoreError {
+    static func noAnswer(_ reason: String, _ configuration: RedisStore.Configuration) -> SharedState.StoreError {
+        SharedState.StoreError(
+            "the Redis server at \(configuration.endpoint) cannot be reached (\(reason)); see that it runs"
+        )
     }
 }
 #endif

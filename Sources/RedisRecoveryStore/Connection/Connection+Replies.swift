@@ -9,7 +9,7 @@ extension Connection {
         for _ in 0..<32 {
             switch wire.read(into: &buffer) {
             case .done(let count):
-                do throws(StoreError) {
+                do throws(SharedState.StoreError) {
                     try reader?.feed(buffer[..<count])
                     while let reply = try reader?.next() {
                         take(reply)
@@ -53,7 +53,7 @@ extension Connection {
     /// Gives the connection up.
     ///
     /// What was sent fails, though it may have been carried out; what was not sent waits for the next connection.
-    func lose(_ error: StoreError) {
+    func lose(_ error: SharedState.StoreError) {
         switch phase {
         case .idle, .resolving: break
         case .connecting, .securing, .greeting: failAttempt(error)
@@ -62,7 +62,7 @@ extension Connection {
     }
 
     /// Closes the connection, whatever its phase.
-    func drop(_ error: StoreError? = nil) {
+    func drop(_ error: SharedState.StoreError? = nil) {
         phase = .idle
         reader = nil
         outgoing.removeAll()
@@ -79,7 +79,7 @@ extension Connection {
                 takeBack(request)
                 release(1)
                 let reason = error?.description ?? "it was lost"
-                request.fail(StoreError("\(reason); the command may have been carried out"))
+                request.fail(SharedState.StoreError("\(reason); the command may have been carried out"))
             }
         }
     }

@@ -13,7 +13,7 @@ final class Connection: @unchecked Sendable {
     private struct Inbox {
         var requests: [Request] = []
         var abandoned: [Request] = []
-        var addresses: [Result<[Address], StoreError>] = []
+        var addresses: [Result<[Address], SharedState.StoreError>] = []
         var waitingForStop: [CheckedContinuation<Void, Never>] = []
         /// The requests that were taken on and have not ended.
         var pending = 0
@@ -28,7 +28,7 @@ final class Connection: @unchecked Sendable {
     struct News {
         var requests: [Request] = []
         var abandoned: [Request] = []
-        var addresses: [Result<[Address], StoreError>] = []
+        var addresses: [Result<[Address], SharedState.StoreError>] = []
         var isStopping = false
     }
 
@@ -72,7 +72,7 @@ final class Connection: @unchecked Sendable {
 
     /// Sends a command and returns its reply.
     ///
-    /// - Throws: `StoreError` for an error reply, for a connection that cannot be had or is lost, and after the
+    /// - Throws: `SharedState.StoreError` for an error reply, for a connection that cannot be had or is lost, and after the
     ///   command's timeout; `CancellationError` as soon as the task is cancelled. A command that was sent may have been
     ///   carried out all the same; none is sent twice.
     func perform(_ command: Command) async throws -> Reply {
@@ -106,17 +106,19 @@ final class Connection: @unchecked Sendable {
     }
 
     /// Hands over what a name's lookup has found.
-    func found(_ addresses: Result<[Address], StoreError>) {
+    func found(_ addresses: Result<[Address], SharedState.StoreError>) {
         leave { $0.addresses.append(addresses) }
     }
 
-    private func submit(_ request: Request) throws(StoreError) {
+    private func submit(_ request: Request) throws(SharedState.StoreError) {
         let limit = configuration.maxPendingCommands
-        let (mustStart, mustWake) = try inbox.withLock { inbox throws(StoreError) in
-            guard !inbox.isStopping else { throw StoreError("the Redis store is shut down") }
-            guard wakeup >= 0 else { throw StoreError("the Redis store has no file descriptor left") }
+        let (mustStart, mustWake) = try inbox.withLock { inbox throws(SharedState.StoreError) in
+            guard !inbox.isStopping else { throw SharedState.StoreError("the Redis store is shut down") }
+            guard wakeup >= 0 else { throw SharedState.StoreError("the Redis store has no file descriptor left") }
             guard inbox.pending < limit else {
-                throw StoreError("\(limit) commands wait for the Redis server already; it is too slow, or too far away")
+                throw SharedState.StoreError(
+                    "\(limit) commands wait for the Redis server already; it is too slow, or too far away"
+                )
             }
             inbox.pending += 1
             inbox.requests.append(request)
@@ -136,7 +138,7 @@ final class Connection: @unchecked Sendable {
             }
             return (inbox.requests, inbox.waitingForStop)
         }
-        for request in refused { request.fail(StoreError("the Redis store has no thread left")) }
+        for request in refused { request.fail(SharedState.StoreError("the Redis store has no thread left")) }
         for continuation in waiting { continuation.resume() }
     }
 
@@ -199,7 +201,7 @@ final class Connection: @unchecked Sendable {
             }
             return (inbox.requests, inbox.waitingForStop)
         }
-        for request in requests { request.fail(StoreError("the Redis store is shut down")) }
+        for request in requests { request.fail(SharedState.StoreError("the Redis store is shut down")) }
         for continuation in waiting { continuation.resume() }
     }
 }

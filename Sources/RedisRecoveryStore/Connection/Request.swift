@@ -38,7 +38,7 @@ final class Request: @unchecked Sendable {
         self.deadline = deadline
     }
 
-    func fail(_ error: StoreError) {
+    func fail(_ error: SharedState.StoreError) {
         flight.land(.failure(error))
     }
 }

@@ -11,11 +11,11 @@ final class TLSContext {
     private let serverName: String
     private let isAddress: Bool
 
-    init(_ settings: RedisStore.TLS, host: String) throws(StoreError) {
+    init(_ settings: RedisStore.TLS, host: String) throws(SharedState.StoreError) {
         serverName = settings.serverName ?? host
         isAddress = Address.isNumeric(serverName)
         guard let context = unsafe SSL_CTX_new(TLS_client_method()) else {
-            throw StoreError("TLS cannot be set up: out of memory")
+            throw SharedState.StoreError("TLS cannot be set up: out of memory")
         }
         unsafe self.context = context
         _ = unsafe copenssl_require_tls12(context)
@@ -23,18 +23,22 @@ final class TLSContext {
         unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         if let file = settings.caFile {
             guard unsafe SSL_CTX_load_verify_locations(context, file, nil) == 1 else {
-                throw StoreError("the file of trusted certificates cannot be read; check that it exists and is PEM")
+                throw SharedState.StoreError(
+                    "the file of trusted certificates cannot be read; check that it exists and is PEM"
+                )
             }
         } else {
             guard unsafe SSL_CTX_set_default_verify_paths(context) == 1 else {
-                throw StoreError("the system's trusted certificates cannot be read; name a file of your own")
+                throw SharedState.StoreError(
+                    "the system's trusted certificates cannot be read; name a file of your own"
+                )
             }
         }
         if let own = settings.clientCertificate {
             guard unsafe SSL_CTX_use_certificate_chain_file(context, own.chainFile) == 1,
                 unsafe SSL_CTX_use_PrivateKey_file(context, own.keyFile, SSL_FILETYPE_PEM) == 1,
                 unsafe SSL_CTX_check_private_key(context) == 1
-            else { throw StoreError("the client's certificate or key cannot be read; check both files") }
+            else { throw SharedState.StoreError("the client's certificate or key cannot be read; check both files") }
         }
     }
 
@@ -42,8 +46,10 @@ final class TLSContext {
         unsafe SSL_CTX_free(context)
     }
 
-    func session(on socket: Int32) throws(StoreError) -> TLSSession {
-        guard let ssl = unsafe SSL_new(context) else { throw StoreError("TLS cannot be set up: out of memory") }
+    func session(on socket: Int32) throws(SharedState.StoreError) -> TLSSession {
+        guard let ssl = unsafe SSL_new(context) else {
+            throw SharedState.StoreError("TLS cannot be set up: out of memory")
+        }
         let session = unsafe TLSSession(ssl)
         let isSet =
             if isAddress {
@@ -52,7 +58,7 @@ final class TLSContext {
                 unsafe copenssl_verify_host(ssl, serverName) == 1 && copenssl_set_server_name(ssl, serverName) == 1
             }
         guard isSet, unsafe SSL_set_fd(ssl, socket) == 1 else {
-            throw StoreError("TLS cannot be set up for the server's name; check it")
+            throw SharedState.StoreError("TLS cannot be set up for the server's name; check it")
         }
         unsafe SSL_set_connect_state(ssl)
         return session

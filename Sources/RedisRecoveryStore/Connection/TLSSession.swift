@@ -58,14 +58,18 @@ final class TLSSession {
         }
     }
 
-    private var failure: StoreError {
+    private var failure: SharedState.StoreError {
         let verdict = unsafe SSL_get_verify_result(ssl)
         guard verdict == Int(X509_V_OK) else {
             let reason = unsafe X509_verify_cert_error_string(verdict).map { unsafe String(cString: $0) } ?? "unknown"
-            return StoreError("the Redis server's certificate is not accepted (\(reason)); name the CA that signed it")
+            return SharedState.StoreError(
+                "the Redis server's certificate is not accepted (\(reason)); name the CA that signed it"
+            )
         }
         let reason = unsafe ERR_reason_error_string(ERR_peek_last_error()).map { unsafe String(cString: $0) }
-        return StoreError("TLS with the Redis server fails (\(reason ?? "unknown")); check that its port speaks TLS")
+        return SharedState.StoreError(
+            "TLS with the Redis server fails (\(reason ?? "unknown")); check that its port speaks TLS"
+        )
     }
 }
 #endif

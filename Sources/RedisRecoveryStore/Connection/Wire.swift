@@ -16,14 +16,14 @@ final class Wire {
         case wantsWrite
         /// The other side has closed.
         case closed
-        case failed(StoreError)
+        case failed(SharedState.StoreError)
     }
 
     let socket: Int32
     private let tls: TLSSession?
 
     /// Begins to connect.
-    init(to address: Address, tls context: TLSContext?) throws(StoreError) {
+    init(to address: Address, tls context: TLSContext?) throws(SharedState.StoreError) {
         let socket = Glibc.socket(
             address.family,
             Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue),
@@ -105,11 +105,11 @@ final class Wire {
     }
 }
 
-extension StoreError {
+extension SharedState.StoreError {
     /// What the operating system does not let happen.
-    static func system(_ what: String, _ error: Int32) -> StoreError {
+    static func system(_ what: String, _ error: Int32) -> SharedState.StoreError {
         let reason = unsafe strerror(error).map { unsafe String(cString: $0) } ?? "error \(error)"
-        return StoreError("cannot \(what): \(reason); check that it runs and can be reached")
+        return SharedState.StoreError("cannot \(what): \(reason); check that it runs and can be reached")
     }
 }
 #endif

@@ -46,33 +46,33 @@ enum Reply: Sendable, Hashable {
 
 extension Reply {
     /// The integer.
-    func integer() throws(StoreError) -> Int {
+    func integer() throws(SharedState.StoreError) -> Int {
         guard case .integer(let value) = self, let result = Int(exactly: value) else { throw .unexpectedReply }
         return result
     }
 
     /// The string.
-    func string() throws(StoreError) -> [UInt8] {
+    func string() throws(SharedState.StoreError) -> [UInt8] {
         guard case .bytes(let bytes) = self else { throw .unexpectedReply }
         return bytes
     }
 
     /// The string's digits as a number.
-    func number() throws(StoreError) -> UInt64 {
+    func number() throws(SharedState.StoreError) -> UInt64 {
         guard let number = UInt64(String(decoding: try string(), as: UTF8.self)) else { throw .unexpectedReply }
         return number
     }
 
     /// The elements of an array of so many.
-    func elements(_ count: Int) throws(StoreError) -> [Reply] {
+    func elements(_ count: Int) throws(SharedState.StoreError) -> [Reply] {
         guard case .array(let elements) = self, elements.count == count else { throw .unexpectedReply }
         return elements
     }
 }
 
-extension StoreError {
+extension SharedState.StoreError {
     /// A reply of a type or content that no command of the store has.
-    static let unexpectedReply = StoreError(
+    static let unexpectedReply = SharedState.StoreError(
         "the Redis server's reply is not what the command returns; check that it is Redis 5 or later, or Valkey, and "
             + "that no other application writes to the store's namespace"
     )

@@ -22,7 +22,7 @@ final class ReplyReader {
     }
 
     /// Takes bytes in.
-    func feed(_ bytes: ArraySlice<UInt8>) throws(StoreError) {
+    func feed(_ bytes: ArraySlice<UInt8>) throws(SharedState.StoreError) {
         let result = unsafe bytes.withUnsafeBytes { buffer in
             let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
             return unsafe redisReaderFeed(reader.pointee.reader, start, buffer.count)
@@ -32,8 +32,8 @@ final class ReplyReader {
 
     /// The next reply that is whole; nil where there is none yet.
     ///
-    /// - Throws: `StoreError` where the bytes are no replies; the connection is of no use then.
-    func next() throws(StoreError) -> Reply? {
+    /// - Throws: `SharedState.StoreError` where the bytes are no replies; the connection is of no use then.
+    func next() throws(SharedState.StoreError) -> Reply? {
         var reply: UnsafeMutableRawPointer?
         guard unsafe redisReaderGetReply(reader.pointee.reader, &reply) == REDIS_OK else { throw .brokenProtocol }
         guard let reply = unsafe reply else {
@@ -46,9 +46,9 @@ final class ReplyReader {
     }
 }
 
-extension StoreError {
+extension SharedState.StoreError {
     /// Bytes that are not the protocol, or a reply beyond every bound.
-    static let brokenProtocol = StoreError(
+    static let brokenProtocol = SharedState.StoreError(
         "what answers does not speak the Redis protocol, or its reply is beyond all bounds; check host and port, and "
             + "whether the server expects TLS (rediss://)"
     )

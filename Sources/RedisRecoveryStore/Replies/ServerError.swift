@@ -24,8 +24,8 @@ struct ServerError: Sendable, Hashable {
     var asksForReconnection: Bool { code == "READONLY" || code == "MASTERDOWN" || code == "NOAUTH" }
 
     /// What it means and what to do.
-    var storeError: StoreError {
-        StoreError("the Redis server answers \(code): \(advice)")
+    var storeError: SharedState.StoreError {
+        SharedState.StoreError("the Redis server answers \(code): \(advice)")
     }
 
     private var advice: String {

@@ -113,7 +113,7 @@ struct DiscoveryTests {
     @Test(arguments: ["", "id.example.com", "https://id.example.com?x", "https://id.example.com/#f", "https://u@h"])
     func anIssuerThatIsNone(issuer: String) async throws {
         let (server, asked, _) = try await Self.discover(issuer, [])
-        #expect(throws: InvalidURL.self) { try server.get() }
+        #expect(throws: Origin.InvalidURL.self) { try server.get() }
         #expect(asked.isEmpty)
     }
 
@@ -151,6 +151,6 @@ struct DiscoveryTests {
         let server = try OAuthServer(endpoints: [.token: "https://h/t", .revocation: "http://127.0.0.1:1/r?a=b"])
         #expect(server[.token] == "https://h/t" && server[.revocation] == "http://127.0.0.1:1/r?a=b")
         #expect(server.issuer == nil && server[.introspection] == nil)
-        #expect(throws: InvalidURL.self) { try OAuthServer(endpoints: [.token: "h/t"]) }
+        #expect(throws: Origin.InvalidURL.self) { try OAuthServer(endpoints: [.token: "h/t"]) }
     }
 }

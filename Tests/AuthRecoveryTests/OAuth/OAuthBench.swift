@@ -28,13 +28,13 @@ struct OAuthBench {
         endpoints: [OAuthServer.Endpoint: String] = OAuthBench.endpoints,
         clientID: String = "app",
         seed: UInt64 = 1,
-        attemptLayers: [any Middleware] = [],
-        @PipelineBuilder middlewares: () -> [any Middleware] = { [Recovery()] },
+        attemptLayers: [any ClientLayer] = [],
+        @RecoveringClient.PipelineBuilder middlewares: () -> [any ClientLayer] = { [Recovery()] },
         holdUp: (@Sendable (ManualClock, Int) -> Void)? = nil
     ) throws {
         // A server that has no more to say has failed: no test goes on by accident.
         transport = ScriptedTransport(steps, then: .status(418), holdUp: { [clock] in holdUp?(clock, $0) })
-        let runtime = Runtime(time: clock.timeSource(), random: RandomSource(seed: seed))
+        let runtime = Runtime(time: clock.timeSource(), random: Runtime.RandomSource(seed: seed))
         client = RecoveringClient(transport: transport, runtime: runtime, middlewares: middlewares)
         events = EventRecorder(runtime.events)
         oauth = OAuthClient(

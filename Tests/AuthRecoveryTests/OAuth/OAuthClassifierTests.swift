@@ -8,7 +8,7 @@ struct OAuthClassifierTests {
     typealias Presented = Outcome.CredentialKind
 
     /// The words that mean the same whatever was presented and with whatever status below 500.
-    private static let plain: [(String, Outcome.Kind, [Remedy], String?)] = [
+    private static let plain: [(String, Outcome.Kind, [Outcome.Remedy], String?)] = [
         ("invalid_request", .invalidRequest, [.fixRequest], nil),
         ("invalid_scope", .invalidRequest, [.fixRequest], "scope"),
         ("invalid_target", .invalidRequest, [.fixRequest], "resource"),

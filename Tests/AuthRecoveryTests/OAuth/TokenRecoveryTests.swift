@@ -123,7 +123,7 @@ struct TokenRecoveryTests {
         let bench = try OAuthBench([
             .run { _ in
                 let chunk = Array(body.utf8)[...]
-                let stream = HTTPBody {
+                let stream = MessageBody {
                     AsyncStream { continuation in
                         continuation.yield(chunk)
                         continuation.finish()

@@ -205,14 +205,14 @@ struct ClientAuthenticationTests {
     }
 
     @Test func layersSeeEachAttemptAndItsAnswer() async throws {
-        struct Nonce: Middleware {
+        struct Nonce: ClientLayer {
             let seen = Locked<[String]>([])
             func intercept(
                 _ request: HTTPRequest,
-                body: HTTPBody?,
+                body: MessageBody?,
                 context: CallContext,
                 next: Next
-            ) async throws -> Response {
+            ) async throws -> RecoveredResponse {
                 let response = try await next(request, body: body, context: context)
                 let code = response.outcome.code ?? "ok"
                 let proof = request.headerFields[.authorization] ?? ""

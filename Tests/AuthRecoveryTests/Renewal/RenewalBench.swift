@@ -55,7 +55,7 @@ struct RenewalBench {
         self.store = store
         let tokens = TokenManager(store: store, renewer: server, options: options)
         self.tokens = tokens
-        let runtime = Runtime(time: time, random: RandomSource(seed: 3))
+        let runtime = Runtime(time: time, random: Runtime.RandomSource(seed: 3))
         client = RecoveringClient(transport: transport, runtime: runtime) {
             if let deadline { Deadline(deadline) }
             Recovery {

@@ -33,7 +33,7 @@ import Testing
         let error = try #require(await #expect(throws: RecoveryError.self) { try await call.value })
         #expect(error.reason == .deadlinePassed)
         #expect(error.kind == .timedOut && error.outcome.processed == .no)
-        #expect(error.cause is RepairUnfinished)
+        #expect(error.cause is FailureContext.RemediationUnfinished)
         #expect(tellsOfTheTime(error), "\(error.userMessage)")
         #expect(bench.transport.received.isEmpty)
         // The renewal belongs to no caller: it goes on, and its token is stored.

@@ -255,7 +255,7 @@ import Testing
             renewer: RotatingServer(time: bench.clock.timeSource())
         )
         let outcome = Outcome(.permissionDenied, processed: .no, status: 403)
-        guard case .pass = SessionRenewal(tokens).decide(Situation(outcome: outcome)) else {
+        guard case .pass = SessionRenewal(tokens).decide(FailureContext(outcome: outcome)) else {
             Issue.record("a 403 is a matter of permissions")
             return
         }

@@ -10,15 +10,15 @@ import Testing
     // MARK: Layers
 
     /// Sees what comes out of the engine.
-    private final class Watcher: Middleware {
+    private final class Watcher: ClientLayer {
         let histories = Locked<[History]>([])
 
         func intercept(
             _ request: HTTPRequest,
-            body: HTTPBody?,
+            body: MessageBody?,
             context: CallContext,
             next: Next
-        ) async throws -> Response {
+        ) async throws -> RecoveredResponse {
             let response = try await next(request, body: body, context: context)
             histories.withLock { $0.append(response.history) }
             return response
@@ -39,28 +39,34 @@ import Testing
     }
 
     private struct Presents: CredentialPresenting {
-        func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity? { nil }
+        func credential(for request: HTTPRequest, context: CallContext) async -> PresentedCredential.Identity? { nil }
         func intercept(
             _ request: HTTPRequest,
-            body: HTTPBody?,
+            body: MessageBody?,
             context: CallContext,
             next: Next
-        ) async throws -> Response {
+        ) async throws -> RecoveredResponse {
             try await next(request, body: body, context: context)
         }
     }
 
     @Test func anOrderThatCannotWorkIsToldByASentence() {
-        #expect(LayerPlace.problem(in: [Presents(), Recovery()])?.contains("write it below Recovery") == true)
-        #expect(LayerPlace.problem(in: [Recovery(), Deadline(.seconds(1))])?.contains("write it above") == true)
-        #expect(LayerPlace.problem(in: [Presents(), Recovery()])?.hasPrefix("Presents stands outside") == true)
-        let working: [[any Middleware]] = [
+        #expect(
+            CallContext.LayerPlace.problem(in: [Presents(), Recovery()])?.contains("write it below Recovery") == true
+        )
+        #expect(
+            CallContext.LayerPlace.problem(in: [Recovery(), Deadline(.seconds(1))])?.contains("write it above") == true
+        )
+        #expect(
+            CallContext.LayerPlace.problem(in: [Presents(), Recovery()])?.hasPrefix("Presents stands outside") == true
+        )
+        let working: [[any ClientLayer]] = [
             [], [Presents()], [Deadline(.seconds(1))], [Deadline(.seconds(1)), Recovery(), Presents()],
             [Redirects(), Recovery(), AttemptTimeout(.seconds(1))], [Recovery(), Redirects()],
             [Recovery(), Recovery()],
             RecoveringClient.defaultMiddlewares,
         ]
-        for layers in working { #expect(LayerPlace.problem(in: layers) == nil) }
+        for layers in working { #expect(CallContext.LayerPlace.problem(in: layers) == nil) }
     }
 
     @Test func theEndOfAHistoryIsTheErrorsReason() {
@@ -117,7 +123,7 @@ import Testing
             Deadline(.seconds(30))
             Recovery()
         }
-        let result = await Result { () async throws(any Error) -> Response in
+        let result = await Result { () async throws(any Error) -> RecoveredResponse in
             try await bench.sendSkippingWaits(options: RequestOptions(deadline: .seconds(seconds)))
         }
         #expect(((try? result.get()) != nil) == succeeds)
@@ -149,7 +155,7 @@ import Testing
 
         func send(
             _ request: HTTPRequest,
-            body: HTTPBody?,
+            body: MessageBody?,
             options: AttemptOptions
         ) async throws -> TransportResponse {
             let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
@@ -219,13 +225,13 @@ import Testing
         let bench = Bench([], then: .status(503)) {
             Recovery(maxAttempts: 1, budget: RetryBudget.Configuration(ratio: 0, burst: 2))
         }
-        struct Again: OperationPlan {
+        struct Again: RecoveryOperation.Plan {
             var tries = 0
             mutating func next(
-                after event: OperationEvent<Response>,
+                after event: RecoveryOperation.Event<RecoveredResponse>,
                 at now: TimeSource.Instant,
                 random: () -> Double
-            ) -> OperationAction<Void, Response> {
+            ) -> RecoveryOperation.Action<Void, RecoveredResponse> {
                 switch event {
                 case .answered(let response): return .finish(response)
                 case .failed(let error) where error.reason == .budgetExhausted: return .fail(error)
@@ -367,13 +373,13 @@ import Testing
 
     /// Has no credential to attach, and says so.
     private struct Empty: CredentialPresenting {
-        func credential(for request: HTTPRequest, context: CallContext) async -> CredentialIdentity? { nil }
+        func credential(for request: HTTPRequest, context: CallContext) async -> PresentedCredential.Identity? { nil }
         func intercept(
             _ request: HTTPRequest,
-            body: HTTPBody?,
+            body: MessageBody?,
             context: CallContext,
             next: Next
-        ) async throws -> Response {
+        ) async throws -> RecoveredResponse {
             var context = context
             context.present(nil)
             return try await next(request, body: body, context: context)

@@ -10,7 +10,7 @@ import Testing
         let transport = ScriptedTransport([.status(429, ["retry-after": "2"]), .status(200)])
         let client = RecoveringClient(
             transport: transport,
-            runtime: Runtime(time: clock.timeSource(), random: RandomSource(seed: 1))
+            runtime: Runtime(time: clock.timeSource(), random: Runtime.RandomSource(seed: 1))
         )
 
         async let response = client.send(HTTPRequest(url: "https://api.example.com/items"))

@@ -29,8 +29,8 @@ import Testing
         var faults: [String] { state.withLock { $0.faults } }
         var count: Int { state.withLock { $0.next } }
 
-        func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> AdmissionAnswer {
-            let answer: AdmissionAnswer? = state.withLock { state in
+        func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> PlannedAttempt.Answer {
+            let answer: PlannedAttempt.Answer? = state.withLock { state in
                 let outcome = Outcome(.rateLimited, processed: .no, remedies: [.wait])
                 switch state.random.below(24) {
                 case 0: return nil
@@ -49,17 +49,17 @@ import Testing
             return answer
         }
 
-        private static func permit(_ state: inout State) -> AdmissionPermit {
+        private static func permit(_ state: inout State) -> PlannedAttempt.Permit {
             state.next += 1
             state.given.insert(state.next)
-            let lifetimes: [AdmissionPermit.Lifetime] = [.untilTheAttempt, .throughItsWait, .whileDue]
-            return AdmissionPermit(state.next, kept: lifetimes[state.random.below(3)])
+            let lifetimes: [PlannedAttempt.Permit.Lifetime] = [.untilTheAttempt, .throughItsWait, .whileDue]
+            return PlannedAttempt.Permit(state.next, kept: lifetimes[state.random.below(3)])
         }
 
         func conclude(
             _ attempt: PlannedAttempt,
-            _ end: AttemptEnd,
-            permit: AdmissionPermit,
+            _ end: PlannedAttempt.End,
+            permit: PlannedAttempt.Permit,
             context: CallContext
         ) -> Remainder? {
             state.withLock { state in
@@ -70,7 +70,7 @@ import Testing
             return nil
         }
 
-        func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? {
+        func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
             state.withLock { state in
                 if state.random.below(40) == 0 { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
                 if case .notSent = end { state.faults.append("told of an attempt that was not made") }
@@ -79,12 +79,14 @@ import Testing
         }
     }
 
-    private struct Mends: RecoveryPolicy, Repair {
+    private struct Mends: RecoveryPolicy, FailureContext.Remediation {
         var name: String { "mend" }
-        func decide(_ situation: Situation) -> Decision {
+        func decide(_ situation: FailureContext) -> FailureContext.Decision {
             situation.outcome.kind == .credentialRejected ? .repair(self) : .pass
         }
-        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult { .repaired }
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> FailureContext.RemediationResult {
+            .repaired
+        }
     }
 
     private static func step(_ random: ByteMutator) -> ScriptedTransport.Step {

@@ -8,34 +8,34 @@ import Testing
 @Suite(.timeLimit(.minutes(30))) struct AdmissionTests {
     /// Writes down what it is asked and told, and answers by a script; at its end it lets everything go.
     private final class Recorder: Admission {
-        private let answers: Locked<[AdmissionAnswer]>
+        private let answers: Locked<[PlannedAttempt.Answer]>
         let notes = Locked<[String]>([])
 
-        init(_ answers: AdmissionAnswer...) {
+        init(_ answers: PlannedAttempt.Answer...) {
             self.answers = Locked(answers)
         }
 
-        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
             notes.withLock { $0.append("\(attempt.cause)\(attempt.isDue ? "" : " later")") }
             return answers.withLock { $0.isEmpty ? .go() : $0.removeFirst() }
         }
 
         func conclude(
             _ attempt: PlannedAttempt,
-            _ end: AttemptEnd,
-            permit: AdmissionPermit,
+            _ end: PlannedAttempt.End,
+            permit: PlannedAttempt.Permit,
             context: CallContext
         ) -> Remainder? {
             note(end, " \(permit.value)")
             return nil
         }
 
-        func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? {
+        func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
             note(end)
             return nil
         }
 
-        private func note(_ end: AttemptEnd, _ permit: String = "") {
+        private func note(_ end: PlannedAttempt.End, _ permit: String = "") {
             let word =
                 switch end {
                 case .ended(let outcome, _): outcome.kind.rawValue
@@ -65,20 +65,20 @@ import Testing
     private struct Storing: Admission {
         let recorder: Recorder
 
-        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
             await recorder.admit(attempt, context: context)
         }
 
         func conclude(
             _ attempt: PlannedAttempt,
-            _ end: AttemptEnd,
-            permit: AdmissionPermit,
+            _ end: PlannedAttempt.End,
+            permit: PlannedAttempt.Permit,
             context: CallContext
         ) -> Remainder? {
             recorder.conclude(attempt, end, permit: permit, context: context)
         }
 
-        func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? {
+        func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
             _ = recorder.observe(attempt, end, context: context)
             guard case .ended(let outcome, _) = end, outcome.isFailure else { return nil }
             return {
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func whatIsLeftToDoIsDoneBeforeTheCallGoesOn() async throws {
-        let recorder = Recorder(.go(), .go(), .go(), .go(AdmissionPermit("slot")))
+        let recorder = Recorder(.go(), .go(), .go(), .go(PlannedAttempt.Permit("slot")))
         let bench = Bench([.status(503), .status(200), .status(200)]) {
             Recovery { TransientRetry(backoff: .constant(.seconds(1))) }
         }
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func whoHasGivenAPermitIsAskedOnce() async throws {
-        let recorder = Recorder(.go(), .go(AdmissionPermit("paid")))
+        let recorder = Recorder(.go(), .go(PlannedAttempt.Permit("paid")))
         let bench = Bench([.status(503), .status(200)]) {
             Recovery { TransientRetry(backoff: .constant(.seconds(1))) }
         }
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func whatALaterOneRefusesIsGivenBack() async throws {
-        let first = Recorder(.go(AdmissionPermit("slot")))
+        let first = Recorder(.go(PlannedAttempt.Permit("slot")))
         let second = Recorder(.refuse(.breakerOpen, because: Outcome(.unavailable, processed: .no)))
         let bench = Bench()
         let error = await #expect(throws: RecoveryError.self) {
@@ -127,10 +127,10 @@ import Testing
 
     @Test func whatOthersCouldUseIsGivenBackForAWait() async throws {
         let slot = Recorder(
-            .go(AdmissionPermit("slot", kept: .whileDue)),
-            .go(AdmissionPermit("slot", kept: .whileDue))
+            .go(PlannedAttempt.Permit("slot", kept: .whileDue)),
+            .go(PlannedAttempt.Permit("slot", kept: .whileDue))
         )
-        let place = Recorder(.go(AdmissionPermit("place")))
+        let place = Recorder(.go(PlannedAttempt.Permit("place")))
         let rate = Recorder(.wait(.seconds(3), because: Outcome(.rateLimited)))
         let bench = Bench()
         _ = try await bench.sendSkippingWaits(options: options(slot, place, rate))
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func whatIsCancelledOnItsWayIsAbandoned() async throws {
-        let recorder = Recorder(.go(AdmissionPermit("slot")))
+        let recorder = Recorder(.go(PlannedAttempt.Permit("slot")))
         let bench = Bench([.hang])
         let call = Task { try await bench.client.send(Bench.get, options: options(recorder)) }
         while bench.transport.received.isEmpty { await Task.yield() }

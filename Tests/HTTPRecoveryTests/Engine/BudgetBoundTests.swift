@@ -9,7 +9,7 @@ struct BudgetBoundTests {
     @Test func aStoredBalanceNearTheEndOfTheNumbersTrapsNobody() async throws {
         let bench = SharedStateBench()
         let budget = RetryBudget(.init(ratio: 1, burst: 10), key: "a")
-        let full = BudgetEntry(key: "a", limit: .max, initial: .max)
+        let full = SharedState.BudgetEntry(key: "a", limit: .max, initial: .max)
         _ = await bench.store.contents.settle(full, at: bench.now)
         for _ in 0..<3 {
             // What is added while the store is asked, and after it has told.
@@ -26,7 +26,7 @@ struct BudgetBoundTests {
     func anEntryOfAnySizeIsBooked(amount: Int) {
         for other in [Int.min, -1, 0, 1, 1000, .max - 1, .max] {
             for stored in [nil, Int.min, -1, 0, .max - 1, .max] {
-                var entry = BudgetEntry(key: "a", limit: 0, initial: 0)
+                var entry = SharedState.BudgetEntry(key: "a", limit: 0, initial: 0)
                 (entry.deposit, entry.withdrawal, entry.limit, entry.initial) = (amount, other, amount, other)
                 let result = entry.applied(to: stored)
                 #expect(result.balance >= 0)
@@ -55,7 +55,7 @@ struct BudgetBoundTests {
 
     @Test func aStatedLengthReservesLittle() async throws {
         for length in [Int.max, Int.max / 2, -1] {
-            let body = HTTPBody(length: length) {
+            let body = MessageBody(length: length) {
                 AsyncStream<ArraySlice<UInt8>> { continuation in
                     continuation.yield([1, 2, 3])
                     continuation.finish()
@@ -86,7 +86,7 @@ struct BudgetOrderTests {
 
     private static func empty(_ store: UnreliableStore, at now: Timestamp) async {
         let key = "\(Origin(of: Bench.get))"
-        let entry = BudgetEntry(key: key, withdrawal: 10_000, limit: 10_000, initial: 10_000)
+        let entry = SharedState.BudgetEntry(key: key, withdrawal: 10_000, limit: 10_000, initial: 10_000)
         _ = await store.contents.settle(entry, at: now)
     }
 
@@ -132,7 +132,7 @@ struct BudgetOrderTests {
         let budget = RetryBudget(Self.one, key: "a")
         bench.store.become(.answersLate)
         let call = Task { try await budget.withdraw(sharedBy: bench.state) }
-        let question = BudgetEntry(key: "a", limit: 1000, initial: 1000)
+        let question = SharedState.BudgetEntry(key: "a", limit: 1000, initial: 1000)
         while await bench.store.contents.settle(question, at: bench.now).balance != 0 { await Task.yield() }
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }

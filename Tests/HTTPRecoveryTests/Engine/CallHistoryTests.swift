@@ -6,19 +6,21 @@ import Testing
 
 /// Random histories of calls: whatever happens in whatever order, the rules hold, and a replay decides the same.
 @Suite(.timeLimit(.minutes(30))) struct CallHistoryTests {
-    private struct Mends: RecoveryPolicy, Repair {
+    private struct Mends: RecoveryPolicy, FailureContext.Remediation {
         var name: String { "mend" }
-        func decide(_ situation: Situation) -> Decision {
+        func decide(_ situation: FailureContext) -> FailureContext.Decision {
             situation.outcome.kind == .credentialRejected ? .repair(self) : .pass
         }
-        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult { .repaired }
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> FailureContext.RemediationResult {
+            .repaired
+        }
     }
 
     /// Waits for so long, whatever else is said.
     private struct Patient: RecoveryPolicy {
         static let delay = Duration.seconds(7)
 
-        func decide(_ situation: Situation) -> Decision {
+        func decide(_ situation: FailureContext) -> FailureContext.Decision {
             situation.wasSent && situation.outcome.kind == .notFound ? .retry(after: Self.delay) : .pass
         }
     }
@@ -73,7 +75,7 @@ import Testing
         }
 
         /// What the admissions say to an attempt.
-        mutating func admit(_ cause: AttemptCause, isDue: Bool) -> CallState.Event {
+        mutating func admit(_ cause: History.Cause, isDue: Bool) -> CallState.Event {
             switch cause {
             case .retry, .followUp:
                 if !isPaid {
@@ -95,7 +97,7 @@ import Testing
         }
 
         /// What an attempt comes to.
-        mutating func attempt(_ cause: AttemptCause) -> CallState.Event {
+        mutating func attempt(_ cause: History.Cause) -> CallState.Event {
             #expect(opensAt <= now, "nothing goes out before the gate opens")
             #expect(dueAt <= now, "nothing goes out before the decided delay is over")
             if attempts > 0, let remaining { #expect(remaining > .zero, "nothing is sent again past the deadline") }
@@ -106,7 +108,7 @@ import Testing
             let outcome = outcome()
             if outcome.remedies.contains(.wait), let wait = outcome.retryAfter { opensAt = max(opensAt, now + wait) }
             if outcome.kind == .notFound { dueAt = now + Patient.delay }
-            let obstacle: StopReason? = random.below(6) == 0 ? .methodNotIdempotent : nil
+            let obstacle: History.StopReason? = random.below(6) == 0 ? .methodNotIdempotent : nil
             return .failed(outcome, obstacle: obstacle, hasQueue: random.below(2) == 0)
         }
     }
@@ -192,7 +194,7 @@ import Testing
             entries: world.entries
         )
         let replay = Recovery.replay(recording, policies: world.rules.policies)
-        #expect(throws: ReplayDifference.self) { try replay.verify() }
+        #expect(throws: CallRecording.Difference.self) { try replay.verify() }
         #expect(replay.difference?.description.contains(" was ") == true)
     }
 
@@ -223,7 +225,7 @@ import Testing
             ]
         )
         // Other policies decide otherwise.
-        #expect(throws: ReplayDifference.self) { try Recovery.replay(recording, policies: []).verify() }
+        #expect(throws: CallRecording.Difference.self) { try Recovery.replay(recording, policies: []).verify() }
     }
 
     @Test func aCancelledCallIsRecordedAsFarAsItCame() async throws {

@@ -6,19 +6,21 @@ import Testing
 /// What a call brings itself: policies that are asked first, and an admission that paces.
 @Suite struct CallPolicyTests {
     /// Repairs a 409 once, or gives up on it.
-    private struct OnConflict: RecoveryPolicy, Repair {
-        var result = RepairResult.repaired
+    private struct OnConflict: RecoveryPolicy, FailureContext.Remediation {
+        var result = FailureContext.RemediationResult.repaired
         var name: String { "own" }
 
-        func decide(_ situation: Situation) -> Decision {
+        func decide(_ situation: FailureContext) -> FailureContext.Decision {
             situation.outcome.status == 409 ? .repair(self) : .pass
         }
 
-        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult { result }
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> FailureContext.RemediationResult {
+            result
+        }
     }
 
     private struct GivesUp: RecoveryPolicy {
-        func decide(_ situation: Situation) -> Decision { .giveUp(.notRecoverable) }
+        func decide(_ situation: FailureContext) -> FailureContext.Decision { .giveUp(.notRecoverable) }
     }
 
     @Test func theyAreAskedBeforeTheClientsAndWithinTheSameLimits() async throws {
@@ -58,7 +60,7 @@ import Testing
         private let next = Locked(TimeSource.Instant(sinceStart: .zero))
         let returned = Locked(0)
 
-        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
             guard attempt.isDue else { return .go() }
             let now = context.runtime.time.now
             return next.withLock { next in
@@ -67,14 +69,14 @@ import Testing
                 let outcome = Outcome(.rateLimited, processed: .no, retryAfter: delay)
                 guard delay <= attempt.longestWait else { return .wait(delay, because: outcome) }
                 next = time.advanced(by: .seconds(10))
-                return .wait(delay, because: outcome, permit: AdmissionPermit(time))
+                return .wait(delay, because: outcome, permit: PlannedAttempt.Permit(time))
             }
         }
 
         func conclude(
             _ attempt: PlannedAttempt,
-            _ end: AttemptEnd,
-            permit: AdmissionPermit,
+            _ end: PlannedAttempt.End,
+            permit: PlannedAttempt.Permit,
             context: CallContext
         ) -> Remainder? {
             if case .notSent = end { returned.withLock { $0 += 1 } }
@@ -117,7 +119,11 @@ import Testing
         await bench.clock.waitForSleepers(1)
         let origin = Origin(scheme: "https", authority: "api.example.com")
         let opensAt = bench.client.runtime.time.wallTime.advanced(by: .seconds(30))
-        let gate = Gate(key: Gate.Key(scope: .origin, origin: origin), reason: .rateLimited, opensAt: opensAt)
+        let gate = SharedState.Gate(
+            key: SharedState.Gate.Key(scope: .origin, origin: origin),
+            reason: .rateLimited,
+            opensAt: opensAt
+        )
         await bench.client.runtime.state.close(gate)
         bench.clock.advance(by: .seconds(10))
         await bench.clock.waitForSleepers(1)

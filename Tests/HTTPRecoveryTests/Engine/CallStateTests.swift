@@ -6,19 +6,23 @@ import Testing
 /// The value that knows a call: what it does next, by tables.
 @Suite struct CallStateTests {
     private struct Always: RecoveryPolicy {
-        let decision: Decision
-        func decide(_ situation: Situation) -> Decision { decision }
+        let decision: FailureContext.Decision
+        func decide(_ situation: FailureContext) -> FailureContext.Decision { decision }
     }
 
-    private struct Mends: Repair {
+    private struct Mends: FailureContext.Remediation {
         var name: String { "mend" }
-        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult { .repaired }
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> FailureContext.RemediationResult {
+            .repaired
+        }
     }
 
-    private struct Asks: Repair {
+    private struct Asks: FailureContext.Remediation {
         var name: String { "ask" }
         var needsReplay: Bool { false }
-        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult { .repaired }
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> FailureContext.RemediationResult {
+            .repaired
+        }
     }
 
     /// A call, driven by hand.
@@ -27,7 +31,7 @@ import Testing
         var remaining: Duration?
         var random = 0.0
 
-        init(_ decisions: Decision..., maxAttempts: Int = 3, maxWait: Duration = .seconds(60)) {
+        init(_ decisions: FailureContext.Decision..., maxAttempts: Int = 3, maxWait: Duration = .seconds(60)) {
             let policies = decisions.map { Always(decision: $0) }
             let rules = RecoveryRules(policies: policies, maxAttempts: maxAttempts, maxWait: maxWait)
             state = CallState(rules: rules, method: .get)
@@ -54,7 +58,7 @@ import Testing
 
     private func failed(
         _ kind: Outcome.Kind = .unavailable,
-        obstacle: StopReason? = nil,
+        obstacle: History.StopReason? = nil,
         hasQueue: Bool = false
     ) -> CallState.Event {
         .failed(Outcome(kind), obstacle: obstacle, hasQueue: hasQueue)

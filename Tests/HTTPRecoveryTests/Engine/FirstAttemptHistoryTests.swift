@@ -12,14 +12,14 @@ import Testing
     private final class Listener: Admission {
         let notes = Locked<[String]>([])
 
-        func mayHold(_ cause: AttemptCause, context: CallContext) -> Bool { cause != .call }
+        func mayHold(_ cause: History.Cause, context: CallContext) -> Bool { cause != .call }
 
-        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
             note("asked \(attempt.cause) \(attempt.isDue) \(attempt.origin)")
             return .go()
         }
 
-        func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? {
+        func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
             note("told \(attempt.cause) \(end) \(attempt.longestWait)")
             return { [self] in
                 await Task.yield()
@@ -34,16 +34,16 @@ import Testing
     private struct Broken: Error {}
 
     /// Does what a layer may do behind the engine.
-    private struct Odd: Middleware {
+    private struct Odd: ClientLayer {
         let seed: UInt64
         let count = Locked(UInt64(0))
 
         func intercept(
             _ request: HTTPRequest,
-            body: HTTPBody?,
+            body: MessageBody?,
             context: CallContext,
             next: Next
-        ) async throws -> Response {
+        ) async throws -> RecoveredResponse {
             let number = count.withLock { count in
                 count += 1
                 return count
@@ -53,10 +53,14 @@ import Testing
             case 1:
                 _ = try await next(request, body: body, context: context)
                 throw CancellationError()
-            case 2: return Response(head: HTTPResponse(status: .ok), body: .empty)
+            case 2: return RecoveredResponse(head: HTTPResponse(status: .ok), body: .empty)
             case 3:
                 let outcome = Outcome(.unavailable, processed: .no, remedies: [.retry])
-                return Response(head: HTTPResponse(status: .serviceUnavailable), body: .empty, outcome: outcome)
+                return RecoveredResponse(
+                    head: HTTPResponse(status: .serviceUnavailable),
+                    body: .empty,
+                    outcome: outcome
+                )
             case 4:
                 _ = try await next(request, body: body, context: context)
                 throw Broken()

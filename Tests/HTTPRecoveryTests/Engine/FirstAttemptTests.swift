@@ -10,14 +10,14 @@ import Testing
     private final class Listener: Admission {
         let notes = Locked<[String]>([])
 
-        func mayHold(_ cause: AttemptCause, context: CallContext) -> Bool { cause != .call }
+        func mayHold(_ cause: History.Cause, context: CallContext) -> Bool { cause != .call }
 
-        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
             note("asked \(attempt.cause)")
             return .go()
         }
 
-        func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? {
+        func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
             switch end {
             case .ended(let outcome, _): note("\(attempt.cause) \(outcome.kind.rawValue)")
             case .abandoned: note("\(attempt.cause) abandoned")
@@ -35,17 +35,17 @@ import Testing
     }
 
     /// Counts the calls that come to it, and can break off.
-    private struct Layer: Middleware {
+    private struct Layer: ClientLayer {
         let count = Locked(0)
         var error: (any Error)?
         var afterwards = false
 
         func intercept(
             _ request: HTTPRequest,
-            body: HTTPBody?,
+            body: MessageBody?,
             context: CallContext,
             next: Next
-        ) async throws -> Response {
+        ) async throws -> RecoveredResponse {
             count.withLock { $0 += 1 }
             if let error, !afterwards { throw error }
             let response = try await next(request, body: body, context: context)
@@ -59,7 +59,7 @@ import Testing
     private func bench(
         _ steps: [ScriptedTransport.Step],
         _ listener: Listener,
-        _ layers: any Middleware...
+        _ layers: any ClientLayer...
     ) -> Bench {
         Bench(steps) {
             Recovery(admissions: [listener]) { TransientRetry(backoff: .constant(.seconds(1))) }
@@ -110,7 +110,7 @@ import Testing
 
     @Test func whatIsCancelledBeforeItIsSentIsNothingToAnybody() async throws {
         let layer = Layer()
-        for layers: [any Middleware] in [[], [layer]] {
+        for layers: [any ClientLayer] in [[], [layer]] {
             let listener = Listener()
             let bench = Bench([.status(200)]) {
                 Recovery(admissions: [listener])
@@ -162,13 +162,13 @@ import Testing
     }
 
     /// Sends twice, and is cancelled in between.
-    private struct Twice: Middleware {
+    private struct Twice: ClientLayer {
         func intercept(
             _ request: HTTPRequest,
-            body: HTTPBody?,
+            body: MessageBody?,
             context: CallContext,
             next: Next
-        ) async throws -> Response {
+        ) async throws -> RecoveredResponse {
             _ = try await next(request, body: body, context: context)
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
             return try await next(request, body: body, context: context)
@@ -190,9 +190,9 @@ import Testing
     @Test func observersAreToldTheSameByEitherWay() async throws {
         final class Bounds: Admission {
             let seen = Locked<[String]>([])
-            func mayHold(_ cause: AttemptCause, context: CallContext) -> Bool { false }
-            func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer { .go() }
-            func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? {
+            func mayHold(_ cause: History.Cause, context: CallContext) -> Bool { false }
+            func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer { .go() }
+            func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
                 seen.withLock { $0.append("\(attempt.longestWait) \(context.longestWait ?? .zero) \(attempt.origin)") }
                 return nil
             }

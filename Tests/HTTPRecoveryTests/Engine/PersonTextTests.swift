@@ -7,7 +7,7 @@ struct PersonTextTests {
 
     private static func error(
         _ kind: Outcome.Kind,
-        _ reason: StopReason = .notRecoverable,
+        _ reason: History.StopReason = .notRecoverable,
         tokenAction: Outcome.TokenAction = .keep,
         credential: Outcome.CredentialKind? = nil
     ) -> RecoveryError {
@@ -23,7 +23,11 @@ struct PersonTextTests {
         var refusal = Outcome(.credentialRejected, status: 401)
         refusal.credential = .session
         refusal.tokenAction = action
-        guard case .failed(let conclusion, let reason, _) = RepairResult.reauthenticationRequired(after: refusal) else {
+        guard
+            case .failed(let conclusion, let reason, _) = FailureContext.RemediationResult.reauthenticationRequired(
+                after: refusal
+            )
+        else {
             Issue.record("nothing is repaired")
             return
         }
@@ -49,10 +53,10 @@ struct PersonTextTests {
     }
 
     @Test(arguments: [
-        StopReason.deadlinePassed, .deadlineWouldPass, .budgetExhausted, .attemptsExhausted, .waitExceedsLimit,
+        History.StopReason.deadlinePassed, .deadlineWouldPass, .budgetExhausted, .attemptsExhausted, .waitExceedsLimit,
         .breakerOpen,
     ])
-    func ourOwnBoundsBlameNobody(reason: StopReason) {
+    func ourOwnBoundsBlameNobody(reason: History.StopReason) {
         for kind in [Outcome.Kind.credentialRejected, .misconfigured, .nonceRequired] {
             let text = Self.error(kind, reason, tokenAction: .keep).userMessage
             #expect(text != kind.userMessage, "\(kind) \(reason)")
@@ -61,10 +65,10 @@ struct PersonTextTests {
     }
 
     @Test(arguments: [
-        StopReason.deadlinePassed, .deadlineWouldPass, .budgetExhausted, .attemptsExhausted, .waitExceedsLimit,
+        History.StopReason.deadlinePassed, .deadlineWouldPass, .budgetExhausted, .attemptsExhausted, .waitExceedsLimit,
         .accountLocked,
     ])
-    func whatTheServiceHasSaidStaysSaid(reason: StopReason) {
+    func whatTheServiceHasSaidStaysSaid(reason: History.StopReason) {
         for kind in [Outcome.Kind.rateLimited, .quotaExhausted, .unavailable, .transport, .accountLocked, .timedOut] {
             #expect(Self.error(kind, reason).userMessage == kind.userMessage)
         }
@@ -83,7 +87,7 @@ struct PersonTextTests {
         }
     }
 
-    private static let reasons: [StopReason] = [
+    private static let reasons: [History.StopReason] = [
         .methodNotIdempotent, .processedUnknown, .bodyNotReplayable, .budgetExhausted, .deadlineWouldPass,
         .deadlinePassed, .waitExceedsLimit, .attemptsExhausted, .breakerOpen, .accountLocked, .identityChanged,
         .repairFailed, .renewalLimit, .renewalInDoubt, .tooManyRedirects, .redirectRefused, .redirectInvalid,

@@ -8,13 +8,13 @@ import Testing
 @Suite(.timeLimit(.minutes(30))) struct PlannedWaitTests {
     /// Answers by a script, whether the attempt is due or not; at its end it lets everything go.
     private final class Script: Admission {
-        private let answers: Locked<[AdmissionAnswer]>
+        private let answers: Locked<[PlannedAttempt.Answer]>
 
-        init(_ answers: AdmissionAnswer...) {
+        init(_ answers: PlannedAttempt.Answer...) {
             self.answers = Locked(answers)
         }
 
-        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> AdmissionAnswer {
+        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
             answers.withLock { $0.isEmpty ? .go() : $0.removeFirst() }
         }
     }
@@ -23,17 +23,17 @@ import Testing
     private struct Slow: Admission {
         let clock: ManualClock
 
-        func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> AdmissionAnswer {
+        func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> PlannedAttempt.Answer {
             if attempt.cause != .call { clock.advance(by: .seconds(2)) }
             return .go()
         }
     }
 
     private static let limited = Outcome(.rateLimited, processed: .no, retryAfter: .seconds(1), remedies: [.wait])
-    private static let place = AdmissionAnswer.wait(
+    private static let place = PlannedAttempt.Answer.wait(
         .seconds(1),
         because: limited,
-        permit: AdmissionPermit("place", kept: .throughItsWait)
+        permit: PlannedAttempt.Permit("place", kept: .throughItsWait)
     )
 
     @Test func aPlaceThatComesSoonerDoesNotShortenTheBackoff() async throws {
@@ -71,7 +71,7 @@ import Testing
         let bench = Bench([.status(503), .status(200)]) {
             Recovery { TransientRetry(backoff: .constant(.seconds(20))) }
         }
-        let late = AdmissionAnswer.wait(.seconds(25), because: Self.limited)
+        let late = PlannedAttempt.Answer.wait(.seconds(25), because: Self.limited)
         let response = try await bench.sendSkippingWaits(options: RequestOptions(admissions: [Script(.go(), late)]))
         #expect(response.history.waited == .seconds(25))
     }
@@ -89,10 +89,14 @@ import Testing
         #expect(bench.clock.now.offset <= .seconds(3))
     }
 
-    private struct Mends: RecoveryPolicy, Repair {
+    private struct Mends: RecoveryPolicy, FailureContext.Remediation {
         var name: String { "mend" }
-        func decide(_ situation: Situation) -> Decision { situation.wasSent ? .pass : .repair(self) }
-        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult { .repaired }
+        func decide(_ situation: FailureContext) -> FailureContext.Decision {
+            situation.wasSent ? .pass : .repair(self)
+        }
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> FailureContext.RemediationResult {
+            .repaired
+        }
     }
 
     @Test func aRepairOfWhatWasNotSentGivesNoAttemptForNothing() async throws {
@@ -110,16 +114,16 @@ import Testing
     // MARK: Cancellation
 
     /// Is busy, and notices no cancellation.
-    private struct Busy: Middleware {
+    private struct Busy: ClientLayer {
         let hasArrived: AsyncStream<Void>.Continuation
         let goesOn: AsyncStream<Void>
 
         func intercept(
             _ request: HTTPRequest,
-            body: HTTPBody?,
+            body: MessageBody?,
             context: CallContext,
             next: Next
-        ) async throws -> Response {
+        ) async throws -> RecoveredResponse {
             hasArrived.finish()
             await Task { for await _ in goesOn {} }.value
             return try await next(request, body: body, context: context)
@@ -156,7 +160,7 @@ import Testing
         let recording = CallRecording(call: 1, method: "GET", maxAttempts: 3, maxWait: .zero, entries: [entry])
         let replay = Recovery.replay(recording, policies: [])
         #expect(replay.steps.count == 1)
-        #expect(throws: ReplayDifference.self) { try replay.verify() }
+        #expect(throws: CallRecording.Difference.self) { try replay.verify() }
     }
 
     @Test func timesBeyondAllBoundsAreRecordedAsTheLongest() async throws {

@@ -7,15 +7,15 @@ import Testing
 struct PromisedErrorTests {
     private struct Odd: Error {}
 
-    private struct Throwing: Middleware {
+    private struct Throwing: ClientLayer {
         let error: any Error
 
         func intercept(
             _ request: HTTPRequest,
-            body: HTTPBody?,
+            body: MessageBody?,
             context: CallContext,
             next: Next
-        ) async throws -> Response {
+        ) async throws -> RecoveredResponse {
             throw error
         }
     }
@@ -35,17 +35,17 @@ struct PromisedErrorTests {
     @Test func aStoreThatDoesNotAnswerIsAnOutage() async throws {
         let bench = Bench {
             Recovery()
-            Throwing(error: StoreError("the store does not answer"))
+            Throwing(error: SharedState.StoreError("the store does not answer"))
         }
         let error = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.get) }
-        #expect(error?.cause is StoreError)
+        #expect(error?.cause is SharedState.StoreError)
         #expect(error?.kind == .unavailable)
         #expect(error?.remedies == [.retry])
     }
 
     @Test func theCallersBodyIsTheCallersToFix() async throws {
         let bench = Bench()
-        let broken = HTTPBody {
+        let broken = MessageBody {
             AsyncThrowingStream<ArraySlice<UInt8>, any Error> { continuation in
                 continuation.yield([1])
                 continuation.finish(throwing: Odd())
@@ -61,14 +61,14 @@ struct PromisedErrorTests {
 
     @Test func aFileThatIsGoneIsTheCallersToFix() async throws {
         let bench = Bench()
-        let missing = HTTPBodyError.unreadableFile(path: "/missing", errno: 2)
-        let body = HTTPBody {
+        let missing = MessageBody.ReadError.unreadableFile(path: "/missing", errno: 2)
+        let body = MessageBody {
             AsyncThrowingStream<ArraySlice<UInt8>, any Error> { $0.finish(throwing: missing) }
         }
         let error = await #expect(throws: RecoveryError.self) {
             try await bench.client.send(Bench.post, body: body)
         }
-        #expect(error?.cause as? HTTPBodyError == missing)
+        #expect(error?.cause as? MessageBody.ReadError == missing)
         #expect(error?.kind == .invalidRequest)
     }
 
@@ -79,7 +79,7 @@ struct PromisedErrorTests {
                 continuation.finish(throwing: Odd())
             }
             var response = TransportResponse.scripted(200)
-            response.body = HTTPBody(once: broken)
+            response.body = MessageBody(once: broken)
             return response
         }
         let bench = Bench([step])

@@ -5,23 +5,25 @@ import Testing
 /// The one decision function, by tables.
 @Suite struct RecoveryRulesTests {
     private struct Always: RecoveryPolicy {
-        let decision: Decision
-        func decide(_ situation: Situation) -> Decision { decision }
+        let decision: FailureContext.Decision
+        func decide(_ situation: FailureContext) -> FailureContext.Decision { decision }
     }
 
-    private struct Nothing: Repair {
+    private struct Nothing: FailureContext.Remediation {
         var name: String { "nothing" }
-        func perform(_ outcome: Outcome, context: CallContext) async throws -> RepairResult { .repaired }
+        func perform(_ outcome: Outcome, context: CallContext) async throws -> FailureContext.RemediationResult {
+            .repaired
+        }
     }
 
     private func step(
-        _ decisions: [Decision],
-        obstacle: StopReason? = nil,
-        _ change: (inout Situation) -> Void = { _ in }
+        _ decisions: [FailureContext.Decision],
+        obstacle: History.StopReason? = nil,
+        _ change: (inout FailureContext) -> Void = { _ in }
     ) -> String {
         let policies = decisions.map { Always(decision: $0) }
         let rules = RecoveryRules(policies: policies, maxAttempts: 3, maxWait: .seconds(60))
-        var situation = Situation(outcome: Outcome(.unavailable))
+        var situation = FailureContext(outcome: Outcome(.unavailable))
         change(&situation)
         return switch rules.next(situation, obstacle: obstacle) {
         case .retry(let delay): "retry \(delay.inSeconds)"
@@ -38,7 +40,7 @@ import Testing
     }
 
     @Test func theLimitsHoldForAllPolicies() {
-        let retry = Decision.retry(after: .seconds(5))
+        let retry = FailureContext.Decision.retry(after: .seconds(5))
         #expect(step([retry], obstacle: .methodNotIdempotent) == "stop method_not_idempotent")
         #expect(step([retry]) { $0.attempts = 2 } == "retry 5.0")
         #expect(step([retry]) { $0.attempts = 3 } == "stop attempts_exhausted")
@@ -58,7 +60,7 @@ import Testing
     }
 
     @Test func aRepairHappensOnce() {
-        let repair = Decision.repair(Nothing())
+        let repair = FailureContext.Decision.repair(Nothing())
         #expect(step([repair]) == "repair")
         #expect(step([repair]) { $0.repairs = [Nothing().name] } == "stop already_repaired")
         #expect(step([repair]) { $0.repairs = ["another"] } == "repair")

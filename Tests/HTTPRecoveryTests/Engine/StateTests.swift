@@ -5,9 +5,13 @@ import Testing
 @Suite struct InMemoryRecoveryStoreTests {
     private let start = Timestamp(secondsSinceEpoch: 1000)
 
-    private func gate(_ name: String, opensAt seconds: Int64?) -> Gate {
-        Gate(
-            key: Gate.Key(scope: .endpoint, origin: Origin(scheme: "https", authority: "a.example"), name: name),
+    private func gate(_ name: String, opensAt seconds: Int64?) -> SharedState.Gate {
+        SharedState.Gate(
+            key: SharedState.Gate.Key(
+                scope: .endpoint,
+                origin: Origin(scheme: "https", authority: "a.example"),
+                name: name
+            ),
             reason: .rateLimited,
             opensAt: seconds.map { Timestamp(secondsSinceEpoch: $0) }
         )

@@ -39,7 +39,7 @@ struct RedirectTests {
         var request = Bench.get
         request.method = try #require(HTTPRequest.Method(before))
         request.headerFields[.contentType] = "text/plain"
-        let body: HTTPBody? = before == "HEAD" ? nil : HTTPBody("text")
+        let body: MessageBody? = before == "HEAD" ? nil : MessageBody("text")
         _ = try await bench.client.send(request, body: body)
         let last = try #require(bench.transport.received.last)
         #expect(last.request.method.rawValue == after)
@@ -82,11 +82,11 @@ struct RedirectTests {
     }
 
     @Test(arguments: [
-        ("http://api.example.com/", StopReason.redirectRefused), ("ftp://api.example.com/", .redirectInvalid),
+        ("http://api.example.com/", History.StopReason.redirectRefused), ("ftp://api.example.com/", .redirectInvalid),
         ("https://user:pw@api.example.com/", .redirectInvalid), ("https://", .redirectInvalid),
         ("javascript:alert(1)", .redirectInvalid),
     ])
-    func whatMustNotBeFollowedIsRefused(location: String, reason: StopReason) async throws {
+    func whatMustNotBeFollowedIsRefused(location: String, reason: History.StopReason) async throws {
         let bench = Self.bench([Self.to(location)])
         let error = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.get) }
         #expect(error?.reason == reason)
@@ -97,7 +97,7 @@ struct RedirectTests {
     @Test func aBodyIsNotSentToAnotherOrigin() async throws {
         let bench = Self.bench([Self.to("https://other.example.com/", 307)])
         let error = await #expect(throws: RecoveryError.self) {
-            try await bench.client.send(Bench.post, body: HTTPBody("password=s3cret"))
+            try await bench.client.send(Bench.post, body: MessageBody("password=s3cret"))
         }
         #expect(error?.reason == .redirectRefused)
         #expect(bench.transport.received.count == 1)
@@ -109,7 +109,7 @@ struct RedirectTests {
         continuation.finish()
         let bench = Self.bench([Self.to("/new", 308)])
         let error = await #expect(throws: RecoveryError.self) {
-            try await bench.client.send(Bench.post, body: HTTPBody(once: stream))
+            try await bench.client.send(Bench.post, body: MessageBody(once: stream))
         }
         #expect(error?.reason == .bodyNotReplayable)
     }
@@ -175,13 +175,13 @@ struct RedirectTests {
 }
 
 /// Attaches a token to each attempt, as a provider's layer does.
-private struct AddsToken: Middleware {
+private struct AddsToken: ClientLayer {
     func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         var request = request
         request.headerFields[.authorization] = "Bearer s3cret"
         return try await next(request, body: body, context: context)

@@ -26,7 +26,7 @@ struct BodyReaderTests {
 
     @Test
     func theErrorIsRepeatedByEveryFurtherRead() async throws {
-        let reader = BodyReader(HTTPBody(once: BrokenChunks()))
+        let reader = BodyReader(MessageBody(once: BrokenChunks()))
         let first = await reader.read(upTo: 100)
         #expect(first.bytes == [1, 2])
         #expect(first.error is Broken)
@@ -38,7 +38,7 @@ struct BodyReaderTests {
 
     @Test
     func theEndIsRepeatedToo() async throws {
-        let reader = BodyReader(HTTPBody("ab"))
+        let reader = BodyReader(MessageBody("ab"))
         #expect(await reader.read(upTo: 100).isWhole)
         #expect(try await reader.next() == nil)
     }

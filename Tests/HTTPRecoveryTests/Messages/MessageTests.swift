@@ -8,15 +8,15 @@ import Glibc
 
 @Suite struct HTTPBodyTests {
     @Test func bytesCanBeReadAgain() async throws {
-        let body = HTTPBody("hello")
+        let body = MessageBody("hello")
         #expect(body.length == 5)
         #expect(body.replayability == .replayable)
         for _ in 1...2 { #expect(try await body.collect(upTo: 5) == Array("hello".utf8)) }
-        await #expect(throws: HTTPBodyError.tooLarge(limit: 4)) { try await body.collect(upTo: 4) }
+        await #expect(throws: MessageBody.ReadError.tooLarge(limit: 4)) { try await body.collect(upTo: 4) }
     }
 
     @Test func aFactoryMakesAFreshStreamEachTime() async throws {
-        let body = HTTPBody(length: 2) {
+        let body = MessageBody(length: 2) {
             AsyncStream {
                 $0.yield([1, 2][...])
                 $0.finish()
@@ -26,7 +26,7 @@ import Glibc
     }
 
     @Test func aOneShotStreamIsReadOnce() async throws {
-        let body = HTTPBody(
+        let body = MessageBody(
             once: AsyncStream {
                 $0.yield([1][...])
                 $0.yield([2][...])
@@ -37,12 +37,12 @@ import Glibc
         #expect(body.canBeRead)
         #expect(try await body.collect(upTo: 9) == [1, 2])
         #expect(!body.canBeRead)
-        await #expect(throws: HTTPBodyError.alreadyConsumed) { try await body.collect(upTo: 9) }
+        await #expect(throws: MessageBody.ReadError.alreadyConsumed) { try await body.collect(upTo: 9) }
     }
 
     @Test func aStreamThatIsTooLongIsStoppedAtTheLimit() async throws {
-        let body = HTTPBody { AsyncStream<ArraySlice<UInt8>> { [UInt8](repeating: 0, count: 1000)[...] } }
-        await #expect(throws: HTTPBodyError.tooLarge(limit: 10_000)) { try await body.collect(upTo: 10_000) }
+        let body = MessageBody { AsyncStream<ArraySlice<UInt8>> { [UInt8](repeating: 0, count: 1000)[...] } }
+        await #expect(throws: MessageBody.ReadError.tooLarge(limit: 10_000)) { try await body.collect(upTo: 10_000) }
     }
 
     @Test func aFileIsOpenedAnewForEachReading() async throws {
@@ -51,11 +51,11 @@ import Glibc
         unsafe fputs(String(repeating: "x", count: 100_000), file)
         unsafe fclose(file)
         defer { unsafe unlink(path) }
-        let body = try HTTPBody(file: path, chunkSize: 4096)
+        let body = try MessageBody(file: path, chunkSize: 4096)
         #expect(body.length == 100_000)
         for _ in 1...2 { #expect(try await body.collect(upTo: 100_000).count == 100_000) }
-        #expect(throws: HTTPBodyError.self) { try HTTPBody(file: "/nonexistent/file") }
-        #expect(throws: HTTPBodyError.self) { try HTTPBody(file: "/tmp") }
+        #expect(throws: MessageBody.ReadError.self) { try MessageBody(file: "/nonexistent/file") }
+        #expect(throws: MessageBody.ReadError.self) { try MessageBody(file: "/tmp") }
     }
 }
 
@@ -78,7 +78,7 @@ import Glibc
         "http://a.example:x/", "http://a.example:/", "http://a b/", "http://a.example/ü", "http://[::1", "http://a\n/",
     ])
     func anythingElseIsRefused(url: String) {
-        #expect(throws: InvalidURL.self) { try HTTPRequest(url: url) }
+        #expect(throws: Origin.InvalidURL.self) { try HTTPRequest(url: url) }
     }
 
     @Test func anOriginIgnoresCaseUserinfoAndTheDefaultPort() {

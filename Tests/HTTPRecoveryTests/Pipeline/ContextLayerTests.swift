@@ -16,15 +16,15 @@ import Testing
     }
 
     /// Writes down the label that it sees.
-    private struct Reading: Middleware {
+    private struct Reading: ClientLayer {
         let seen: Locked<[String]>
 
         func intercept(
             _ request: HTTPRequest,
-            body: HTTPBody?,
+            body: MessageBody?,
             context: CallContext,
             next: Next
-        ) async throws -> Response {
+        ) async throws -> RecoveredResponse {
             seen.withLock { $0.append(context.options.label ?? "none") }
             return try await next(request, body: body, context: context)
         }
@@ -49,7 +49,7 @@ import Testing
     @Test func theyStandAmongTheLayersOfACallToo() async throws {
         let seen = Locked<[String]>([])
         let bench = Bench()
-        let layers: [any Middleware] = [Labelling(letter: "x"), Reading(seen: seen)]
+        let layers: [any ClientLayer] = [Labelling(letter: "x"), Reading(seen: seen)]
         _ = try await bench.client.send(Bench.get, options: RequestOptions(attemptLayers: layers))
         #expect(seen.withLock { $0 } == ["x"])
     }
@@ -58,7 +58,7 @@ import Testing
         let context = CallContext(runtime: Runtime())
         let next = Next { _, _, context in
             #expect(context.options.label == "alone")
-            return Response(head: HTTPResponse(status: .ok), body: .empty)
+            return RecoveredResponse(head: HTTPResponse(status: .ok), body: .empty)
         }
         let layer = Labelling(letter: "alone")
         #expect(try await layer.intercept(Bench.get, body: nil, context: context, next: next).status == .ok)
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func aCopyOfAResponseIsItsOwn() {
-        let first = Response(head: HTTPResponse(status: .ok), body: HTTPBody("a"))
+        let first = RecoveredResponse(head: HTTPResponse(status: .ok), body: MessageBody("a"))
         var second = first
         second.head.status = .created
         second.outcome = Outcome(.unavailable)

@@ -34,8 +34,10 @@ struct SendLimitTests {
         func moment(_ offset: Duration) -> Timestamp { client.runtime.time.wallTime.advanced(by: offset) }
 
         @discardableResult
-        func send(_ options: RequestOptions) async throws -> Response {
-            try await clock.skippingWaits { try await client.send(Bench.post, body: HTTPBody("x"), options: options) }
+        func send(_ options: RequestOptions) async throws -> RecoveredResponse {
+            try await clock.skippingWaits {
+                try await client.send(Bench.post, body: MessageBody("x"), options: options)
+            }
         }
 
         func failure(_ options: RequestOptions) async throws -> RecoveryError {
@@ -44,13 +46,13 @@ struct SendLimitTests {
     }
 
     /// Attaches what is good for 3 s.
-    private struct ShortLivedProof: Middleware {
+    private struct ShortLivedProof: ClientLayer {
         func intercept(
             _ request: HTTPRequest,
-            body: HTTPBody?,
+            body: MessageBody?,
             context: CallContext,
             next: Next
-        ) async throws -> Response {
+        ) async throws -> RecoveredResponse {
             var context = context
             context.limitSending(to: context.runtime.time.wallTime.advanced(by: .seconds(3)))
             return try await next(request, body: body, context: context)
@@ -62,7 +64,7 @@ struct SendLimitTests {
     @Test(arguments: [true, false])
     func whatIsHeldUpPastTheCallsLimitIsNeverSentAndNotTriedAgain(enforcesTimeouts: Bool) async throws {
         let bench = LateBench(enforcesTimeouts: enforcesTimeouts)
-        let limit = SendBy(bench.moment(.seconds(4)), orElse: Self.expired)
+        let limit = RequestOptions.SendBy(bench.moment(.seconds(4)), orElse: Self.expired)
         let options = RequestOptions(resend: .replayable, sendBy: limit)
         let error = try await bench.failure(options)
         #expect(bench.transport.received.isEmpty)
@@ -76,17 +78,17 @@ struct SendLimitTests {
     @Test
     func withoutAWordOfTheCallersItIsATimeout() async throws {
         let bench = LateBench()
-        let error = try await bench.failure(RequestOptions(sendBy: SendBy(bench.moment(.seconds(4)))))
+        let error = try await bench.failure(RequestOptions(sendBy: RequestOptions.SendBy(bench.moment(.seconds(4)))))
         #expect(error.kind == .timedOut && error.remedies.isEmpty)
     }
 
     @Test
     func atTheLimitItIsTooLateAndBeforeItIsNot() async throws {
         let late = LateBench()
-        _ = try await late.failure(RequestOptions(sendBy: SendBy(late.moment(.seconds(5)))))
+        _ = try await late.failure(RequestOptions(sendBy: RequestOptions.SendBy(late.moment(.seconds(5)))))
         #expect(late.transport.received.isEmpty)
         let inTime = LateBench()
-        try await inTime.send(RequestOptions(sendBy: SendBy(inTime.moment(.nanoseconds(5_000_000_001)))))
+        try await inTime.send(RequestOptions(sendBy: RequestOptions.SendBy(inTime.moment(.nanoseconds(5_000_000_001)))))
         #expect(inTime.transport.received.count == 1)
     }
 
@@ -103,7 +105,7 @@ struct SendLimitTests {
     func theCallsLimitEndsWhatALayerHasBoundedToo() async throws {
         let bench = LateBench(late: 1)
         let options = RequestOptions(
-            sendBy: SendBy(bench.moment(.seconds(4)), orElse: Self.expired),
+            sendBy: RequestOptions.SendBy(bench.moment(.seconds(4)), orElse: Self.expired),
             attemptLayers: [ShortLivedProof()]
         )
         let error = try await bench.failure(options)
@@ -117,7 +119,7 @@ struct SendLimitTests {
         let calls: [(Int64, [ShortLivedProof])] = [(1, proof), (9, proof), (9, [])]
         for (call, layers) in calls {
             try await bench.send(
-                RequestOptions(sendBy: SendBy(bench.moment(.seconds(call))), attemptLayers: layers)
+                RequestOptions(sendBy: RequestOptions.SendBy(bench.moment(.seconds(call))), attemptLayers: layers)
             )
         }
         try await bench.send(RequestOptions())
@@ -128,7 +130,7 @@ struct SendLimitTests {
     @Test
     func aWaitThatWouldEndPastTheLimitIsNotBegun() async throws {
         let bench = LateBench([.status(429, ["retry-after": "10"])], late: 0)
-        let error = try await bench.failure(RequestOptions(sendBy: SendBy(bench.moment(.seconds(10)))))
+        let error = try await bench.failure(RequestOptions(sendBy: RequestOptions.SendBy(bench.moment(.seconds(10)))))
         #expect(error.kind == .rateLimited && error.reason == .deadlineWouldPass)
         #expect(error.retryAfter == .seconds(10) && bench.clock.now.offset == .zero)
         #expect(bench.transport.received.count == 1)
@@ -138,10 +140,14 @@ struct SendLimitTests {
     @Test
     func aTransportThatCannotKeepLimitsGetsNothingWithinTheMargin() async throws {
         let bench = LateBench(late: 0, keepsSendLimits: false)
-        let late = RequestOptions(sendBy: SendBy(bench.moment(SendLimit.margin), orElse: Self.expired))
+        let late = RequestOptions(
+            sendBy: RequestOptions.SendBy(bench.moment(AttemptOptions.SendLimit.margin), orElse: Self.expired)
+        )
         let error = try await bench.failure(late)
         #expect(error.kind == .challengeExpired && bench.transport.received.isEmpty)
-        let inTime = RequestOptions(sendBy: SendBy(bench.moment(SendLimit.margin + .nanoseconds(1))))
+        let inTime = RequestOptions(
+            sendBy: RequestOptions.SendBy(bench.moment(AttemptOptions.SendLimit.margin + .nanoseconds(1)))
+        )
         try await bench.send(inTime)
         #expect(bench.transport.received.count == 1)
     }

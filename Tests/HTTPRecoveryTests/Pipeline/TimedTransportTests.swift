@@ -14,7 +14,8 @@ import Testing
         let ends = Locked<[String]>([])
         let begun = Flight<Void>()
 
-        func send(_ request: HTTPRequest, body: HTTPBody?, options: AttemptOptions) async throws -> TransportResponse {
+        func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse
+        {
             begun.land(.success(()))
             do {
                 let response = try await answer.value
@@ -132,10 +133,11 @@ import Testing
             self.isBlocking = isBlocking
         }
 
-        func send(_ request: HTTPRequest, body: HTTPBody?, options: AttemptOptions) async throws -> TransportResponse {
+        func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse
+        {
             if hasHead {
                 let chunks = Chunks(flight: end)
-                return TransportResponse(head: HTTPResponse(status: .ok), body: HTTPBody(once: chunks, length: nil))
+                return TransportResponse(head: HTTPResponse(status: .ok), body: MessageBody(once: chunks, length: nil))
             }
             try await withTaskCancellationHandler {
                 begun.land(.success(()))

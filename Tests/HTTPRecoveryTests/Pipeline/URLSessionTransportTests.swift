@@ -13,7 +13,7 @@ private struct URLSessionTransport: HTTPTransport {
 
     func send(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         options: AttemptOptions
     ) async throws -> TransportResponse {
         guard let url = URL(string: "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")") else {
@@ -25,7 +25,7 @@ private struct URLSessionTransport: HTTPTransport {
             let (data, response) = try await session.data(for: message)
             guard let response = response as? HTTPURLResponse else { throw TransportError(.notHTTP, .unknown) }
             let head = HTTPResponse(status: HTTPResponse.Status(code: response.statusCode))
-            return TransportResponse(head: head, body: HTTPBody(Array(data)))
+            return TransportResponse(head: head, body: MessageBody(Array(data)))
         } catch let error as URLError {
             if error.code == .cancelled { throw CancellationError() }
             throw TransportError(.connectionLost, .unknown)

@@ -3,8 +3,8 @@ import Testing
 /// The folders of the core build on each other in one direction: none uses a type of a folder that stands after it.
 @Suite struct FoldersHaveAnOrder {
     private static let order = [
-        "Support", "Time", "URLs", "JSON", "ServerDelay", "Challenges", "Outcomes", "Messages", "Transport", "State",
-        "Events", "Pipeline", "Admissions", "Policies", "Guards", "Engine", "Operations", "Client",
+        "Support", "Time", "URLs", "JSON", "ServerDelay", "Outcomes", "Messages", "Transport", "State",
+        "Events", "Pipeline", "Admissions", "Policies", "Layers", "Engine", "Operations", "Client",
     ]
 
     private struct File {

@@ -26,7 +26,7 @@ import Testing
                     produced.add(65_536)
                     return ArraySlice([UInt8](repeating: 0x41, count: 65_536))
                 }
-                return TransportResponse(head: HTTPResponse(status: .badRequest), body: HTTPBody(once: endless))
+                return TransportResponse(head: HTTPResponse(status: .badRequest), body: MessageBody(once: endless))
             }
         ])
         let error = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.get) }
@@ -44,14 +44,14 @@ import Testing
                     }
                     continuation.finish()
                 }
-                return TransportResponse(head: HTTPResponse(status: .ok), body: HTTPBody(once: chunks))
+                return TransportResponse(head: HTTPResponse(status: .ok), body: MessageBody(once: chunks))
             }
         ])
         let response = try await bench.client.send(Bench.get)
         let bytes = try await response.body.collect(upTo: 1 << 24)
         #expect(bytes.count == 40 * 65_536)
         #expect(bytes.last == 39)
-        await #expect(throws: HTTPBodyError.alreadyConsumed) { try await response.body.collect(upTo: 1) }
+        await #expect(throws: MessageBody.ReadError.alreadyConsumed) { try await response.body.collect(upTo: 1) }
     }
 
     @Test func extremeNumbersDoNotTrap() {

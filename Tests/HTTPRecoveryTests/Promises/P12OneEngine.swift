@@ -66,7 +66,7 @@ import Testing
     /// What is done for nobody's call would be seen under no number, and keep to nobody's bounds.
     @Test func noCallIsMadeUp() throws {
         let strangers = try files(
-            with: "CallRecord()",
+            with: "CallContext.Record()",
             "call: 0",
             except: ["HTTPRecovery/Pipeline/Runtime.swift": "the health of the shared store, which belongs to no call"]
         )
@@ -78,7 +78,7 @@ import Testing
         let allowed = [
             "HTTPRecovery/Engine/CallDriver.swift": "the driver",
             "HTTPRecovery/Operations/RecoveryOperation.swift": "carries out plans",
-            "HTTPRecovery/Guards/Redirects.swift": "each hop is another request, charged and recovered by the engine",
+            "HTTPRecovery/Layers/Redirects.swift": "each hop is another request, charged and recovered by the engine",
             "FacebookAuth/Facebook+Batch.swift": "each part of a batch is sent once",
             "ForgeRockAuth/SignIn/ForgeRockSignInMachine+Steps.swift": "each step of a journey is another question",
             "AuthRecovery/SignIn/SignInFlow+Responder.swift": "each answer of a person is another step",

@@ -15,7 +15,7 @@ import Testing
     @Test(arguments: [TransportError.Certainty.neverSent, .notProcessed])
     func aPostThatTheServerCertainlyHasNotProcessedIsSentAgain(certainty: TransportError.Certainty) async throws {
         let bench = Bench([.fail(.connectionLost, certainty)])
-        #expect(try await bench.sendSkippingWaits(Bench.post, body: HTTPBody("x")).status == .ok)
+        #expect(try await bench.sendSkippingWaits(Bench.post, body: MessageBody("x")).status == .ok)
         #expect(bench.transport.received.map(\.text) == ["x", "x"])
     }
 
@@ -87,7 +87,7 @@ import Testing
         let bench = Bench([.status(500)])
         var request = Bench.get
         request.method = .put
-        let body = HTTPBody(
+        let body = MessageBody(
             once: AsyncStream {
                 $0.yield([1, 2][...])
                 $0.finish()

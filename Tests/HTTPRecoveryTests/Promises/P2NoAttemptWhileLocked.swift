@@ -44,7 +44,7 @@ import Testing
 
     @Test func aLockoutWithoutAnEndIsNotWaitedFor() async throws {
         let bench = Bench([.status(423)], classifier: LockoutClassifier())
-        for remembered in [nil, Gate.indefiniteLifetime] {
+        for remembered in [nil, SharedState.Gate.indefiniteLifetime] {
             let error = await #expect(throws: RecoveryError.self) {
                 try await bench.client.send(Bench.post, options: ada)
             }
@@ -64,7 +64,9 @@ import Testing
     }
 
     @Test func aRememberedLockoutHasNoRemedyInWaitingWhereItHasNoEnd() async throws {
-        for (seconds, remedies) in [(nil, [Remedy.contactAdmin]), ("60", [.wait])] as [(String?, [Remedy])] {
+        for (seconds, remedies) in [(nil, [Outcome.Remedy.contactAdmin]), ("60", [.wait])]
+            as [(String?, [Outcome.Remedy])]
+        {
             let bench = Bench([.status(423, seconds.map { ["lockout": $0] } ?? [:])], classifier: LockoutClassifier()) {
                 Recovery {}
             }

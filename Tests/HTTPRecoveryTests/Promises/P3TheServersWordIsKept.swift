@@ -87,7 +87,7 @@ import Testing
                     continuation.finish(throwing: TransportError(code, .answered))
                 }
                 var response = TransportResponse.scripted(429, ["retry-after": "2"])
-                response.body = HTTPBody(once: broken)
+                response.body = MessageBody(once: broken)
                 return response
             }
         ])

@@ -53,7 +53,7 @@ import Testing
                     continuation.yield([1])
                     return TransportResponse(
                         head: HTTPResponse(status: .ok),
-                        body: HTTPBody(once: KeepAlive(stream: stream, continuation: continuation))
+                        body: MessageBody(once: KeepAlive(stream: stream, continuation: continuation))
                     )
                 }
             ],

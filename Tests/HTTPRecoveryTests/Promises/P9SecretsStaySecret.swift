@@ -17,7 +17,7 @@ import Testing
         request.headerFields[.authorization] = "Bearer s3cret"
         request.headerFields[.cookie] = "id=s3cret"
         let error = await #expect(throws: RecoveryError.self) {
-            try await bench.sendSkippingWaits(request, body: HTTPBody("password=s3cret"))
+            try await bench.sendSkippingWaits(request, body: MessageBody("password=s3cret"))
         }
         #expect(error.map { "\($0)" }?.contains("s3cret") == false)
         #expect(error?.userMessage.contains("s3cret") == false)

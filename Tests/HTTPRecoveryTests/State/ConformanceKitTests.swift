@@ -61,38 +61,38 @@ private struct OwnClockStore: RecoveryStore {
     let memory: InMemoryRecoveryStore
     var name: String { "own-clock" }
 
-    func closedGate(among keys: [Gate.Key], at now: Timestamp) async -> Gate? {
+    func closedGate(among keys: [SharedState.Gate.Key], at now: Timestamp) async -> SharedState.Gate? {
         let own = Timestamp.system()
         var gate = await memory.closedGate(among: keys, at: own)
         if let opensAt = gate?.opensAt { gate?.opensAt = now.advanced(by: opensAt.elapsed(since: own)) }
         return gate
     }
 
-    func close(_ gate: Gate, at now: Timestamp) async {
+    func close(_ gate: SharedState.Gate, at now: Timestamp) async {
         let own = Timestamp.system()
         var gate = gate
         if let opensAt = gate.opensAt { gate.opensAt = own.advanced(by: opensAt.elapsed(since: now)) }
         await memory.close(gate, at: own)
     }
 
-    func open(_ key: Gate.Key) async { await memory.open(key) }
-    func joinQueue(at key: Gate.Key) async -> Int { await memory.joinQueue(at: key) }
+    func open(_ key: SharedState.Gate.Key) async { await memory.open(key) }
+    func joinQueue(at key: SharedState.Gate.Key) async -> Int { await memory.joinQueue(at: key) }
 
-    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async -> Lease? {
+    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async -> SharedState.Lease? {
         await memory.acquireLease(name, for: duration, at: .system())
     }
 
-    func extendLease(_ lease: Lease, for duration: Duration, at now: Timestamp) async -> Bool {
+    func extendLease(_ lease: SharedState.Lease, for duration: Duration, at now: Timestamp) async -> Bool {
         await memory.extendLease(lease, for: duration, at: .system())
     }
 
-    func releaseLease(_ lease: Lease) async { await memory.releaseLease(lease) }
+    func releaseLease(_ lease: SharedState.Lease) async { await memory.releaseLease(lease) }
 
-    func settle(_ entry: BudgetEntry, at now: Timestamp) async -> BudgetBalance {
+    func settle(_ entry: SharedState.BudgetEntry, at now: Timestamp) async -> SharedState.BudgetBalance {
         await memory.settle(entry, at: .system())
     }
 
-    func record(_ key: String) async -> StoredRecord? { await memory.record(key) }
+    func record(_ key: String) async -> SharedState.Record? { await memory.record(key) }
 
     func replaceRecord(
         _ key: String,
@@ -100,7 +100,7 @@ private struct OwnClockStore: RecoveryStore {
         with bytes: [UInt8],
         lasting lifetime: Duration?,
         at now: Timestamp
-    ) async -> StoredRecord? {
+    ) async -> SharedState.Record? {
         await memory.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: .system())
     }
 }
@@ -118,53 +118,55 @@ struct FaultyStore: RecoveryStore {
     let fault: Fault
     var name: String { fault.rawValue }
 
-    private func stored(_ key: Gate.Key) -> Gate.Key {
+    private func stored(_ key: SharedState.Gate.Key) -> SharedState.Gate.Key {
         var key = key
         if fault == .ignoresScopes { key.scope = .app }
         return key
     }
 
-    func closedGate(among keys: [Gate.Key], at now: Timestamp) async -> Gate? {
+    func closedGate(among keys: [SharedState.Gate.Key], at now: Timestamp) async -> SharedState.Gate? {
         let time = fault == .neverOpens ? Timestamp(secondsSinceEpoch: 0) : now
         var gate = await memory.closedGate(among: keys.map(stored), at: time)
         if fault == .forgetsCode { gate?.code = nil }
         return gate
     }
 
-    func close(_ gate: Gate, at now: Timestamp) async {
+    func close(_ gate: SharedState.Gate, at now: Timestamp) async {
         var gate = gate
         gate.key = stored(gate.key)
         if fault == .shortensGates { await memory.open(gate.key) }
         await memory.close(gate, at: now)
     }
 
-    func open(_ key: Gate.Key) async { await memory.open(stored(key)) }
+    func open(_ key: SharedState.Gate.Key) async { await memory.open(stored(key)) }
 
-    func joinQueue(at key: Gate.Key) async -> Int {
+    func joinQueue(at key: SharedState.Gate.Key) async -> Int {
         fault == .countsNoQueue ? 0 : await memory.joinQueue(at: stored(key))
     }
 
-    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async -> Lease? {
+    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async -> SharedState.Lease? {
         let lease = await memory.acquireLease(name, for: duration, at: now)
         switch fault {
-        case .grantsTwice: return lease ?? Lease(name: name, fence: 1000)
-        case .reusesFences: return lease.map { Lease(name: $0.name, fence: 1) }
+        case .grantsTwice: return lease ?? SharedState.Lease(name: name, fence: 1000)
+        case .reusesFences: return lease.map { SharedState.Lease(name: $0.name, fence: 1) }
         default: return lease
         }
     }
 
-    func extendLease(_ lease: Lease, for duration: Duration, at now: Timestamp) async -> Bool {
+    func extendLease(_ lease: SharedState.Lease, for duration: Duration, at now: Timestamp) async -> Bool {
         if fault == .extendsAnything { return true }
         return await memory.extendLease(lease, for: duration, at: now)
     }
 
-    func releaseLease(_ lease: Lease) async {
+    func releaseLease(_ lease: SharedState.Lease) async {
         await memory.releaseLease(lease)
         guard fault == .releasesAnyone else { return }
-        for fence in 0...(lease.fence &+ 1) % 100 { await memory.releaseLease(Lease(name: lease.name, fence: fence)) }
+        for fence in 0...(lease.fence &+ 1) % 100 {
+            await memory.releaseLease(SharedState.Lease(name: lease.name, fence: fence))
+        }
     }
 
-    func settle(_ entry: BudgetEntry, at now: Timestamp) async -> BudgetBalance {
+    func settle(_ entry: SharedState.BudgetEntry, at now: Timestamp) async -> SharedState.BudgetBalance {
         var entry = entry
         if fault == .forgetsDeposits { entry.deposit = 0 }
         var balance = await memory.settle(entry, at: now)
@@ -172,7 +174,7 @@ struct FaultyStore: RecoveryStore {
         return balance
     }
 
-    func record(_ key: String) async -> StoredRecord? { await memory.record(key) }
+    func record(_ key: String) async -> SharedState.Record? { await memory.record(key) }
 
     func replaceRecord(
         _ key: String,
@@ -180,7 +182,7 @@ struct FaultyStore: RecoveryStore {
         with bytes: [UInt8],
         lasting lifetime: Duration?,
         at now: Timestamp
-    ) async -> StoredRecord? {
+    ) async -> SharedState.Record? {
         let lifetime = fault == .keepsRecordsForGood ? nil : lifetime
         let version = fault == .ignoresVersions ? await memory.record(key)?.version : version
         let bytes = fault == .cutsRecords ? Array(bytes.prefix(1000)) : bytes

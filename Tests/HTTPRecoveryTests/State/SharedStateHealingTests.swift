@@ -201,7 +201,7 @@ import Testing
         #expect(await bench.state.closedGate(among: [bench.key()]) != nil)
         await bench.state.close(bench.gate("b"))
         #expect(try await bench.state.record("a")?.bytes == [2])
-        await #expect(throws: StoreError.self) { try await bench.state.record("unknown") }
+        await #expect(throws: SharedState.StoreError.self) { try await bench.state.record("unknown") }
         #expect(bench.store.questions == questions)
         #expect(bench.words == ["degraded", "available"])
     }
@@ -221,7 +221,7 @@ import Testing
         let bench = SharedStateBench()
         for index in 0..<5000 { _ = try await bench.state.replaceRecord("\(index)", version: nil, with: [1]) }
         await bench.takeDown()
-        await #expect(throws: StoreError.self) { try await bench.state.record("0") }
+        await #expect(throws: SharedState.StoreError.self) { try await bench.state.record("0") }
         #expect(try await bench.state.record("4999") != nil)
     }
 }

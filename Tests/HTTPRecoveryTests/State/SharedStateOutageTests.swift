@@ -15,9 +15,9 @@ import Testing
             case .open: await state.open(bench.key())
             case .joinQueue: _ = await state.joinQueue(at: bench.key())
             case .acquireLease: _ = await state.acquireLease("a", for: .seconds(30))
-            case .extendLease: _ = await state.extendLease(Lease(name: "a", fence: 1), for: .seconds(30))
-            case .releaseLease: await state.releaseLease(Lease(name: "a", fence: 1))
-            case .settle: _ = await state.settle(BudgetEntry(key: "a", limit: 1, initial: 1))
+            case .extendLease: _ = await state.extendLease(SharedState.Lease(name: "a", fence: 1), for: .seconds(30))
+            case .releaseLease: await state.releaseLease(SharedState.Lease(name: "a", fence: 1))
+            case .settle: _ = await state.settle(SharedState.BudgetEntry(key: "a", limit: 1, initial: 1))
             case .record: _ = try? await state.record("a")
             case .replaceRecord: _ = try? await state.replaceRecord("a", version: nil, with: [1])
             }
@@ -79,10 +79,10 @@ import Testing
     func twoHundredCallersWhileItDiesAreWarnedOnce(_ mode: UnreliableStore.Mode) async throws {
         let clock = ManualClock()
         let store = UnreliableStore(clock: clock)
-        let events = EventHub()
+        let events = RecoveryEvent.Hub()
         let recorder = EventRecorder(events)
         let runtime = Runtime(time: clock.timeSource(), store: store, events: events)
-        let key = Gate.Key(scope: .app, origin: Origin(scheme: "https", authority: "a.example"))
+        let key = SharedState.Gate.Key(scope: .app, origin: Origin(scheme: "https", authority: "a.example"))
         store.become(mode)
         let driver = Task {
             while !Task.isCancelled { await clock.advanceToNextDeadline() }
@@ -175,13 +175,15 @@ import Testing
 
     @Test func aBudgetGoesOnFromWhereItStood() async {
         let bench = SharedStateBench()
-        func entry(withdrawal: Int) -> BudgetEntry {
-            BudgetEntry(key: "a", withdrawal: withdrawal, limit: 10_000, initial: 10_000)
+        func entry(withdrawal: Int) -> SharedState.BudgetEntry {
+            SharedState.BudgetEntry(key: "a", withdrawal: withdrawal, limit: 10_000, initial: 10_000)
         }
         #expect(await bench.state.settle(entry(withdrawal: 9500)).isGranted)
         await bench.takeDown()
         #expect(await !bench.state.settle(entry(withdrawal: 1000)).isGranted, "no new burst because of an outage")
-        #expect(await bench.state.settle(entry(withdrawal: 500)) == BudgetBalance(isGranted: true, balance: 0))
+        #expect(
+            await bench.state.settle(entry(withdrawal: 500)) == SharedState.BudgetBalance(isGranted: true, balance: 0)
+        )
     }
 
     @Test func recordsAreThoseThatWereReadLast() async throws {
@@ -191,8 +193,8 @@ import Testing
         await bench.takeDown()
         #expect(try await bench.state.record("a") == created)
         #expect(try await bench.state.record("none") == nil)
-        await #expect(throws: StoreError.self) { try await bench.state.record("unknown") }
-        await #expect(throws: StoreError.self) {
+        await #expect(throws: SharedState.StoreError.self) { try await bench.state.record("unknown") }
+        await #expect(throws: SharedState.StoreError.self) {
             try await bench.state.replaceRecord("unknown", version: nil, with: [])
         }
         #expect(try await bench.state.replaceRecord("a", version: nil, with: [2]) == nil)

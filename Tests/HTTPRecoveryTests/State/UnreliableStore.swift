@@ -77,36 +77,38 @@ final class UnreliableStore: RecoveryStore {
         case .swallowsAnswers:
             _ = await question(contents)
             try await held.value
-            throw StoreError("too late")
+            throw SharedState.StoreError("too late")
         }
         return await question(contents)
     }
 
-    func closedGate(among keys: [Gate.Key], at now: Timestamp) async throws -> Gate? {
+    func closedGate(among keys: [SharedState.Gate.Key], at now: Timestamp) async throws -> SharedState.Gate? {
         // As a back end may: nothing is asked, nothing goes over the wire.
         if keys.isEmpty { return nil }
         return try await asked { await $0.closedGate(among: keys, at: now) }
     }
 
-    func close(_ gate: Gate, at now: Timestamp) async throws { try await asked { await $0.close(gate, at: now) } }
-    func open(_ key: Gate.Key) async throws { try await asked { await $0.open(key) } }
-    func joinQueue(at key: Gate.Key) async throws -> Int { try await asked { await $0.joinQueue(at: key) } }
+    func close(_ gate: SharedState.Gate, at now: Timestamp) async throws {
+        try await asked { await $0.close(gate, at: now) }
+    }
+    func open(_ key: SharedState.Gate.Key) async throws { try await asked { await $0.open(key) } }
+    func joinQueue(at key: SharedState.Gate.Key) async throws -> Int { try await asked { await $0.joinQueue(at: key) } }
 
-    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> Lease? {
+    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> SharedState.Lease? {
         try await asked { await $0.acquireLease(name, for: duration, at: now) }
     }
 
-    func extendLease(_ lease: Lease, for duration: Duration, at now: Timestamp) async throws -> Bool {
+    func extendLease(_ lease: SharedState.Lease, for duration: Duration, at now: Timestamp) async throws -> Bool {
         try await asked { await $0.extendLease(lease, for: duration, at: now) }
     }
 
-    func releaseLease(_ lease: Lease) async throws { try await asked { await $0.releaseLease(lease) } }
+    func releaseLease(_ lease: SharedState.Lease) async throws { try await asked { await $0.releaseLease(lease) } }
 
-    func settle(_ entry: BudgetEntry, at now: Timestamp) async throws -> BudgetBalance {
+    func settle(_ entry: SharedState.BudgetEntry, at now: Timestamp) async throws -> SharedState.BudgetBalance {
         try await asked { await $0.settle(entry, at: now) }
     }
 
-    func record(_ key: String) async throws -> StoredRecord? { try await asked { await $0.record(key) } }
+    func record(_ key: String) async throws -> SharedState.Record? { try await asked { await $0.record(key) } }
 
     func replaceRecord(
         _ key: String,
@@ -114,7 +116,7 @@ final class UnreliableStore: RecoveryStore {
         with bytes: [UInt8],
         lasting lifetime: Duration?,
         at now: Timestamp
-    ) async throws -> StoredRecord? {
+    ) async throws -> SharedState.Record? {
         try await asked { await $0.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now) }
     }
 
@@ -129,7 +131,7 @@ struct SharedStateBench: Sendable {
     let store: UnreliableStore
     let time: TimeSource
     let state: SharedState
-    private let changes = Locked<[StoreHealth]>([])
+    private let changes = Locked<[SharedState.Health]>([])
 
     init() {
         store = UnreliableStore(clock: clock)
@@ -139,16 +141,16 @@ struct SharedStateBench: Sendable {
         }
     }
 
-    var health: [StoreHealth] { changes.withLock { $0 } }
+    var health: [SharedState.Health] { changes.withLock { $0 } }
     var words: [String] { health.map { $0 == .available ? "available" : "degraded" } }
     var now: Timestamp { time.wallTime }
 
-    func key(_ name: String = "a") -> Gate.Key {
-        Gate.Key(scope: .account, origin: Origin(scheme: "https", authority: "api.example.com"), name: name)
+    func key(_ name: String = "a") -> SharedState.Gate.Key {
+        SharedState.Gate.Key(scope: .account, origin: Origin(scheme: "https", authority: "api.example.com"), name: name)
     }
 
-    func gate(_ name: String = "a", opensIn time: Duration = .seconds(60)) -> Gate {
-        Gate(key: key(name), reason: .accountLocked, opensAt: now.advanced(by: time))
+    func gate(_ name: String = "a", opensIn time: Duration = .seconds(60)) -> SharedState.Gate {
+        SharedState.Gate(key: key(name), reason: .accountLocked, opensAt: now.advanced(by: time))
     }
 
     /// Lets the store fail, and one caller find out.
@@ -168,7 +170,7 @@ struct SharedStateBench: Sendable {
 extension SharedState {
     /// Asks until the store answers again; the clock moves so slowly that nothing runs into the timeout.
     func recover(on clock: ManualClock) async {
-        let key = Gate.Key(scope: .app, origin: Origin(scheme: "https", authority: "recover.example"))
+        let key = SharedState.Gate.Key(scope: .app, origin: Origin(scheme: "https", authority: "recover.example"))
         while health != .available {
             clock.advance(by: .milliseconds(1))
             _ = await closedGate(among: [key])

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
 import HTTPRecovery
+import HTTPRecoveryTesting
 
 /// Tells what logged exchanges mean: one JSON object a line in, one a line out.
 struct Classify {
@@ -12,7 +13,7 @@ struct Classify {
         do {
             try StandardInput.forEachLine { line in
                 if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return }
-                let answer = ClassificationRecord.answer(to: line, by: classifier)
+                let answer = RecordedExchange.answer(to: line, by: classifier)
                 try output.write(json: answer)
             }
         } catch {

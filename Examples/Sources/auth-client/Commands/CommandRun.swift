@@ -262,15 +262,15 @@ struct ForgeRockValue: Sendable {
 }
 
 /// Bounds all calls of a command by one end.
-struct CommandDeadline: Middleware {
+struct CommandDeadline: ClientLayer {
     let end: TimeSource.Instant?
 
     func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         var context = context
         // What a renewal spends is gone at the server: its answer is not cut off, but waited for by who ends the program.
         if let end, context.options.presents != .refresh {

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandLineSupport
 import Glibc
 import HTTPRecovery
+import HTTPRecoveryTesting
 
 /// Tells what one pasted response means, in words.
 struct Explain {

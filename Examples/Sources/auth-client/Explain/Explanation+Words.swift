@@ -77,7 +77,7 @@ extension Outcome.TokenAction {
     }
 }
 
-extension Remedy {
+extension Outcome.Remedy {
     /// What is to be done.
     var explanation: String {
         switch self {

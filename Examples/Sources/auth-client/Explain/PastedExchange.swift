@@ -1,4 +1,5 @@
 import HTTPRecovery
+import HTTPRecoveryTesting
 import HTTPTypes
 
 /// One exchange as somebody pastes it: a response as `curl -i` or `curl -v` prints it, a body alone, or a line for
@@ -32,7 +33,7 @@ struct PastedExchange: Sendable {
         guard text.contains(where: { !Self.blanks.contains($0) }) else {
             throw InputError("nothing was pasted: paste a response, as curl -i prints it, and end it with Ctrl-D")
         }
-        if let record = try? ClassificationRecord(line: text, systemTime: now) {
+        if let record = try? RecordedExchange(line: text, systemTime: now) {
             self.exchange = record.exchange
         } else {
             var reader = TranscriptReader()

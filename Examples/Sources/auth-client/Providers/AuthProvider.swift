@@ -11,10 +11,10 @@ protocol AuthProvider: Sendable {
     func status() async throws -> Report.Session
 
     /// Requests a path below the base URL with the session's credential.
-    func get(_ path: String) async throws -> Response
+    func get(_ path: String) async throws -> RecoveredResponse
 
     /// The same, with answers for what the server may ask before it lets the request pass.
-    func get(_ path: String, answering input: SignInInput?) async throws -> Response
+    func get(_ path: String, answering input: SignInInput?) async throws -> RecoveredResponse
 
     /// Renews the session's credential.
     func refresh() async throws -> Report.Session
@@ -29,7 +29,7 @@ protocol AuthProvider: Sendable {
 extension AuthProvider {
     var tokenManager: TokenManager? { nil }
 
-    func get(_ path: String, answering input: SignInInput?) async throws -> Response {
+    func get(_ path: String, answering input: SignInInput?) async throws -> RecoveredResponse {
         try await get(path)
     }
 }

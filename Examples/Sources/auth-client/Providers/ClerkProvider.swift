@@ -36,7 +36,7 @@ struct ClerkProvider: AuthProvider {
         return Report.Session(session)
     }
 
-    func get(_ path: String) async throws -> Response {
+    func get(_ path: String) async throws -> RecoveredResponse {
         try await clerk.send(path: path)
     }
 

@@ -54,7 +54,7 @@ struct FacebookProvider: AuthProvider {
         return Report.Session(FacebookSession(user: user, expiresAt: expiresAt))
     }
 
-    func get(_ path: String) async throws -> Response {
+    func get(_ path: String) async throws -> RecoveredResponse {
         try await facebook.send(path: path)
     }
 

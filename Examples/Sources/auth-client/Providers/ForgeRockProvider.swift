@@ -23,7 +23,7 @@ struct ForgeRockProvider: AuthProvider {
                 authenticator: try setup.options.softwareKey.map { try KeptAuthenticator(path: $0) },
                 cookieName: setup.options.forgeRock.cookieName
             )
-        } catch let error as InvalidURL {
+        } catch let error as Origin.InvalidURL {
             throw InputError("--base-url: \(error)")
         }
     }
@@ -90,11 +90,11 @@ struct ForgeRockProvider: AuthProvider {
         return Report.Session(id: claims["sub"]?.string ?? "", status: "active", expiresAt: expiresAt)
     }
 
-    func get(_ path: String) async throws -> Response {
+    func get(_ path: String) async throws -> RecoveredResponse {
         try await get(path, answering: nil)
     }
 
-    func get(_ path: String, answering input: SignInInput?) async throws -> Response {
+    func get(_ path: String, answering input: SignInInput?) async throws -> RecoveredResponse {
         var fields: HTTPFields = [.accept: "application/json, */*;q=0.5"]
         let segments = path.prefix { $0 != "?" }.split(separator: "/")
         if segments.first == "json", let name = HTTPField.Name("Accept-API-Version") {

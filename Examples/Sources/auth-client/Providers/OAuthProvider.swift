@@ -80,7 +80,7 @@ struct OAuthProvider: AuthProvider {
         return session(try await held(), subject: person?["sub"]?.string)
     }
 
-    func get(_ path: String) async throws -> Response {
+    func get(_ path: String) async throws -> RecoveredResponse {
         _ = try await held()
         let base = options.baseURL.hasSuffix("/") ? String(options.baseURL.dropLast()) : options.baseURL
         let url = base + (path.hasPrefix("/") ? path : "/\(path)")

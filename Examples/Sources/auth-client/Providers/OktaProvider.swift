@@ -59,7 +59,7 @@ struct OktaProvider: AuthProvider {
         return Report.Session(session)
     }
 
-    func get(_ path: String) async throws -> Response {
+    func get(_ path: String) async throws -> RecoveredResponse {
         try await okta.send(path: path)
     }
 

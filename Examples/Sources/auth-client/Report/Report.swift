@@ -89,7 +89,7 @@ struct Report: Sendable {
             let failure = Failure(
                 kind: Outcome.Kind.challengeRequired.rawValue,
                 message: "An answer is needed (\(error.key.rawValue)), and there is none left to give.",
-                remedies: [Remedy.askUser.rawValue]
+                remedies: [Outcome.Remedy.askUser.rawValue]
             )
             return Report(
                 provider: provider,
@@ -107,7 +107,7 @@ struct Report: Sendable {
             let failure = Failure(
                 kind: Outcome.Kind.invalidRequest.rawValue,
                 message: "\(error)",
-                remedies: [Remedy.fixRequest.rawValue]
+                remedies: [Outcome.Remedy.fixRequest.rawValue]
             )
             return Report(
                 provider: provider,
@@ -159,7 +159,7 @@ struct Report: Sendable {
     }
 }
 
-extension StopReason {
+extension History.StopReason {
     /// The sign-in needs an answer that nobody has.
-    static let noAnswer = StopReason(rawValue: "no_answer")
+    static let noAnswer = History.StopReason(rawValue: "no_answer")
 }

@@ -27,7 +27,7 @@ public struct BrowserSignIns: Sendable {
         client: RecoveringClient,
         key: SealingKey,
         lifetime: Duration = .seconds(600)
-    ) throws(InvalidURL) {
+    ) throws(Origin.InvalidURL) {
         // No browser waits as long as a lockout may last: it is told when it ends.
         self.client = client.waiting(atMost: .seconds(5))
         self.frontendAPI = frontendAPI
@@ -63,7 +63,7 @@ public struct BrowserSignIns: Sendable {
     }
 
     /// Clerk, as this browser is known there.
-    private func clerk(_ browser: Secret) throws(InvalidURL) -> Clerk {
+    private func clerk(_ browser: Secret) throws(Origin.InvalidURL) -> Clerk {
         let digest = SHA256.hash(data: Array(browser.reveal().utf8)).map { String($0, radix: 16) }.joined(
             separator: "."
         )

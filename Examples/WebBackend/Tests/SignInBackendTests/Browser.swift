@@ -36,9 +36,9 @@ actor Browser {
         if !cookies.isEmpty {
             request.headerFields[.cookie] = cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
         }
-        let response: Response
+        let response: RecoveredResponse
         do {
-            response = try await client.send(request, body: HTTPBody(body.description))
+            response = try await client.send(request, body: MessageBody(body.description))
         } catch let error as RecoveryError {
             response = try #require(error.response)
         }

@@ -12,7 +12,7 @@ public struct ProofKey: Sendable, Hashable {
     public let verifier: Secret
 
     /// Creates a new key of 256 random bits.
-    public init(random: RandomSource = RandomSource()) {
+    public init(random: Runtime.RandomSource = Runtime.RandomSource()) {
         verifier = random.token()
     }
 
@@ -40,7 +40,7 @@ public struct ProofKey: Sendable, Hashable {
     }
 }
 
-extension RandomSource {
+extension Runtime.RandomSource {
     /// 256 random bits as text for URLs.
     func token() -> Secret {
         var bytes: [UInt8] = []

@@ -12,7 +12,7 @@ public struct ClientAttempt: Sendable {
     /// The wall time now.
     public let wallTime: Timestamp
     /// Where randomness comes from.
-    public let random: RandomSource
+    public let random: Runtime.RandomSource
     /// Until when the attempt may leave, because its proof is stale after; nil is no limit.
     ///
     /// An attempt that could not leave in time is followed by another with a proof of its own.
@@ -28,7 +28,7 @@ public struct ClientAttempt: Sendable {
         url: String,
         clientID: String,
         wallTime: Timestamp,
-        random: RandomSource = RandomSource(),
+        random: Runtime.RandomSource = Runtime.RandomSource(),
         form: FormFields = FormFields(),
         headerFields: HTTPFields = [:]
     ) {

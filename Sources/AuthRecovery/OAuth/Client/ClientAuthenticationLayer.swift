@@ -2,16 +2,16 @@ import HTTPRecovery
 import HTTPTypes
 
 /// Writes the form of each attempt, with a proof of the client that is made for this attempt alone.
-struct ClientAuthenticationLayer: Middleware {
+struct ClientAuthenticationLayer: ClientLayer {
     let client: OAuthClient
     let form: FormFields
 
     func intercept(
         _ request: HTTPRequest,
-        body: HTTPBody?,
+        body: MessageBody?,
         context: CallContext,
         next: Next
-    ) async throws -> Response {
+    ) async throws -> RecoveredResponse {
         var request = request
         // No access token belongs on these requests, whatever stands around this layer.
         request.headerFields[.authorization] = nil

@@ -8,7 +8,7 @@ extension OAuthClient {
         var form: FormFields
         var presents: Outcome.CredentialKind = .client
         var resend: RequestOptions.ResendPermission = .byMethod
-        var sendBy: SendBy?
+        var sendBy: RequestOptions.SendBy?
         var classifier: OAuthEndpointClassifier
         var observer: (@Sendable (RecoveryEvent) -> Void)?
     }
@@ -16,7 +16,7 @@ extension OAuthClient {
     /// An answer that was accepted.
     struct Answer: Sendable {
         var members: JSONValue
-        var response: Response
+        var response: RecoveredResponse
         /// The server's time, where it says so, else the local one.
         var date: Timestamp
 
@@ -62,7 +62,7 @@ extension OAuthClient {
     }
 
     /// What an accepted response says.
-    func answer(in response: Response) -> Answer {
+    func answer(in response: RecoveredResponse) -> Answer {
         // Accepted answers have been read as a whole: one that is longer than is read for judging was not accepted.
         let bytes = Array(response.body.bytesInMemory ?? [])
         let clock = ServerClock(response.headerFields, receivedAt: client.runtime.time.wallTime)

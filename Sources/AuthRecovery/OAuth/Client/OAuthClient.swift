@@ -24,7 +24,7 @@ public struct OAuthClient: Sendable {
     /// Sends the requests.
     public let client: RecoveringClient
     /// Layers around every attempt, the outermost first, inside of the authentication; they see the answers too.
-    public let attemptLayers: [any Middleware]
+    public let attemptLayers: [any ClientLayer]
     /// Who tells what an answer means.
     public let classifier: any OutcomeClassifier
 
@@ -43,7 +43,7 @@ public struct OAuthClient: Sendable {
         clientID: String,
         authentication: any ClientAuthentication = .none,
         client: RecoveringClient,
-        attemptLayers: [any Middleware] = [],
+        attemptLayers: [any ClientLayer] = [],
         classifier: any OutcomeClassifier = OAuthClassifier()
     ) {
         self.server = server

@@ -14,7 +14,7 @@ public struct TokenGrant: Sendable {
     /// Until when the request may leave, and what it comes to after; nil, the default, is no limit.
     ///
     /// For what is presented and has a known end, such as a code.
-    public var sendBy: SendBy?
+    public var sendBy: RequestOptions.SendBy?
 
     /// Creates a grant of any type, such as the JWT bearer grant of RFC 7523.
     ///

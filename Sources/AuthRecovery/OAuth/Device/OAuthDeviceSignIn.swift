@@ -60,7 +60,7 @@ extension OAuthDeviceSignIn: DeviceLoginServer {
         try await oauth.authorizeDevice(scope: scope, parameters: parameters)
     }
 
-    package func poll(_ device: DeviceAuthorization) async throws -> Response {
+    package func poll(_ device: DeviceAuthorization) async throws -> RecoveredResponse {
         let grant = TokenGrant.deviceCode(device.deviceCode)
         return try await oauth.perform(
             OAuthClient.Call(
@@ -68,13 +68,13 @@ extension OAuthDeviceSignIn: DeviceLoginServer {
                 form: grant.form,
                 presents: grant.presents,
                 resend: grant.resend,
-                sendBy: SendBy(time.wallTime(at: device.expiresAt), orElse: Self.expired),
+                sendBy: RequestOptions.SendBy(time.wallTime(at: device.expiresAt), orElse: Self.expired),
                 classifier: OAuthEndpointClassifier(expects: .tokens, isPolling: true)
             )
         ).response
     }
 
-    package func finish(_ response: Response) async throws -> TokenAnswer {
+    package func finish(_ response: RecoveredResponse) async throws -> TokenAnswer {
         let answer = try oauth.answer(in: response).tokens
         // Not the caller's to cancel: tokens that exist and are not kept could never be ended.
         if let store {

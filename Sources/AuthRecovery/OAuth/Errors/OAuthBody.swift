@@ -151,7 +151,7 @@ struct OAuthBody: Sendable {
 
 extension JSONValue {
     /// A number, or a text that is one.
-    var lenientNumber: JSONNumber? {
+    var lenientNumber: JSONValue.Number? {
         number
             ?? string.flatMap { text in
                 text.utf8.count <= 64 ? try? JSONValue(parsing: text).number : nil

@@ -13,7 +13,7 @@ enum OAuthMeaning: Sendable {
     /// The person has to sign in: a session that was presented is not enough.
     case signIn
     /// Whatever was presented, the same.
-    case plain(Outcome.Kind, [Remedy], parameter: String? = nil)
+    case plain(Outcome.Kind, [Outcome.Remedy], parameter: String? = nil)
 
     /// All words that have a meaning here.
     static var knownWords: [OAuthError.Word] { Array(table.keys) }

@@ -14,7 +14,7 @@ extension OAuthServer {
     ///   - issuer: The server's identifier: an absolute URL without query and fragment.
     ///   - client: Sends the requests. The document is public: no credential is needed, or sent by this function.
     /// - Returns: The server, with all endpoints that it names.
-    /// - Throws: `InvalidURL` when the issuer is no such URL; `RecoveryError` when no document can be read, of the kind
+    /// - Throws: `Origin.InvalidURL` when the issuer is no such URL; `RecoveryError` when no document can be read, of the kind
     ///   `misconfigured` with the code `issuer_mismatch` when it names another issuer (RFC 8414 section 3.3);
     ///   `CancellationError` as soon as the task is cancelled.
     public static func discover(issuer: String, using client: RecoveringClient) async throws -> OAuthServer {
@@ -35,7 +35,7 @@ extension OAuthServer {
         throw lastError ?? RecoveryError(outcome: Outcome(.notFound), reason: .notRecoverable)
     }
 
-    private init(issuer: String, document: JSONValue, in response: Response) throws(RecoveryError) {
+    private init(issuer: String, document: JSONValue, in response: RecoveredResponse) throws(RecoveryError) {
         guard document["issuer"]?.string == issuer else {
             var outcome = Outcome(.misconfigured, processed: .yes, remedies: [.fixRequest], status: 200)
             outcome.code = "issuer_mismatch"
@@ -60,9 +60,9 @@ extension OAuthServer {
     }
 
     /// The requests for all documents that may describe the issuer.
-    private static func documents(of issuer: String) throws(InvalidURL) -> [HTTPRequest] {
+    private static func documents(of issuer: String) throws(Origin.InvalidURL) -> [HTTPRequest] {
         guard !issuer.contains("?"), !issuer.contains("#") else {
-            throw InvalidURL(description: "the issuer has a query or a fragment")
+            throw Origin.InvalidURL(description: "the issuer has a query or a fragment")
         }
         let base = try HTTPRequest(url: issuer, headerFields: [.accept: "application/json"])
         var path = base.path ?? "/"

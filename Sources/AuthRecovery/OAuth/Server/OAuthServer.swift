@@ -51,8 +51,8 @@ public struct OAuthServer: Sendable, Hashable {
     /// - Parameters:
     ///   - issuer: The server's identifier, by which answers of the authorization endpoint are checked (RFC 9207).
     ///   - endpoints: The absolute URLs of the endpoints that are used.
-    /// - Throws: `InvalidURL` when one of the texts is no such URL.
-    public init(issuer: String? = nil, endpoints: [Endpoint: String]) throws(InvalidURL) {
+    /// - Throws: `Origin.InvalidURL` when one of the texts is no such URL.
+    public init(issuer: String? = nil, endpoints: [Endpoint: String]) throws(Origin.InvalidURL) {
         self.issuer = issuer
         self.metadata = .null
         self.requests = [:]

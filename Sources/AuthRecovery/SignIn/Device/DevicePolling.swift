@@ -4,7 +4,7 @@ package import HTTPRecovery
 ///
 /// "Not yet" and "too fast" are no failures; the latter makes the interval longer for good. An answer that is lost, an
 /// outage or a limit is followed by another question at twice the interval, as long as the login lasts.
-package struct DevicePolling: OperationPlan {
+package struct DevicePolling: RecoveryOperation.Plan {
     /// What a server that is asked too often adds to the interval.
     private static let slowing: Duration = .seconds(5)
     /// The longest that lost answers alone make the interval.
@@ -24,10 +24,10 @@ package struct DevicePolling: OperationPlan {
     }
 
     package mutating func next(
-        after event: OperationEvent<Response>,
+        after event: RecoveryOperation.Event<RecoveredResponse>,
         at now: TimeSource.Instant,
         random: () -> Double
-    ) -> OperationAction<Void, Response> {
+    ) -> RecoveryOperation.Action<Void, RecoveredResponse> {
         switch event {
         case .begun: return pause(.challengePending, from: now)
         case .paused: return .perform(())
@@ -56,7 +56,7 @@ package struct DevicePolling: OperationPlan {
         _ reason: Outcome.Kind,
         from now: TimeSource.Instant,
         atLeast stated: Duration? = nil
-    ) -> OperationAction<Void, Response> {
+    ) -> RecoveryOperation.Action<Void, RecoveredResponse> {
         let delay = max(interval, stated ?? .zero)
         return now.advanced(by: delay) < end ? .pause(delay, reason: reason) : .fail(failure ?? expired)
     }

@@ -17,9 +17,9 @@ package protocol DeviceLoginServer: Sendable {
     /// Begins a login.
     func begin() async throws -> DeviceAuthorization
     /// Asks once whether the person has entered the code.
-    func poll(_ device: DeviceAuthorization) async throws -> Response
+    func poll(_ device: DeviceAuthorization) async throws -> RecoveredResponse
     /// Stores what the person's consent has brought, before anyone uses it.
-    func finish(_ response: Response) async throws -> Session
+    func finish(_ response: RecoveredResponse) async throws -> Session
 }
 
 extension DeviceLoginServer {
@@ -88,7 +88,9 @@ package struct DeviceSignInMachine<Server: DeviceLoginServer>: SignInMachine {
         return .choose([])
     }
 
-    private mutating func goOn(after event: OperationEvent<Response>) async throws -> SignInStep<Server.Session> {
+    private mutating func goOn(after event: RecoveryOperation.Event<RecoveredResponse>) async throws -> SignInStep<
+        Server.Session
+    > {
         guard var plan = polling, let device, let context else { return try await begin() }
         polling = nil
         let server = server

@@ -2,7 +2,7 @@ package import HTTPRecovery
 
 extension Duration: Remembered {
     package var memory: JSONValue {
-        [.number(JSONNumber(components.seconds)), .number(JSONNumber(components.attoseconds))]
+        [.number(JSONValue.Number(components.seconds)), .number(JSONValue.Number(components.attoseconds))]
     }
 
     package init?(memory: JSONValue) {
@@ -36,8 +36,8 @@ extension Outcome.Scope: Remembered {}
 extension Outcome.Processed: Remembered {}
 extension Outcome.TokenAction: Remembered {}
 extension Outcome.CredentialKind: Remembered {}
-extension Remedy: Remembered {}
-extension StopReason: Remembered {}
+extension Outcome.Remedy: Remembered {}
+extension History.StopReason: Remembered {}
 extension TransportError.Code: Remembered {}
 extension TransportError.Certainty: Remembered {}
 extension AnswerKey: Remembered {}
@@ -88,10 +88,10 @@ extension RecoveryError: RememberedFields {
     }
 }
 
-extension SendBy: RememberedFields {
+extension RequestOptions.SendBy: RememberedFields {
     package init() { self.init(Timestamp(secondsSinceEpoch: 0)) }
 
-    package static var fields: [RememberedField<SendBy>] {
+    package static var fields: [RememberedField<RequestOptions.SendBy>] {
         [.init("moment", \.moment), .init("outcome", \.outcome)]
     }
 }

@@ -86,7 +86,7 @@ extension Bool: Remembered {
 }
 
 extension Int: Remembered {
-    package var memory: JSONValue { .number(JSONNumber(self)) }
+    package var memory: JSONValue { .number(JSONValue.Number(self)) }
 
     package init?(memory: JSONValue) {
         guard let value = memory.number.flatMap({ Int(exactly: $0.saturatedInt) }) else { return nil }

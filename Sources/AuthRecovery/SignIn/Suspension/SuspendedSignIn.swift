@@ -85,7 +85,7 @@ struct SuspendedSignIn {
         error(.unavailable, [.wait], "Signing in is not possible at the moment. Please try again in a while.")
     }
 
-    private static func error(_ kind: Outcome.Kind, _ remedies: [Remedy], _ text: String) -> RecoveryError {
+    private static func error(_ kind: Outcome.Kind, _ remedies: [Outcome.Remedy], _ text: String) -> RecoveryError {
         var outcome = Outcome(kind, processed: .no, remedies: remedies)
         outcome.userMessage = text
         return RecoveryError(outcome: outcome, reason: .notRecoverable)

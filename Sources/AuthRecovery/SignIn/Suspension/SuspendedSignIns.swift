@@ -216,11 +216,11 @@ public struct SuspendedSignIns: Sendable {
     /// The sign-in, if it can be gone on with.
     private func read(
         _ id: SignInTicket.ID
-    ) async throws -> (record: StoredRecord, entry: SuspendedSignIn, sealed: [UInt8]) {
-        let record: StoredRecord?
+    ) async throws -> (record: SharedState.Record, entry: SuspendedSignIn, sealed: [UInt8]) {
+        let record: SharedState.Record?
         do {
             record = try await client.runtime.state.record(id.key)
-        } catch is StoreError {
+        } catch is SharedState.StoreError {
             throw SuspendedSignIn.unavailable
         }
         guard let record, let (entry, sealed) = SuspendedSignIn.read(record.bytes),
@@ -247,7 +247,7 @@ public struct SuspendedSignIns: Sendable {
                 with: entry.bytes(sealed),
                 lasting: max(entry.endsAt.elapsed(since: client.runtime.time.wallTime), .seconds(1))
             )?.version
-        } catch is StoreError {
+        } catch is SharedState.StoreError {
             throw SuspendedSignIn.unavailable
         }
     }

@@ -2,8 +2,8 @@ extension CallRecording {
     /// The recording as a JSON object.
     public var json: JSONValue {
         [
-            "call": .number(JSONNumber(call)), "method": .string(method),
-            "max_attempts": .number(JSONNumber(maxAttempts)), "max_wait": .string(maxWait.exactText),
+            "call": .number(JSONValue.Number(call)), "method": .string(method),
+            "max_attempts": .number(JSONValue.Number(maxAttempts)), "max_wait": .string(maxWait.exactText),
             "events": .array(entries.map(\.json)),
         ]
     }
@@ -36,7 +36,7 @@ extension CallRecording.Entry {
         if case .some(let bound) = remaining {
             members.append(.init("remaining", bound.map { .string($0.exactText) } ?? .null))
         }
-        if !random.isEmpty { members.append(.init("random", .array(random.map { .number(JSONNumber($0)) }))) }
+        if !random.isEmpty { members.append(.init("random", .array(random.map { .number(JSONValue.Number($0)) }))) }
         members.append(.init("action", .string(action)))
         return .object(members)
     }

@@ -18,7 +18,7 @@ extension CallState.Event {
             return text("event", "held") + outcome(cause) + [.init("queue", .bool(hasQueue))]
         case .refused(let reason, let cause):
             return text("event", "refused") + text("reason", reason.rawValue) + outcome(cause)
-        case .queued(let count): return text("event", "queued") + [.init("behind", .number(JSONNumber(count)))]
+        case .queued(let count): return text("event", "queued") + [.init("behind", .number(JSONValue.Number(count)))]
         case .waited: return text("event", "waited")
         case .succeeded: return text("event", "succeeded")
         case .failed(let failure, let obstacle, let hasQueue):
@@ -34,7 +34,7 @@ extension CallState.Event {
     init?(recorded json: JSONValue) {
         let outcome = json["outcome"].flatMap { Outcome(recorded: $0) }
         if json["outcome"] != nil, outcome == nil { return nil }
-        let reason = json["reason"]?.string.map { StopReason(rawValue: $0) }
+        let reason = json["reason"]?.string.map { History.StopReason(rawValue: $0) }
         let hasQueue = json["queue"]?.bool ?? false
         switch json["event"]?.string {
         case "begun":
@@ -59,7 +59,7 @@ extension CallState.Event {
         case "succeeded": self = .succeeded
         case "failed":
             guard let outcome else { return nil }
-            let obstacle = json["obstacle"]?.string.map { StopReason(rawValue: $0) }
+            let obstacle = json["obstacle"]?.string.map { History.StopReason(rawValue: $0) }
             self = .failed(outcome, obstacle: obstacle, hasQueue: hasQueue)
         case "repaired":
             guard let name = json["name"]?.string else { return nil }

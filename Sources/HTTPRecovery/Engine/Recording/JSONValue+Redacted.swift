@@ -8,7 +8,7 @@ extension JSONValue {
             )
         case .array(let elements) where depth > 0: .array(elements.prefix(32).map { $0.redacted(depth: depth - 1) })
         case .object, .array, .null, .bool: .null
-        case .number: .number(JSONNumber(0))
+        case .number: .number(JSONValue.Number(0))
         case .string(let text): .string(text.isEmpty ? "" : "redacted")
         }
     }

@@ -20,7 +20,7 @@ extension Outcome {
         add("subcode", subcode?.loggable)
         // Whether there was an advice can decide; what it says is the provider's.
         if let advice { members.append(.init("advice", advice.redacted())) }
-        if let status { members.append(.init("status", .number(JSONNumber(status)))) }
+        if let status { members.append(.init("status", .number(JSONValue.Number(status)))) }
         if let error = transportError {
             add("transport", error.code.rawValue)
             add("certainty", error.certainty.rawValue)
@@ -38,7 +38,7 @@ extension Outcome {
             let remedies = json["remedies"]?.array
         else { return nil }
         self.init(kind, scope: scope, processed: processed)
-        self.remedies = remedies.compactMap { $0.string.flatMap { Remedy(rawValue: $0) } }
+        self.remedies = remedies.compactMap { $0.string.flatMap { Outcome.Remedy(rawValue: $0) } }
         tokenAction = action
         if let text = json["retry_after"]?.string {
             guard let time = Duration(exactText: text) else { return nil }

@@ -10,7 +10,7 @@
 public protocol Admission: Sendable {
     /// Whether it could have anything to say now to an attempt that is made for the reason; one that could not is not
     /// asked. Default: it could.
-    func mayHold(_ cause: AttemptCause, context: CallContext) -> Bool
+    func mayHold(_ cause: History.Cause, context: CallContext) -> Bool
 
     /// Tells whether the attempt may go out.
     ///
@@ -19,7 +19,7 @@ public protocol Admission: Sendable {
     ///   - context: The call, with clock, shared state and options.
     /// - Throws: `CancellationError` when the task is cancelled; nothing may be taken then. Any other error ends the
     ///   call with it as its cause.
-    func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> AdmissionAnswer
+    func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> PlannedAttempt.Answer
 
     /// Takes back what was given for an attempt, which has ended or is not made; called exactly once for each permit, in
     /// a cancelled task too.
@@ -28,8 +28,8 @@ public protocol Admission: Sendable {
     @discardableResult
     func conclude(
         _ attempt: PlannedAttempt,
-        _ end: AttemptEnd,
-        permit: AdmissionPermit,
+        _ end: PlannedAttempt.End,
+        permit: PlannedAttempt.Permit,
         context: CallContext
     ) -> Remainder?
 
@@ -37,29 +37,31 @@ public protocol Admission: Sendable {
     ///
     /// - Returns: What is left to be done that has to be waited for; nil, as by default and mostly, where nothing is.
     @discardableResult
-    func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder?
+    func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder?
 }
 
 extension Admission {
     /// It is asked about each attempt.
-    public func mayHold(_ cause: AttemptCause, context: CallContext) -> Bool { true }
+    public func mayHold(_ cause: History.Cause, context: CallContext) -> Bool { true }
 
     /// What is done about an end that has to be waited for, such as telling a store.
     ///
     /// It is carried out before the call goes on or ends, in a cancelled task too. It returns the gate that was closed by
     /// it, before which callers queue; nil where none was.
-    public typealias Remainder = @Sendable () async -> Gate.Key?
+    public typealias Remainder = @Sendable () async -> SharedState.Gate.Key?
 
     /// Nothing is kept, and nothing taken back.
     @discardableResult
     public func conclude(
         _ attempt: PlannedAttempt,
-        _ end: AttemptEnd,
-        permit: AdmissionPermit,
+        _ end: PlannedAttempt.End,
+        permit: PlannedAttempt.Permit,
         context: CallContext
     ) -> Remainder? { nil }
 
     /// Ends are nothing to it.
     @discardableResult
-    public func observe(_ attempt: PlannedAttempt, _ end: AttemptEnd, context: CallContext) -> Remainder? { nil }
+    public func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
+        nil
+    }
 }

@@ -28,8 +28,9 @@ extension RecoveryError {
         switch error {
         // What was sent of a body that broke off may have been acted on.
         case _ where isOfBody: Outcome(.invalidRequest, processed: .unknown, remedies: [.fixRequest])
-        case is HTTPBodyError, is InvalidURL: Outcome(.invalidRequest, processed: .no, remedies: [.fixRequest])
-        case is StoreError: Outcome(.unavailable, processed: .no, remedies: [.retry])
+        case is MessageBody.ReadError, is Origin.InvalidURL:
+            Outcome(.invalidRequest, processed: .no, remedies: [.fixRequest])
+        case is SharedState.StoreError: Outcome(.unavailable, processed: .no, remedies: [.retry])
         // Such as a store of credentials that cannot be read.
         default: Outcome(.misconfigured, processed: .no, remedies: [.fixRequest])
         }

@@ -4,7 +4,7 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
     public var outcome: Outcome
 
     /// Why it was not tried (again).
-    public var reason: StopReason
+    public var reason: History.StopReason
 
     /// The wait that would have been needed before another attempt; nil where none is known.
     public var retryAfter: Duration?
@@ -13,7 +13,7 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
     public var retryAt: Timestamp?
 
     /// The last response, where one came; its body is what was read of it.
-    public var response: Response?
+    public var response: RecoveredResponse?
 
     /// Every attempt, wait and repair of the call, and why it was given up.
     public var history: History {
@@ -33,10 +33,10 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
     /// Creates an error.
     public init(
         outcome: Outcome,
-        reason: StopReason,
+        reason: History.StopReason,
         retryAfter: Duration? = nil,
         retryAt: Timestamp? = nil,
-        response: Response? = nil,
+        response: RecoveredResponse? = nil,
         history: History = History(),
         cause: (any Error)? = nil
     ) {
@@ -52,9 +52,9 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
     /// The error of a call that is not tried (again).
     init(
         after outcome: Outcome,
-        reason: StopReason,
+        reason: History.StopReason,
         needed: Duration?,
-        response: Response?,
+        response: RecoveredResponse?,
         cause: (any Error)? = nil,
         context: CallContext
     ) {
@@ -74,7 +74,7 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
     public var kind: Outcome.Kind { outcome.kind }
 
     /// What can be done about it, best first.
-    public var remedies: [Remedy] { outcome.remedies }
+    public var remedies: [Outcome.Remedy] { outcome.remedies }
 
     /// A sentence that can be shown to a person: the provider's own where it has one for the end user, else ours, by
     /// what happened and by why it was not tried again.
@@ -82,7 +82,7 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
     /// Where the call's own time ran out while a credential was renewed, it says that: what was refused before tells
     /// nothing of how the renewal ends.
     public var userMessage: String {
-        if cause is RepairUnfinished, let message = reason.repairMessage { return message }
+        if cause is FailureContext.RemediationUnfinished, let message = reason.repairMessage { return message }
         return outcome.userMessage ?? outcome.sentence(endedBy: reason)
     }
 

@@ -51,7 +51,7 @@ public struct RequestOptions: Sendable {
     ///
     /// For what has an end: a code, a ticket, a link. A wait that would not end before it is not begun, and what is too
     /// late is not sent again.
-    public var sendBy: SendBy? {
+    public var sendBy: RequestOptions.SendBy? {
         get { storage.values.sendBy }
         set { change { $0.sendBy = newValue } }
     }
@@ -92,7 +92,7 @@ public struct RequestOptions: Sendable {
     /// Layers of this call alone, the outermost first; they stand innermost and see every attempt.
     ///
     /// A provider attaches and keeps its credentials here, so that each attempt carries the newest.
-    public var attemptLayers: [any Middleware] {
+    public var attemptLayers: [any ClientLayer] {
         get { storage.values.attemptLayers }
         set { change { $0.attemptLayers = newValue } }
     }
@@ -191,13 +191,13 @@ public struct RequestOptions: Sendable {
         var resend = ResendPermission.byMethod
         var buffering = Buffering.upTo(1 << 20)
         var deadline: Duration?
-        var sendBy: SendBy?
+        var sendBy: RequestOptions.SendBy?
         var classifier: (any OutcomeClassifier)?
         var account: String?
         var credentialID: String?
         var app: String?
         var presents: Outcome.CredentialKind?
-        var attemptLayers: [any Middleware] = []
+        var attemptLayers: [any ClientLayer] = []
         var policies: [any RecoveryPolicy] = []
         var admissions: [any Admission] = []
         var followsRedirects = true
@@ -228,13 +228,13 @@ public struct RequestOptions: Sendable {
         resend: ResendPermission = .byMethod,
         buffering: Buffering = .upTo(1 << 20),
         deadline: Duration? = nil,
-        sendBy: SendBy? = nil,
+        sendBy: RequestOptions.SendBy? = nil,
         classifier: (any OutcomeClassifier)? = nil,
         account: String? = nil,
         credentialID: String? = nil,
         app: String? = nil,
         presents: Outcome.CredentialKind? = nil,
-        attemptLayers: [any Middleware] = [],
+        attemptLayers: [any ClientLayer] = [],
         policies: [any RecoveryPolicy] = [],
         admissions: [any Admission] = [],
         followsRedirects: Bool = true,

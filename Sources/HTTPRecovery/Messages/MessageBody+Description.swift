@@ -1,0 +1,6 @@
+extension MessageBody: Redacted {
+    /// The length, where it is known; nothing of the content.
+    public var description: String {
+        "MessageBody(\(length.map { "\($0) bytes" } ?? "streamed"))"
+    }
+}

@@ -1,0 +1,192 @@
+import Synchronization
+
+/// The body of a request or a response: a sequence of byte chunks that knows whether it can be read again.
+///
+/// Whether a request may be sent a second time depends on its body, so ``replayability`` is part of the value: bytes,
+/// files and re-callable streams can be read any number of times, a one-shot stream only once.
+public struct MessageBody: Sendable, AsyncSequence {
+    /// One piece of the body.
+    public typealias Element = ArraySlice<UInt8>
+
+    /// Whether a body can be read more than once.
+    public enum Replayability: Sendable, Hashable {
+        /// Every iteration starts again at the first byte.
+        case replayable
+        /// The bytes pass by once; a second iteration throws ``MessageBody/ReadError/alreadyConsumed``.
+        case once
+    }
+
+    /// Reads one body from its start to its end.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private var produce: () async throws -> Element?
+
+        init(_ produce: @escaping () async throws -> Element?) {
+            self.produce = produce
+        }
+
+        /// The next chunk, or nil at the end.
+        public mutating func next() async throws -> Element? {
+            try await produce()
+        }
+    }
+
+    private enum Source: Sendable {
+        case bytes(ArraySlice<UInt8>)
+        case stream(@Sendable () -> AsyncIterator)
+        case oneShot(OneShot, @Sendable () -> AsyncIterator)
+    }
+
+    private let source: Source
+
+    /// The number of bytes, where it is known beforehand.
+    public let length: Int?
+
+    private init(source: Source, length: Int?) {
+        self.source = source
+        self.length = length
+    }
+
+    /// An empty body.
+    public static let empty = MessageBody([UInt8]())
+
+    /// Creates a body from bytes.
+    public init(_ bytes: some Sequence<UInt8>) {
+        self.init(slice: ArraySlice(bytes))
+    }
+
+    /// Creates a body from bytes, without copying them.
+    public init(_ bytes: [UInt8]) {
+        self.init(slice: bytes[...])
+    }
+
+    /// Creates a body from the UTF-8 bytes of a text.
+    public init(_ text: String) {
+        self.init(slice: ArraySlice(text.utf8))
+    }
+
+    private init(slice: ArraySlice<UInt8>) {
+        self.init(source: .bytes(slice), length: slice.count)
+    }
+
+    /// Creates a body from a function that makes a fresh stream of chunks for each reading.
+    ///
+    /// - Parameters:
+    ///   - length: The number of bytes every stream delivers, where it is known.
+    ///   - makeStream: Called once per reading.
+    public init<Stream: AsyncSequence & Sendable>(
+        length: Int? = nil,
+        makeStream: @escaping @Sendable () -> Stream
+    ) where Stream.Element == ArraySlice<UInt8> {
+        self.init(source: .stream({ .reading(makeStream()) }), length: length)
+    }
+
+    /// Creates a body from a stream that can be read only once.
+    public init<Stream: AsyncSequence & Sendable>(
+        once stream: Stream,
+        length: Int? = nil
+    ) where Stream.Element == ArraySlice<UInt8> {
+        self.init(source: .oneShot(OneShot(), { .reading(stream) }), length: length)
+    }
+
+    /// Whether the body can be read more than once.
+    public var replayability: Replayability {
+        if case .oneShot = source { .once } else { .replayable }
+    }
+
+    /// Whether reading the body from its start is (still) possible.
+    ///
+    /// A one-shot stream that nobody has begun to read can still be sent.
+    public var canBeRead: Bool {
+        if case .oneShot(let shot, _) = source { !shot.isTaken } else { true }
+    }
+
+    /// Whether the bytes are there already.
+    var isInMemory: Bool {
+        switch source {
+        case .bytes: true
+        case .stream, .oneShot: false
+        }
+    }
+
+    /// The bytes, where the whole body is in memory.
+    public var bytesInMemory: ArraySlice<UInt8>? {
+        if case .bytes(let bytes) = source { bytes } else { nil }
+    }
+
+    /// Begins to read the body.
+    public func makeAsyncIterator() -> AsyncIterator {
+        switch source {
+        case .bytes(let bytes):
+            var rest: ArraySlice<UInt8>? = bytes.isEmpty ? nil : bytes
+            return AsyncIterator {
+                defer { rest = nil }
+                return rest
+            }
+        case .stream(let make):
+            return make()
+        case .oneShot(let shot, let make):
+            guard shot.take() else { return AsyncIterator { throw MessageBody.ReadError.alreadyConsumed } }
+            return make()
+        }
+    }
+
+    /// The same body, which tells what it throws while it is read.
+    func noting(_ note: @escaping @Sendable (any Error) -> Void) -> MessageBody {
+        switch source {
+        case .bytes: self
+        case .stream(let make): MessageBody(source: .stream({ make().noting(note) }), length: length)
+        case .oneShot(let shot, let make): MessageBody(source: .oneShot(shot, { make().noting(note) }), length: length)
+        }
+    }
+
+    /// The most bytes for which room is made before they have come.
+    private static let largestReserve = 65_536
+
+    /// Reads the whole body into memory.
+    ///
+    /// - Parameter limit: The most bytes to accept.
+    /// - Throws: ``MessageBody/ReadError/tooLarge(limit:)`` as soon as a byte comes that is past the limit.
+    public func collect(upTo limit: Int) async throws -> [UInt8] {
+        if let length, length > limit { throw MessageBody.ReadError.tooLarge(limit: limit) }
+        if let bytesInMemory { return Array(bytesInMemory) }
+        var collected: [UInt8] = []
+        // A length is what somebody has stated: room is made for what has come.
+        collected.reserveCapacity(Swift.max(0, Swift.min(length ?? 0, limit, Self.largestReserve)))
+        for try await chunk in self {
+            if chunk.count > limit - collected.count { throw MessageBody.ReadError.tooLarge(limit: limit) }
+            collected.append(contentsOf: chunk)
+        }
+        return collected
+    }
+}
+
+extension MessageBody.AsyncIterator {
+    fileprivate func noting(_ note: @escaping @Sendable (any Error) -> Void) -> MessageBody.AsyncIterator {
+        var iterator = self
+        return MessageBody.AsyncIterator {
+            do {
+                return try await iterator.next(isolation: #isolation)
+            } catch {
+                note(error)
+                throw error
+            }
+        }
+    }
+
+    static func reading<Stream: AsyncSequence>(_ stream: Stream) -> MessageBody.AsyncIterator
+    where Stream.Element == ArraySlice<UInt8> {
+        var iterator = stream.makeAsyncIterator()
+        return MessageBody.AsyncIterator { try await iterator.next(isolation: #isolation) }
+    }
+}
+
+/// Remembers whether a one-shot stream has been handed out.
+private final class OneShot: Sendable {
+    private let taken = Atomic(false)
+
+    var isTaken: Bool { taken.load(ordering: .acquiring) }
+
+    func take() -> Bool {
+        !taken.exchange(true, ordering: .acquiringAndReleasing)
+    }
+}

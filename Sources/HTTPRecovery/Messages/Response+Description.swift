@@ -1,8 +1,0 @@
-import HTTPTypes
-
-extension Response: Redacted {
-    /// Status and outcome; no header field, since cookies and tokens stand there, and nothing of the body.
-    public var description: String {
-        "Response(status: \(status.code), outcome: \(outcome.kind.rawValue), attempts: \(history.attempts.count))"
-    }
-}

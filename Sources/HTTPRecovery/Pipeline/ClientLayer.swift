@@ -1,0 +1,42 @@
+public import HTTPTypes
+
+/// One layer around the transport.
+///
+/// A middleware changes the request, the response or the context and calls `next`: never (it rejects), once, or again.
+/// The shape is that of swift-openapi-runtime's `ClientMiddleware`, with a context in place of the base URL.
+public protocol ClientLayer: Sendable {
+    /// Where the layer can stand; a client refuses an order that cannot work when it is built. Default: anywhere.
+    var place: CallContext.LayerPlace { get }
+
+    /// Handles one call on its way out and back.
+    func intercept(_ request: HTTPRequest, body: MessageBody?, context: CallContext, next: Next) async throws
+        -> RecoveredResponse
+}
+
+extension ClientLayer {
+    /// By default a layer can stand anywhere.
+    public var place: CallContext.LayerPlace { .anywhere }
+}
+
+/// A layer that only sets bounds, or whatever else accompanies a call, on its way out.
+///
+/// It is a function of the context, so that it adds nothing to what a call costs while it waits: a client calls
+/// ``adjust(_:)``, and never ``ClientLayer/intercept(_:body:context:next:)`` of such a layer.
+public protocol ContextLayer: ClientLayer {
+    /// Sets what accompanies the call.
+    func adjust(_ context: inout CallContext)
+}
+
+extension ContextLayer {
+    /// Hands the call on with the context that the layer has adjusted.
+    public func intercept(
+        _ request: HTTPRequest,
+        body: MessageBody?,
+        context: CallContext,
+        next: Next
+    ) async throws -> RecoveredResponse {
+        var context = context
+        adjust(&context)
+        return try await next(request, body: body, context: context)
+    }
+}

@@ -1,0 +1,36 @@
+extension SharedState.Gate.Key {
+    /// The key as stores outside the process know it: the same text for all who use the same salt, without a name that
+    /// could tell of a person or a credential.
+    ///
+    /// - Parameter salt: What all who share the store have, such as its namespace and a secret. Without a secret it keeps
+    ///   tables that were made beforehand, and fingerprints of other namespaces, from being of use; who reads the store
+    ///   and guesses a name can still see that the guess is right.
+    package func stableText(salt: [UInt8]) -> String {
+        let digest = name.isEmpty ? "" : Fingerprint.text(of: name, salt: salt)
+        return "\(scope.rawValue)|\(origin)|\(digest)"
+    }
+}
+
+extension SharedState.Gate {
+    /// What a store keeps of a gate beside its key and its time.
+    package var payload: JSONValue {
+        var members = [JSONValue.Member("reason", .string(reason.rawValue))]
+        if let code { members.append(JSONValue.Member("code", .string(code))) }
+        if let userMessage { members.append(JSONValue.Member("user_message", .string(userMessage))) }
+        return .object(members)
+    }
+
+    /// Reads what a store has kept of a gate; a payload that cannot be read is a gate all the same.
+    package init(key: Key, payload: String, opensAt: Timestamp?, forgottenAt: Timestamp? = nil) {
+        let json = try? JSONValue(parsing: payload)
+        let reason = json?["reason"]?.string.flatMap { Outcome.Kind(rawValue: $0) }
+        self.init(
+            key: key,
+            reason: reason ?? (key.scope == .account ? .accountLocked : .rateLimited),
+            opensAt: opensAt,
+            forgottenAt: forgottenAt,
+            code: json?["code"]?.string,
+            userMessage: json?["user_message"]?.string
+        )
+    }
+}
