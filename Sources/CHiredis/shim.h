@@ -1,4 +1,4 @@
-// hiredis as the codec of the protocol: commands are formatted and replies are read by it, bounded.
+// hiredis reads the replies of the server, bounded.
 #ifndef SWIFT_HTTP_RECOVERY_CHIREDIS_SHIM_H
 #define SWIFT_HTTP_RECOVERY_CHIREDIS_SHIM_H
 
@@ -23,7 +23,6 @@ typedef int chiredis_count;
 typedef struct chiredis_reader {
     redisReader *reader;
     redisReplyObjectFunctions functions;
-    redisReplyObjectFunctions *original;
 } chiredis_reader;
 
 static inline void *chiredis_create_array(const redisReadTask *task, chiredis_count count)
@@ -41,11 +40,10 @@ static inline chiredis_reader *chiredis_reader_create(void)
         free(bounded);
         return NULL;
     }
-    bounded->original = bounded->reader->fn;
-    bounded->functions = *bounded->original;
+    bounded->functions = *bounded->reader->fn;
     bounded->functions.createArray = chiredis_create_array;
+    bounded->reader->privdata = bounded->reader->fn;
     bounded->reader->fn = &bounded->functions;
-    bounded->reader->privdata = bounded->original;
     return bounded;
 }
 

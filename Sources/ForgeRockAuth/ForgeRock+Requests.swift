@@ -68,7 +68,7 @@ extension ForgeRock {
 
     /// The path on the server of what a caller names.
     private func target(of path: String) throws -> String {
-        guard path.contains("://"), let request = try? HTTPRequest(url: path) else {
+        guard path.holds("://"), let request = try? HTTPRequest(url: path) else {
             return api.server.prefix + (path.hasPrefix("/") ? path : "/" + path)
         }
         guard Origin(of: request) == api.server.origin else {

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPRecovery
 import Synchronization
 
 /// An HTTP server on the loopback interface that misbehaves as it is told.
@@ -31,7 +32,7 @@ public final class FaultServer: Sendable {
         self.port = port
         self.core = Core(listener: listener, plan: plan, reply: reply)
         let core = self.core
-        guard startThread({ core.acceptConnections() }) else {
+        guard SystemThread.run({ core.acceptConnections() }) else {
             close(listener)
             throw StartError(errno: EAGAIN)
         }
@@ -121,31 +122,4 @@ private final class Counter: Sendable {
     private let value = Atomic(0)
 
     func next() -> Int { value.wrappingAdd(1, ordering: .relaxed).oldValue }
-}
-
-/// Runs a function on a thread of its own; false when the system has none.
-func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
-    final class Box: Sendable {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    let context = unsafe Unmanaged.passRetained(Box(body)).toOpaque()
-    var thread = pthread_t()
-    // The thread takes over the retain.
-    let result = unsafe pthread_create(
-        &thread,
-        nil,
-        { context in
-            guard let context = unsafe context else { return nil }
-            unsafe Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
-            return nil
-        },
-        context
-    )
-    guard result == 0 else {
-        unsafe Unmanaged<Box>.fromOpaque(context).release()
-        return false
-    }
-    pthread_detach(thread)
-    return true
 }

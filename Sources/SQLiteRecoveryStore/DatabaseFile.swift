@@ -71,23 +71,12 @@ struct DatabaseFile: Sendable {
     }
 
     private static func prepareDirectory(of path: String) throws {
-        var missing: [String] = []
-        var folder = parent(of: path)
-        while unsafe access(folder, F_OK) != 0, folder != "/", folder != "." {
-            missing.append(folder)
-            folder = parent(of: folder)
-        }
-        for folder in missing.reversed() where unsafe mkdir(folder, 0o700) != 0 && errno != EEXIST {
-            throw failure(folder, "cannot be made")
-        }
+        let directory = Directory.of(path)
+        if let missing = Directory.make(directory) { throw failure(missing, "cannot be made") }
         var information = stat()
-        guard unsafe stat(parent(of: path), &information) == 0 else {
-            throw failure(parent(of: path), "cannot be read")
-        }
+        guard unsafe stat(directory, &information) == 0 else { throw failure(directory, "cannot be read") }
         guard information.st_mode & S_IFMT == S_IFDIR else {
-            throw SharedState.StoreError(
-                "\(path) cannot be made: \(parent(of: path)) is no directory; name another file"
-            )
+            throw SharedState.StoreError("\(path) cannot be made: \(directory) is no directory; name another file")
         }
         // Where everybody may rename everything, no file is one's own.
         if information.st_mode & S_IWOTH != 0, information.st_mode & S_ISVTX == 0 {
@@ -95,11 +84,6 @@ struct DatabaseFile: Sendable {
                 "everybody may write to the directory of \(path); take that away, or name another one"
             )
         }
-    }
-
-    private static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     /// Sees to it that a file is the owner's alone; one that is missing is made by SQLite with the database's mode.

@@ -71,23 +71,7 @@ struct StoredSpan {
 extension Duration {
     /// Whole microseconds, rounded up, saturated.
     var microseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        if isTooLarge { return seconds < 0 ? .min / 4 : .max / 4 }
-        let part = attoseconds / 1_000_000_000_000 + (attoseconds % 1_000_000_000_000 > 0 ? 1 : 0)
-        return min(max(whole.saturatingAdding(part), .min / 4), .max / 4)
-    }
-}
-
-extension Int64 {
-    func saturatingAdding(_ other: Int64) -> Int64 {
-        let (sum, isOverflow) = addingReportingOverflow(other)
-        return isOverflow ? (other < 0 ? .min : .max) : sum
-    }
-
-    func saturatingSubtracting(_ other: Int64) -> Int64 {
-        let (difference, isOverflow) = subtractingReportingOverflow(other)
-        return isOverflow ? (other < 0 ? .max : .min) : difference
+        min(max(roundedUp(to: .microseconds(1)), .min / 4), .max / 4)
     }
 }
 

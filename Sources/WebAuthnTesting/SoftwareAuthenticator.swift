@@ -111,7 +111,7 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
         try check(request.relyingPartyID, request.origin)
         let isResident = request.residentKey != .discouraged
         let credential = Credential(
-            id: (0..<4).flatMap { _ in Self.bytes(of: random.bits()) },
+            id: random.bytes(32),
             key: P256.Signing.PrivateKey(),
             relyingPartyID: request.relyingPartyID,
             userHandle: request.user.id,
@@ -241,10 +241,6 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
         } catch {
             throw WebAuthnError.unknown(platformError: error)
         }
-    }
-
-    private static func bytes(of word: UInt64) -> [UInt8] {
-        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
     }
 }
 #endif

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPRecovery
 
 /// A TLS server in front of a plain one: a few lines of Python, and a certificate made by openssl.
 ///
@@ -27,7 +28,7 @@ final class TLSFront: Sendable {
     ) async throws -> TLSFront {
         // The programs are waited for on a thread of its own: the concurrency pool has few, and all tests need them.
         try await withCheckedThrowingContinuation { continuation in
-            onThread {
+            _ = SystemThread.run {
                 continuation.resume(with: Result { try TLSFront(port: port, protocols: protocols, name: name) })
             }
         }
@@ -150,26 +151,4 @@ struct Program: Sendable {
         kill(identifier, SIGKILL)
         waitForExit()
     }
-}
-
-/// Runs a function on a thread of its own.
-private func onThread(_ body: @escaping @Sendable () -> Void) {
-    final class Box: Sendable {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    // The thread takes over the retain.
-    let context = unsafe Unmanaged.passRetained(Box(body)).toOpaque()
-    var thread = pthread_t()
-    unsafe pthread_create(
-        &thread,
-        nil,
-        { context in
-            guard let context = unsafe context else { return nil }
-            unsafe Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
-            return nil
-        },
-        context
-    )
-    pthread_detach(thread)
 }

@@ -49,11 +49,7 @@ package final class WorkerProcess: Sendable {
         self.id = id
         output = pipes[0]
         // Its own thread: it blocks until the process is gone.
-        let reader = unsafe Unmanaged.passRetained(self)
-        var thread = pthread_t()
-        let started = unsafe pthread_create(&thread, nil, readOutput, reader.toOpaque())
-        guard started == 0 else { throw SharedState.StoreError("no thread: \(started)") }
-        pthread_detach(thread)
+        guard SystemThread.run({ self.readToEnd() }) else { throw SharedState.StoreError("no thread") }
     }
 
     private static var directory: String {
@@ -85,7 +81,7 @@ package final class WorkerProcess: Sendable {
         systemKill(id, signal)
     }
 
-    fileprivate func readToEnd() {
+    private func readToEnd() {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         while true {
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(output, $0.baseAddress, $0.count) }
@@ -105,13 +101,6 @@ package final class WorkerProcess: Sendable {
         let signal = status & 0x7F
         end.land(.success(signal == 0 ? .exited((status >> 8) & 0xFF) : .killed(signal)))
     }
-}
-
-private func readOutput(_ process: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let process = unsafe process {
-        unsafe Unmanaged<WorkerProcess>.fromOpaque(process).takeRetainedValue().readToEnd()
-    }
-    return nil
 }
 
 private func systemKill(_ id: pid_t, _ signal: Int32) -> Int32 { kill(id, signal) }

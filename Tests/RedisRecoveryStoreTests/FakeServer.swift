@@ -20,7 +20,7 @@ final class FakeServer: Sendable {
         listener = try Listener()
         let (socket, count, heard) = (listener.socket, count, heard)
         guard
-            Thread.start({
+            SystemThread.run({
                 while true {
                     let client = accept(socket, nil, nil)
                     if client < 0 {
@@ -29,7 +29,7 @@ final class FakeServer: Sendable {
                         return
                     }
                     count.withLock { $0 += 1 }
-                    _ = Thread.start {
+                    _ = SystemThread.run {
                         let session = Session(client: client, heard: heard, chunk: chunk)
                         session.serve(greeting: greeting, answer: answer, repeats: repeats)
                         close(client)
@@ -56,7 +56,7 @@ final class FakeServer: Sendable {
     }
 
     /// Whether the bytes have come in, on whatever connection.
-    func hasHeard(_ bytes: [UInt8]) -> Bool { heard.withLock { $0.firstRange(of: bytes) != nil } }
+    func hasHeard(_ bytes: [UInt8]) -> Bool { heard.withLock { $0.range(of: bytes) != nil } }
 }
 
 /// One connection of the fake server.

@@ -47,7 +47,7 @@ struct ClientAssertion {
 
     /// The claims, with a number that is used once.
     var claims: JSONValue {
-        let id = Base64.encodeForURL((0..<2).flatMap { _ in bytes(of: random.bits()) })
+        let id = Base64.encodeForURL(random.bytes(16))
         let expiresAt = issuedAt.advanced(by: lifetime)
         return [
             "iss": .string(clientID), "sub": .string(clientID), "aud": .string(audience), "jti": .string(id),
@@ -59,10 +59,6 @@ struct ClientAssertion {
     /// A lifetime within what is allowed: at least 1 s.
     static func bounded(_ lifetime: Duration) -> Duration {
         min(max(lifetime, .seconds(1)), longestLifetime)
-    }
-
-    private func bytes(of number: UInt64) -> [UInt8] {
-        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt64($0)) }
     }
 }
 

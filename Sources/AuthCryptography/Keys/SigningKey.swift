@@ -157,7 +157,7 @@ public struct SigningKey: Sendable {
     private static func material(inPEM text: String) throws(SigningKeyError) -> Material {
         let blocks = PEMBlock.blocks(in: text)
         guard let block = blocks.first(where: { $0.label.hasSuffix("PRIVATE KEY") }) else {
-            let isEncrypted = text.contains("ENCRYPTED")
+            let isEncrypted = text.holds("ENCRYPTED")
             throw SigningKeyError(isEncrypted ? encrypted : "the text holds no private key in PEM")
         }
         if block.label == "ENCRYPTED PRIVATE KEY" { throw SigningKeyError(encrypted) }

@@ -120,17 +120,9 @@ public struct SealingKey: Sendable {
     }
 
     private static func bytes(ofText text: [UInt8]) -> [UInt8]? {
-        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
-        var text = text[...].drop(while: isSpace)
-        while let last = text.last, isSpace(last) { text = text.dropLast() }
-        let bytes = text.count == 2 * length ? hexadecimal(text) : Base64.decode(text)
+        let text = text.trimming(\.isWhitespace)
+        let bytes = text.count == 2 * length ? Hexadecimal.decode(text) : Base64.decode(text)
         return bytes?.count == length ? bytes : nil
-    }
-
-    private static func hexadecimal(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        let digits = text.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-        guard digits.count == text.count else { return nil }
-        return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 }
 

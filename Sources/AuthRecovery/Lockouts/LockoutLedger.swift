@@ -28,10 +28,7 @@ public struct LockoutLedger: Sendable {
 
     /// The account name that a sign-in uses: without surrounding white space, in lower case.
     public static func account(for identifier: String) -> String {
-        var text = identifier[...]
-        while let first = text.first, first.isWhitespace { text = text.dropFirst() }
-        while let last = text.last, last.isWhitespace { text = text.dropLast() }
-        return text.lowercased()
+        identifier.trimming(\.isWhitespace).lowercased()
     }
 
     private func key(_ account: String) -> SharedState.Gate.Key {

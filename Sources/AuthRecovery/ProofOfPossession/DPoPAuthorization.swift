@@ -159,7 +159,7 @@ public struct DPoPAuthorization: CredentialPresenting {
     ) async throws {
         let random = context.runtime.random
         let claims = ProofClaims(
-            id: Base64.encodeForURL((0..<2).flatMap { _ in random.bits().bigEndianBytes }),
+            id: Base64.encodeForURL(random.bytes(16)),
             method: request.method.rawValue,
             url: request.redactedURL,
             issuedAt: clocks.time(at: Origin(of: request), wallTime: context.runtime.time.wallTime),
@@ -213,11 +213,4 @@ extension RecoveryError {
 extension HTTPField.Name {
     /// `DPoP` (RFC 9449 section 4.1).
     public static let dpop = HTTPField.Name("DPoP")!
-}
-
-extension UInt64 {
-    /// The eight bytes of the number, the highest first.
-    fileprivate var bigEndianBytes: [UInt8] {
-        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: self >> UInt64($0)) }
-    }
 }

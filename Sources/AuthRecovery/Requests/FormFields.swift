@@ -52,29 +52,18 @@ public struct FormFields: Sendable, ExpressibleByDictionaryLiteral {
 extension FormFields {
     /// A text in form encoding; what is not in the unreserved set is percent-encoded.
     package static func encode(_ text: String) -> String {
-        var encoded: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
-                UInt8(ascii: "*"):
-                encoded.append(byte)
-            case 0x20:
-                encoded.append(UInt8(ascii: "+"))
-            default:
-                let digits = Array("0123456789ABCDEF".utf8)
-                encoded.append(UInt8(ascii: "%"))
-                encoded.append(digits[Int(byte >> 4)])
-                encoded.append(digits[Int(byte & 15)])
-            }
-        }
-        return String(decoding: encoded, as: UTF8.self)
+        let encoded = PercentEncoding.encode(text.utf8) { isKept($0) || $0 == 0x20 }
+        return String(decoding: encoded.utf8.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }, as: UTF8.self)
     }
 
     /// A text as one segment of a path, which it cannot leave.
     package static func encode(segment text: String) -> String {
         if !text.isEmpty, text.allSatisfy({ $0 == "." }) { return text.map { _ in "%2E" }.joined() }
-        return encode(text).split(separator: "+", omittingEmptySubsequences: false).joined(separator: "%20")
+        return PercentEncoding.encode(text.utf8, keeping: isKept)
+    }
+
+    private static func isKept(_ byte: UInt8) -> Bool {
+        byte.isAlphanumeric || "-_.*".utf8.contains(byte)
     }
 
     /// Reads a form or the query of a URL, forgiving as the WHATWG's parser is: an escape that is none stays as it is.
@@ -89,21 +78,7 @@ extension FormFields {
     }
 
     private static func decode(_ text: ArraySlice<UInt8>) -> String {
-        var decoded: [UInt8] = []
-        var rest = text
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "+") {
-                decoded.append(0x20)
-            } else if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
-                rest.first != UInt8(ascii: "+")
-            {
-                decoded.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                decoded.append(byte)
-            }
-        }
-        return String(decoding: decoded, as: UTF8.self)
+        let bytes = text.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }
+        return String(decoding: PercentEncoding.decode(bytes).bytes, as: UTF8.self)
     }
 }

@@ -76,18 +76,15 @@ struct LeaseEntry: Sendable, Equatable {
     /// whole length.
     func isRunning(at time: TimeSource) -> Bool {
         if let boot, !boot.boot.isEmpty, let now = time.bootClock?.read(), now.boot == boot.boot {
-            let passed = now.microseconds.subtractingReportingOverflow(boot.microseconds)
+            let passed = now.microseconds.saturatingSubtracting(boot.microseconds)
             // A clock before that is not the same one, as in another time namespace.
-            if !passed.overflow, passed.partialValue >= 0 { return passed.partialValue / 1000 < length }
+            if passed >= 0 { return passed / 1000 < length }
         }
-        let passed = Self.milliseconds(time.wallTime.sinceEpoch).subtractingReportingOverflow(setAt)
-        return !passed.overflow && passed.partialValue < length && passed.partialValue > -length
+        let passed = Self.milliseconds(time.wallTime.sinceEpoch).saturatingSubtracting(setAt)
+        return passed < length && passed > -length
     }
 
     private static func milliseconds(_ duration: Duration) -> Int64 {
-        let (seconds, attoseconds) = duration.components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        if overflow { return seconds < 0 ? 0 : .max / 8 }
-        return min(max(product, 0), .max / 8) + attoseconds / 1_000_000_000_000_000
+        min(max(duration.whole(.milliseconds(1)), 0), .max / 8)
     }
 }

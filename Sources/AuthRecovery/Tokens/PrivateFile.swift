@@ -42,10 +42,7 @@ struct PrivateFile: Sendable {
         return State(status)
     }
 
-    private var directory: String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
+    private var directory: String { Directory.of(path) }
 
     /// The bytes of the file; nil where there is none.
     func read(upTo limit: Int) throws -> [UInt8]? {
@@ -89,7 +86,7 @@ struct PrivateFile: Sendable {
         let target = file(resolvedPath)
         try target.makeDirectory()
         target.removeLeftovers()
-        let temporary = "\(target.path).\(random.name())\(Self.temporarySuffix)"
+        let temporary = "\(target.path).\(Hexadecimal.encode(random.bytes(16)))\(Self.temporarySuffix)"
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("cannot be written") }
         var error: TokenStoreError?
@@ -141,7 +138,7 @@ struct PrivateFile: Sendable {
             guard name.hasPrefix(prefix), name.hasSuffix(Self.temporarySuffix) else { continue }
             // Earlier versions had one name for all: nothing between the dots.
             let middle = name.utf8.dropFirst(prefix.utf8.count - 1).dropLast(Self.temporarySuffix.utf8.count)
-            if middle.isEmpty || middle.dropFirst().allSatisfy({ $0.isHexDigit }) && middle.count == 33 {
+            if middle.isEmpty || middle.dropFirst().allSatisfy({ $0.hexDigitValue != nil }) && middle.count == 33 {
                 unsafe unlink("\(directory)/\(name)")
             }
         }
@@ -179,7 +176,7 @@ struct PrivateFile: Sendable {
                 return unsafe String(cString: resolved)
             }
             guard let target = Self.target(ofLink: path) else { return path }
-            path = target.hasPrefix("/") ? target : "\(file(path).directory)/\(target)"
+            path = target.hasPrefix("/") ? target : "\(Directory.of(path))/\(target)"
         }
         return path
     }
@@ -193,15 +190,7 @@ struct PrivateFile: Sendable {
     }
 
     private func makeDirectory() throws {
-        var missing: [String] = []
-        var folder = directory
-        while unsafe access(folder, F_OK) != 0, folder != "/", folder != "." {
-            missing.append(folder)
-            folder = file(folder).directory
-        }
-        for folder in missing.reversed() where unsafe mkdir(folder, 0o700) != 0 && errno != EEXIST {
-            throw failure("is in a directory that cannot be made")
-        }
+        if Directory.make(directory) != nil { throw failure("is in a directory that cannot be made") }
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
@@ -251,21 +240,5 @@ extension PrivateFile.State {
             let nanoseconds = unsafe words.load(fromByteOffset: MemoryLayout<Int>.size, as: Int.self)
             return Timestamp(sinceEpoch: .seconds(seconds) + .nanoseconds(nanoseconds))
         }
-    }
-}
-
-extension Runtime.RandomSource {
-    /// 32 hexadecimal digits that nobody can tell beforehand.
-    fileprivate func name() -> String {
-        [bits(), bits()].map { number in
-            let digits = String(number, radix: 16)
-            return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-        }.joined()
-    }
-}
-
-extension UInt8 {
-    fileprivate var isHexDigit: Bool {
-        self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") || self >= UInt8(ascii: "a") && self <= UInt8(ascii: "f")
     }
 }

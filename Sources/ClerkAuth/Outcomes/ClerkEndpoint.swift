@@ -1,3 +1,4 @@
+import HTTPRecovery
 import HTTPTypes
 
 /// The endpoint of the Frontend API that a request went to.
@@ -75,6 +76,6 @@ struct ClerkEndpoint {
 
     /// Whether a segment is an id such as `sess_2abC`: Clerk's words are written in lower case without digits.
     private static func looksLikeID(_ segment: Substring) -> Bool {
-        segment.utf8.contains { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) }
+        segment.utf8.contains { $0.isDigit || $0.isUppercase }
     }
 }

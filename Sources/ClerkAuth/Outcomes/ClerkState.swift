@@ -46,14 +46,8 @@ struct ClerkState {
         case .empty where reading.endpoint.isTokens: reading.failure(.unavailable, [.retry])
         case .empty where reading.endpoint.isStep || reading.endpoint.isClient: reading.failure(.unreadable)
         case .empty: ok
-        default: isCut ? ok : reading.failure(.unreadable)
+        default: reading.reading.isCut ? ok : reading.failure(.unreadable)
         }
-    }
-
-    /// Whether the body is JSON that is too large to be read here.
-    private var isCut: Bool {
-        let body = reading.reading.body
-        return body.count > ResponseContent.maximumLength && body.first == UInt8(ascii: "{")
     }
 
     /// Whether it shows the client, or says that there is none.

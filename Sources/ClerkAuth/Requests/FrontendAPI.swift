@@ -37,12 +37,11 @@ struct FrontendAPI: Sendable, Hashable {
         if let sessionID, segments.dropFirst().first == "me" {
             items.append("_clerk_session_id=\(FormFields.encode(sessionID))")
         }
-        let separator = path.contains("?") ? "&" : "?"
         return HTTPRequest(
             method: method,
             scheme: scheme,
             authority: authority,
-            path: prefix + path + separator + items.joined(separator: "&")
+            path: prefix + path.addingQuery(items.joined(separator: "&"))
         )
     }
 }

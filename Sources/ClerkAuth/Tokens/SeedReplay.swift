@@ -27,8 +27,7 @@ struct SeedReplay: RecoveryPolicy {
             }
             guard let seed else { return .failed(outcome, reason: .notRecoverable) }
             return .amended { request in
-                let separator = request.path?.contains("?") == true ? "&" : "?"
-                request.path? += "\(separator)expired_token=\(FormFields.encode(seed.reveal()))"
+                request.path = request.path?.addingQuery("expired_token=\(FormFields.encode(seed.reveal()))")
             }
         }
     }

@@ -1,19 +1,20 @@
+import HTTPRecovery
+
 /// The transfers to one origin: how many run, and who waits, in the order of arrival.
 ///
 /// The limit is kept here and not in libcurl, whose own queue costs more than no limit at all and is unfair.
 final class Origin {
     let key: String
     var active = 0
-    private var queue: [Transfer?] = []
-    private var head = 0
-    /// How many in the queue have given up.
+    private var queue = FIFO<Transfer>()
+    /// How many in the queue have given up: such a one has left its origin.
     private var gone = 0
 
     init(key: String) {
         self.key = key
     }
 
-    var isIdle: Bool { active == 0 && head == queue.count }
+    var isIdle: Bool { active == 0 && queue.isEmpty }
 
     func enqueue(_ transfer: Transfer) {
         queue.append(transfer)
@@ -22,27 +23,15 @@ final class Origin {
     /// Notes that a transfer in the queue has given up; its place is cleared now and then.
     func leave() {
         gone += 1
-        guard gone > 64, gone * 2 > queue.count - head else { return }
-        queue = queue[head...].filter { $0?.origin != nil }
-        head = 0
+        guard gone > 64, gone * 2 > queue.count else { return }
+        queue.remove { $0.origin == nil }
         gone = 0
     }
 
     /// The next that still waits.
     func next() -> Transfer? {
-        while head < queue.count {
-            let transfer = queue[head]
-            queue[head] = nil
-            head += 1
-            if head == queue.count {
-                queue.removeAll(keepingCapacity: true)
-                head = 0
-            } else if head > 1024, head * 2 > queue.count {
-                queue.removeFirst(head)
-                head = 0
-            }
-            // A cancelled or timed-out transfer has left its origin.
-            if let transfer, transfer.origin != nil { return transfer }
+        while let transfer = queue.popFirst() {
+            if transfer.origin != nil { return transfer }
             gone -= 1
         }
         return nil

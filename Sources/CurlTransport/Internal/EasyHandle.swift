@@ -1,4 +1,5 @@
 import CCurl
+import HTTPRecovery
 
 /// A pooled easy handle: what never changes is set once, what a request says is set for each.
 ///

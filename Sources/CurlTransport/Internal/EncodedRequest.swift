@@ -26,7 +26,7 @@ struct EncodedRequest: Sendable {
     let decodes: Bool
 
     init(_ request: HTTPRequest, body: MessageBody?, decompresses: Bool) throws(TransportError) {
-        let scheme = Self.lowercased(request.scheme ?? "")
+        let scheme = request.scheme ?? "".inLowercase
         guard scheme == "http" || scheme == "https" else {
             throw .invalid("the scheme is neither http nor https")
         }
@@ -47,7 +47,7 @@ struct EncodedRequest: Sendable {
 
         self.method = request.method.rawValue
         self.isTLS = scheme == "https"
-        self.origin = scheme + "://" + Self.lowercased(authority)
+        self.origin = scheme + "://" + authority.inLowercase
         self.url = scheme + "://" + authority + path
 
         var lines = HeaderLines()
@@ -103,11 +103,6 @@ struct EncodedRequest: Sendable {
         let length = body.length ?? declaredLength
         if let length, length < 0 { throw .invalid("the body's length is negative") }
         return .stream(body, length: length)
-    }
-
-    /// The text in small letters; most have no others, and are returned as they are.
-    private static func lowercased(_ text: String) -> String {
-        text.utf8.contains { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") } ? text.lowercased() : text
     }
 
     private static func isLegalInAuthority(_ byte: UInt8) -> Bool {

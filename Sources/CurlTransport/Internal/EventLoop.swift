@@ -24,7 +24,7 @@ final class EventLoop: @unchecked Sendable {
         var isSleeping = false
         /// Whether the thread has ended; nothing is accepted any more.
         var hasStopped = false
-        var thread: pthread_t?
+        var thread: SystemThread?
     }
 
     let configuration: CurlTransport.Configuration
@@ -106,14 +106,8 @@ final class EventLoop: @unchecked Sendable {
             inbox.thread = nil
             return thread
         }
-        guard let thread else { return }
-        if pthread_equal(thread, pthread_self()) != 0 {
-            // A task on the loop's own executor cannot wait for the thread it runs on.
-            pthread_detach(thread)
-        } else {
-            // The loop has done its last work, so this waits for the thread's exit alone: microseconds.
-            pthread_join(thread, nil)
-        }
+        // The loop has done its last work, so this waits for the thread's exit alone: microseconds.
+        thread?.join()
     }
 
     /// Stops the loop without waiting.
@@ -123,7 +117,7 @@ final class EventLoop: @unchecked Sendable {
             inbox.thread = nil
             return thread
         }
-        if let thread { pthread_detach(thread) }
+        thread?.detach()
         submit(.shutDown)
     }
 
@@ -139,24 +133,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func startThread() -> Bool {
-        var thread = pthread_t()
-        let context = unsafe Unmanaged.passRetained(self).toOpaque()
-        // The thread takes over the retain and gives it back when it ends.
-        let result = unsafe pthread_create(
-            &thread,
-            nil,
-            { context in
-                guard let context = unsafe context else { return nil }
-                let loop = unsafe Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
-                loop.run()
-                return nil
-            },
-            context
-        )
-        guard result == 0 else {
-            unsafe Unmanaged<EventLoop>.fromOpaque(context).release()
-            return false
-        }
+        guard let thread = SystemThread({ self.run() }) else { return false }
         inbox.withLock { $0.thread = thread }
         return true
     }
@@ -164,8 +141,6 @@ final class EventLoop: @unchecked Sendable {
     // MARK: The thread
 
     private func run() {
-        ThreadSignals.leaveToProgram()
-
         while true {
             sleepAndHandleEvents()
             runInbox()
@@ -186,14 +161,7 @@ final class EventLoop: @unchecked Sendable {
             inbox.isSleeping = inbox.commands.isEmpty && inbox.jobs.isEmpty
             return inbox.isSleeping
         }
-        var milliseconds: Int32 = 0
-        if mayBlock, news.isEmpty {
-            if deadline == Monotonic.never {
-                milliseconds = -1
-            } else {
-                milliseconds = Int32(Monotonic.milliseconds(from: Monotonic.now(), to: deadline))
-            }
-        }
+        let milliseconds = mayBlock && news.isEmpty ? Monotonic.pollTimeout(until: deadline) : 0
         // Events come before new requests: a connection that has died meanwhile must not be used for one.
         poller.wait(milliseconds: milliseconds) { socket, events, shard in
             var action: Int32 = 0

@@ -1,3 +1,5 @@
+import HTTPRecovery
+
 extension RefusalEvidence {
     /// What a line of libcurl's log says.
     ///
@@ -97,7 +99,7 @@ private struct LogLineReader {
         let start = position
         var number = 0
         // libcurl's numbers have 32 bits.
-        while position < end, position - start < 10, (0x30...0x39).contains(byte(at: position)) {
+        while position < end, position - start < 10, byte(at: position).isDigit {
             number = number * 10 + Int(byte(at: position) - 0x30)
             position += 1
         }
@@ -106,7 +108,7 @@ private struct LogLineReader {
 
     mutating func takeHexadecimal() -> Bool {
         let start = position
-        while position < end, isHexadecimal(byte(at: position)) { position += 1 }
+        while position < end, byte(at: position).hexDigitValue != nil { position += 1 }
         return position > start
     }
 
@@ -140,9 +142,5 @@ private struct LogLineReader {
     /// The byte at an index below `end`.
     private func byte(at index: Int) -> UInt8 {
         unsafe bytes[index]
-    }
-
-    private func isHexadecimal(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20)
     }
 }

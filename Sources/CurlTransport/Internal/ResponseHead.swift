@@ -8,7 +8,7 @@ enum ResponseHead {
     /// The length of the body, where the head states it.
     static func contentLength(of head: HTTPResponse) -> Int? {
         guard let value = head.headerFields[.contentLength], value.utf8.count < 19, !value.isEmpty,
-            value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
+            value.utf8.allSatisfy(\.isDigit)
         else { return nil }
         return Int(value)
     }
@@ -20,8 +20,8 @@ enum ResponseHead {
         head.headerFields.reserveCapacity(16)
         var last: FoldedField?
         while let line = lines.next(), !line.isEmpty {
-            if bytes[line.lowerBound] == 0x20 || bytes[line.lowerBound] == 0x09 {
-                last?.continues(with: bytes[trimmed(bytes, line)])
+            if bytes[line.lowerBound].isOWS {
+                last?.continues(with: bytes[line].trimmingOWS)
                 continue
             }
             if let last { head.headerFields.append(last.whole) }
@@ -63,7 +63,7 @@ enum ResponseHead {
         var code = 0
         for offset in 1...3 {
             let digit = unsafe line[space + offset]
-            guard digit >= 0x30, digit <= 0x39 else { return nil }
+            guard digit.isDigit else { return nil }
             code = code * 10 + Int(digit - 0x30)
         }
         return code
@@ -75,28 +75,20 @@ enum ResponseHead {
             unsafe statusCode(UnsafeBufferPointer(rebasing: all[line]))
         }
         guard let code, code >= 100, let space = bytes[line].firstIndex(of: 0x20) else { return nil }
-        let reason = trimmed(bytes, Swift.min(space + 4, line.upperBound)..<line.upperBound)
+        let reason = bytes[min(space + 4, line.upperBound)..<line.upperBound].trimmingOWS
         // The type accepts only printable text here, and replaces the rest itself.
-        return (code, text(bytes[reason]))
+        return (code, text(reason))
     }
 
     private static func field(_ bytes: [UInt8], _ line: Range<Int>) -> HTTPField? {
         guard let colon = bytes[line].firstIndex(of: UInt8(ascii: ":")), colon > line.lowerBound,
             let name = HTTPField.Name(text(bytes[line.lowerBound..<colon]))
         else { return nil }
-        return HTTPField(name: name, lenientValue: bytes[trimmed(bytes, (colon + 1)..<line.upperBound)])
+        return HTTPField(name: name, lenientValue: bytes[(colon + 1)..<line.upperBound].trimmingOWS)
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
         String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func trimmed(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> {
-        var lower = range.lowerBound
-        var upper = range.upperBound
-        while lower < upper, bytes[lower] == 0x20 || bytes[lower] == 0x09 { lower += 1 }
-        while upper > lower, bytes[upper - 1] == 0x20 || bytes[upper - 1] == 0x09 { upper -= 1 }
-        return lower..<upper
     }
 }
 

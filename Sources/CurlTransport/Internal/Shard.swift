@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import HTTPRecovery
 
 /// One multi handle of a loop, with its connections and its timer.
 ///

@@ -120,7 +120,7 @@ struct FacebookBatchRun {
                 form?.add(own)
             }
         } else if !own.names.isEmpty {
-            path += (path.contains("?") ? "&" : "?") + own.encoded
+            path = path.addingQuery(own.encoded)
         }
         var members: [JSONValue.Member] = [
             .init("method", .string(request.method.rawValue)), .init("relative_url", .string(path)),

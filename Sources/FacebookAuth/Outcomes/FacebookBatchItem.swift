@@ -8,7 +8,7 @@ struct FacebookBatchItem {
 
     /// Reads an element of the answer; nil where it is no answer.
     init?(_ element: JSONValue) {
-        guard element.members != nil, let number = element["code"]?.looseNumber?.double,
+        guard element.members != nil, let number = element["code"]?.lenientNumber?.double,
             let code = Int(exactly: number), (100...599).contains(code)
         else { return nil }
         var fields = HTTPFields()

@@ -36,15 +36,15 @@ enum FacebookBody {
     /// pages from reading it (`for (;;);{…}`).
     private static func unwrapped(_ bytes: [UInt8]) -> FacebookBody {
         guard bytes.count <= ResponseContent.maximumLength else { return .other }
-        var rest = trimmed(bytes[...])
+        var rest = bytes.drop(while: \.isWhitespace)
         if let behind = rest.dropping(loop: ["for", "(", ";", ";", ")", ";"]) {
             return (try? JSONValue(parsing: behind)).map { of($0) } ?? text(bytes)
         }
-        if rest.starts(with: "/**/".utf8) { rest = trimmed(rest.dropFirst(4)) }
+        if rest.starts(with: "/**/".utf8) { rest = rest.dropFirst(4).drop(while: \.isWhitespace) }
         let name = rest.prefix { isNameByte($0) }
-        let behind = trimmed(rest.dropFirst(name.count))
+        let behind = rest.dropFirst(name.count).drop(while: \.isWhitespace)
         guard !name.isEmpty, behind.first == UInt8(ascii: "("), let end = behind.lastIndex(of: UInt8(ascii: ")")),
-            behind[(end + 1)...].allSatisfy({ $0 == UInt8(ascii: ";") || isSpace($0) }),
+            behind[(end + 1)...].allSatisfy({ $0 == UInt8(ascii: ";") || $0.isWhitespace }),
             let value = try? JSONValue(parsing: behind[(behind.startIndex + 1)..<end])
         else { return text(bytes) }
         return of(value)
@@ -56,22 +56,8 @@ enum FacebookBody {
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), UInt8(ascii: "."),
-            UInt8(ascii: "["), UInt8(ascii: "]"):
-            true
-        default: false
-        }
+        byte.isAlphanumeric || "_$.[]".utf8.contains(byte)
     }
-}
-
-private func isSpace(_ byte: UInt8) -> Bool {
-    byte == 0x20 || (0x09...0x0D).contains(byte)
-}
-
-private func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    bytes.drop(while: isSpace)
 }
 
 extension ArraySlice<UInt8> {
@@ -79,7 +65,7 @@ extension ArraySlice<UInt8> {
     fileprivate func dropping(loop parts: [String]) -> ArraySlice<UInt8>? {
         var rest = self
         for part in parts {
-            rest = trimmed(rest)
+            rest = rest.drop(while: \.isWhitespace)
             guard rest.starts(with: part.utf8) else { return nil }
             rest = rest.dropFirst(part.utf8.count)
         }
@@ -91,7 +77,7 @@ extension FacebookBody {
     /// Whether a text says that the server is out of order, as gateways do.
     static func speaksOfOutage(_ text: String) -> Bool {
         let text = text.prefix(1024).lowercased()
-        return outageTexts.contains { text.contains($0) }
+        return outageTexts.contains { text.holds($0) }
     }
 
     private static let outageTexts = [
@@ -102,19 +88,11 @@ extension FacebookBody {
     /// Whether a page is the one that Facebook shows when it fails.
     static func isErrorPage(_ bytes: [UInt8]) -> Bool {
         let page = String(decoding: bytes.prefix(16_384), as: UTF8.self).lowercased()
-        return page.contains("<title>facebook | error") || page.contains("sorry, something went wrong")
+        return page.holds("<title>facebook | error") || page.holds("sorry, something went wrong")
     }
 }
 
 extension JSONValue {
-    /// A number, or a text that is one.
-    var looseNumber: JSONValue.Number? {
-        number
-            ?? string.flatMap { text in
-                text.utf8.count <= 64 ? try? JSONValue(parsing: text).number : nil
-            }
-    }
-
     /// A truth value, also as a number or a text.
     var looseBool: Bool? {
         if let bool { return bool }

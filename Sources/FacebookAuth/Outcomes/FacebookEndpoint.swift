@@ -1,3 +1,4 @@
+import HTTPRecovery
 import HTTPTypes
 
 /// The endpoint of Graph that a request went to.
@@ -17,7 +18,7 @@ struct FacebookEndpoint {
     static func isVersion(_ segment: Substring) -> Bool {
         guard segment.first == "v", segment.utf8.count <= 16 else { return false }
         let rest = segment.dropFirst()
-        return rest.first?.isNumber == true && rest.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
+        return rest.first?.isNumber == true && rest.utf8.allSatisfy { $0.isDigit || $0 == 0x2E }
     }
 
     /// Whether batches are posted here: the root.

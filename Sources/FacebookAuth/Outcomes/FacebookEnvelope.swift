@@ -51,7 +51,7 @@ struct FacebookEnvelope {
     /// as it was sent.
     private static func code(_ value: JSONValue?) -> String? {
         guard let sent = value?.codeText?.bounded(to: 64) else { return nil }
-        let text = String(sent.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+        let text = String(sent.trimming(\.isWhitespace))
         return number(text).map { String($0) } ?? text.nonEmpty
     }
 
@@ -107,7 +107,7 @@ struct FacebookEnvelope {
     /// Whether a text is a word such as `server_error`, and no sentence.
     private static func isWord(_ text: String) -> Bool {
         text.utf8.count <= 64 && text.contains("_")
-            && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") }
+            && text.utf8.allSatisfy { $0.isLowercase || $0 == UInt8(ascii: "_") }
     }
 
     /// An error whose members stand in the body itself.
@@ -149,9 +149,9 @@ struct FacebookEnvelope {
 
     /// Where an upload has to go on, as the server says.
     var uploadOffsets: JSONValue? {
-        guard let start = data?["start_offset"], start.looseNumber != nil else { return nil }
+        guard let start = data?["start_offset"], start.lenientNumber != nil else { return nil }
         var members = [JSONValue.Member("start_offset", start)]
-        if let end = data?["end_offset"], end.looseNumber != nil { members.append(.init("end_offset", end)) }
+        if let end = data?["end_offset"], end.lenientNumber != nil { members.append(.init("end_offset", end)) }
         return .object(members)
     }
 

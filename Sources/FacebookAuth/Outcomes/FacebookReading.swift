@@ -261,6 +261,6 @@ struct FacebookReading {
 extension FacebookEnvelope {
     /// Whether the message holds a text, in lower case.
     func says(_ text: String) -> Bool {
-        message?.lowercased().contains(text) == true
+        message?.lowercased().holds(text) == true
     }
 }

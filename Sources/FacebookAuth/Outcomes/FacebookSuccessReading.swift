@@ -25,7 +25,7 @@ struct FacebookSuccessReading {
             if endpoint.issuesTokens, text.hasPrefix("access_token=") { return issued(facebook.failure(.ok)) }
             if FacebookBody.speaksOfOutage(text) { return facebook.unavailable }
             return isFile ? facebook.failure(.ok) : foreign
-        case .other: return isFile || isCut ? facebook.failure(.ok) : foreign
+        case .other: return isFile || reading.isCut ? facebook.failure(.ok) : foreign
         }
     }
 
@@ -43,13 +43,6 @@ struct FacebookSuccessReading {
         let type = reading.fields[.contentType]?.lowercased() ?? ""
         let types = ["image/", "video/", "audio/", "text/csv", "application/octet-stream", "application/pdf"]
         return types.contains { type.hasPrefix($0) }
-    }
-
-    /// Whether the body is JSON that is too large to be read here.
-    private var isCut: Bool {
-        let body = reading.body
-        return body.count > ResponseContent.maximumLength
-            && (body.first == UInt8(ascii: "{") || body.first == UInt8(ascii: "["))
     }
 
     // MARK: Values

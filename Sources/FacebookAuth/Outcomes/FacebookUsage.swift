@@ -151,13 +151,13 @@ public struct FacebookUsage: Sendable, Hashable {
     }
 
     private static func percent(_ value: JSONValue?) -> Double? {
-        guard let number = value?.looseNumber?.double, number >= 0 else { return nil }
+        guard let number = value?.lenientNumber?.double, number >= 0 else { return nil }
         return min(number, 1_000_000)
     }
 
     /// A span in seconds or minutes; nil where it is none, or zero, which says nothing about a block.
     private static func span(_ value: JSONValue?, unit: Double) -> Duration? {
-        guard let number = value?.looseNumber else { return nil }
+        guard let number = value?.lenientNumber else { return nil }
         let seconds = number.seconds.scaled(by: unit)
         return seconds > .zero ? seconds : nil
     }

@@ -71,7 +71,7 @@ struct FacebookWords {
             if isAboutRequest(envelope) {
                 return facebook.outcome(of: .plain(.invalidRequest, [.fixRequest]), envelope)
             }
-            if envelope.type?.contains("RateLimit") != true {
+            if envelope.type?.holds("RateLimit") != true {
                 return facebook.refused(.code, isPresented: presented == .code)
             }
         }

@@ -63,8 +63,7 @@ extension HTTPRequest {
     /// Adds fields to the query.
     mutating func addQuery(_ fields: FormFields) {
         guard !fields.names.isEmpty else { return }
-        let path = self.path ?? "/"
-        self.path = path + (path.contains("?") ? "&" : "?") + fields.encoded
+        path = (path ?? "/").addingQuery(fields.encoded)
     }
 
     /// Takes fields out of the query: secrets that an answer has put into a URL.

@@ -1,6 +1,7 @@
 #if Cryptography
 public import AuthRecovery
 internal import Crypto
+import HTTPRecovery
 
 /// Makes the `appsecret_proof` with the app's secret in memory.
 ///
@@ -20,10 +21,8 @@ public struct HMACAppSecretProver: AppSecretProver {
     /// The proof for a token.
     public func proof(of token: Secret) -> Secret {
         let key = SymmetricKey(data: Array(secret.reveal().utf8))
-        let code = HMAC<SHA256>.authenticationCode(for: Array(token.reveal().utf8), using: key)
-        let digits = Array("0123456789abcdef".utf8)
-        let text = code.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return Secret(String(decoding: text, as: UTF8.self))
+        let code = HMAC<Crypto.SHA256>.authenticationCode(for: Array(token.reveal().utf8), using: key)
+        return Secret(Hexadecimal.encode(code))
     }
 }
 #endif

@@ -40,7 +40,7 @@ public struct FacebookTokenInfo: Sendable, Hashable {
 
     /// A time in epoch seconds; zero stands for never.
     private static func time(_ value: JSONValue?) -> Timestamp? {
-        guard let seconds = value?.looseNumber?.seconds, seconds > .zero else { return nil }
+        guard let seconds = value?.lenientNumber?.seconds, seconds > .zero else { return nil }
         return Timestamp(sinceEpoch: seconds)
     }
 }

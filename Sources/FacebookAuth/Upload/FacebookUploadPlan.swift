@@ -10,10 +10,10 @@ struct FacebookUploadPlan: RecoveryOperation.Plan {
 
         /// Reads the offsets that an answer states; nil where they lead beyond the file.
         init?(_ json: JSONValue, size: Int64) {
-            guard let start = json["start_offset"]?.looseNumber?.saturatedInt, (0...size).contains(start) else {
+            guard let start = json["start_offset"]?.lenientNumber?.saturatedInt, (0...size).contains(start) else {
                 return nil
             }
-            let end = json["end_offset"]?.looseNumber?.saturatedInt ?? size
+            let end = json["end_offset"]?.lenientNumber?.saturatedInt ?? size
             self.start = start
             self.end = min(max(end, start), size)
         }

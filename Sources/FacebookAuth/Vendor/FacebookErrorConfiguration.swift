@@ -101,7 +101,7 @@ public struct FacebookErrorConfiguration: Sendable, Hashable {
     }
 
     private static func number(_ value: JSONValue?) -> Int? {
-        value?.looseNumber.flatMap { Int(exactly: $0.double) }
+        value?.lenientNumber.flatMap { Int(exactly: $0.double) }
     }
 
     /// Sets what is said about a code.

@@ -77,8 +77,7 @@ extension PolicyAdvice {
     /// Adds what tells the gateway that the advice was followed: the transaction's id, as a query item.
     func amend(_ request: inout HTTPRequest) {
         guard let id = transactionID, let path = request.path else { return }
-        let separator = path.contains("?") ? "&" : "?"
-        request.path = "\(path)\(separator)_txid=\(FormFields.encode(id))"
+        request.path = path.addingQuery("_txid=\(FormFields.encode(id))")
     }
 }
 

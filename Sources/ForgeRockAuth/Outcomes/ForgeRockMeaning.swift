@@ -36,7 +36,7 @@ enum ForgeRockMeaning: Hashable {
     /// The meaning of a text that is documented; nil for any other, since texts can be configured and translated.
     init?(text: String) {
         let text = text.lowercased()
-        for (meaning, literals) in Self.literals where literals.contains(where: { text.contains($0) }) {
+        for (meaning, literals) in Self.literals where literals.contains(where: { text.holds($0) }) {
             self = meaning
             return
         }

@@ -173,7 +173,7 @@ struct ForgeRockReading {
 
     private var unauthorized: Outcome {
         let message = json?["message"]?.string?.lowercased() ?? ""
-        let isAboutSession = presented == .session && message.contains("access denied")
+        let isAboutSession = presented == .session && message.holds("access denied")
         if endpoint == .authenticate, !isAboutSession { return refused }
         var outcome = failure(.credentialRejected)
         outcome.scope = .credential
@@ -185,7 +185,7 @@ struct ForgeRockReading {
         }
         // A session is over where its own endpoint says so, or where the words are those for it; other refusals may have
         // other reasons.
-        let isOver = message.contains("access denied") || endpoint == .sessions
+        let isOver = message.holds("access denied") || endpoint == .sessions
         if presented == .access || (presented == .session && isOver) { outcome.tokenAction = .clear }
         return outcome
     }

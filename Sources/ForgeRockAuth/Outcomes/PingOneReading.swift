@@ -52,7 +52,7 @@ struct PingOneReading {
         if (200..<400).contains(reading.status) { return reading.failure(.unknown) }
         if case .array(let requirements)? = Self.search(body, for: "unsatisfiedRequirements"), !requirements.isEmpty {
             let target = Self.search(body, for: "target")?.string?.nonEmpty?.bounded(to: 256)
-            let isPassword = target.map { $0.lowercased().contains("password") } ?? true
+            let isPassword = target.map { $0.lowercased().holds("password") } ?? true
             var outcome = reading.failure(isPassword ? .passwordRejected : .invalidRequest, [.askUser])
             outcome.parameter = target
             outcome.details = .array(Array(requirements.prefix(64)))
@@ -67,8 +67,8 @@ struct PingOneReading {
             outcome.lockout = .indefinite
             return outcome
         }
-        if Self.search(body, for: "failuresRemaining") != nil || text.contains("invalid username")
-            || text.contains("invalid_credentials") || text.contains("invalidcredentials")
+        if Self.search(body, for: "failuresRemaining") != nil || text.holds("invalid username")
+            || text.holds("invalid_credentials") || text.holds("invalidcredentials")
         {
             return reading.failure(.invalidCredentials, [.askUser])
         }

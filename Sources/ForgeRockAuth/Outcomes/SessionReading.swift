@@ -24,7 +24,7 @@ struct SessionReading {
         guard isDead else {
             // The text of the result is translated, so it counts only where the request does not tell.
             let result = body["result"]?.string?.lowercased() ?? ""
-            let isOver = isLogout ?? ["logged out", "has expired"].contains { result.contains($0) }
+            let isOver = isLogout ?? ["logged out", "has expired"].contains { result.holds($0) }
             return isOver ? ended : reading.failure(.ok)
         }
         var outcome = reading.failure(.credentialRejected, [.reauthenticate])

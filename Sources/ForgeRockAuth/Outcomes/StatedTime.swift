@@ -6,7 +6,7 @@ enum StatedTime {
     static func find(in text: String) -> Duration? {
         let words = text.prefix(1024).lowercased().split { !$0.isLetter && !$0.isNumber }
         for (number, unit) in zip(words, words.dropFirst()) {
-            guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Double(number),
+            guard number.utf8.allSatisfy(\.isDigit), let count = Double(number),
                 let seconds = seconds(unit)
             else { continue }
             return .saturating(seconds: count * seconds)

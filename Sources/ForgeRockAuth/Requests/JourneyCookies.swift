@@ -17,24 +17,17 @@ struct JourneyCookies: Sendable {
             let parts = line.split(separator: ";", omittingEmptySubsequences: false)
             let pair = parts[0].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard pair.count == 2 else { continue }
-            let name = Self.trimmed(pair[0])
-            let value = Self.trimmed(pair[1])
+            let name = String(pair[0].trimming(\.isWhitespace))
+            let value = String(pair[1].trimming(\.isWhitespace))
             guard !name.isEmpty, (name + value).utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ",") })
             else { continue }
             cookies.removeAll { $0.name == name }
             let isOver = parts.dropFirst().contains { attribute in
-                let words = attribute.split(separator: "=").map { Self.trimmed($0).lowercased() }
+                let words = attribute.split(separator: "=").map { $0.trimming(\.isWhitespace).lowercased() }
                 return words.first == "max-age" && words.count == 2 && (words[1] == "0" || words[1].hasPrefix("-"))
             }
             if !value.isEmpty, !isOver, cookies.count < Self.maximumCount { cookies.append((name, value)) }
         }
-    }
-
-    private static func trimmed(_ text: Substring) -> String {
-        var text = text
-        while let first = text.first, first.isWhitespace { text = text.dropFirst() }
-        while let last = text.last, last.isWhitespace { text = text.dropLast() }
-        return String(text)
     }
 
     /// The name of the cookie that holds the value, if one does.

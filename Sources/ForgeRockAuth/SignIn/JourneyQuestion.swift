@@ -145,17 +145,3 @@ extension AnswerKey {
         return .totp
     }
 }
-
-extension String {
-    /// Whether the text holds another.
-    func holds(_ part: String) -> Bool {
-        let bytes = utf8
-        guard let first = part.utf8.first else { return true }
-        var start = bytes.startIndex
-        while let candidate = bytes[start...].firstIndex(of: first) {
-            if bytes[candidate...].starts(with: part.utf8) { return true }
-            start = bytes.index(after: candidate)
-        }
-        return false
-    }
-}

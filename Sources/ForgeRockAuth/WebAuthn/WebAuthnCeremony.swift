@@ -37,7 +37,7 @@ extension JourneyCallback {
         }
         let digits = name.dropFirst("IDToken".count)
         return name.hasPrefix("IDToken") && (1...2).contains(digits.count)
-            && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            && digits.utf8.allSatisfy(\.isDigit)
     }
 
     /// Whether the outcome is wanted as JSON with the authenticator's attachment.

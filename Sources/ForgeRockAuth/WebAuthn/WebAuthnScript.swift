@@ -14,8 +14,8 @@ struct WebAuthnScript {
     /// Reads a script; nil where it holds no ceremony.
     init?(_ text: String) {
         let text = Array(text.bounded(to: 262_144).utf8)[...]
-        isRegistration = Self.holds("navigator.credentials.create", in: text)
-        guard isRegistration || Self.holds("navigator.credentials.get", in: text) else { return nil }
+        isRegistration = text.range(of: "navigator.credentials.create".utf8) != nil
+        guard isRegistration || text.range(of: "navigator.credentials.get".utf8) != nil else { return nil }
         self.text = text
     }
 
@@ -113,11 +113,11 @@ struct WebAuthnScript {
     /// What follows a name and its colon or equals sign, without the space between.
     private static func rest(of name: String, in text: Script) -> Script? {
         var search = text
-        while let range = find(name, in: search) {
+        while let range = search.range(of: name.utf8) {
             let isWhole = range.lowerBound == text.startIndex || !isWord(text[range.lowerBound - 1])
-            let after = text[range.upperBound...].drop { isQuote($0) || $0 == UInt8(ascii: "\\") || isSpace($0) }
+            let after = text[range.upperBound...].drop { isQuote($0) || $0 == UInt8(ascii: "\\") || $0.isWhitespace }
             if isWhole, let mark = after.first, mark == UInt8(ascii: ":") || mark == UInt8(ascii: "=") {
-                return after.dropFirst().drop(while: isSpace)
+                return after.dropFirst().drop(while: \.isWhitespace)
             }
             search = text[range.upperBound...]
         }
@@ -153,39 +153,24 @@ struct WebAuthnScript {
 
     private static func leadingNumber(_ text: Script) -> Int? {
         let isNegative = text.first == UInt8(ascii: "-")
-        let digits = (isNegative ? text.dropFirst() : text).prefix { (0x30...0x39).contains($0) }
+        let digits = (isNegative ? text.dropFirst() : text).prefix(while: \.isDigit)
         guard digits.count < 16, let number = Int(String(decoding: digits, as: UTF8.self)) else { return nil }
         return isNegative ? -number : number
     }
 
     private static func byteArrays(in text: Script, limit: Int = 256) -> [[UInt8]] {
         var arrays: [[UInt8]] = []
-        var numbers: [UInt8]?
-        var number: Int?
-        var isNegative = false
-        func finish() {
-            if let value = number { numbers?.append(UInt8(truncatingIfNeeded: isNegative ? -value : value)) }
-            number = nil
-            isNegative = false
-        }
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "["):
-                numbers = []
-                number = nil
-            case UInt8(ascii: "]"):
-                finish()
-                if let found = numbers, !found.isEmpty { arrays.append(found) }
-                numbers = nil
-                if arrays.count >= limit { return arrays }
-            case UInt8(ascii: ","): finish()
-            case UInt8(ascii: "-"): isNegative = true
-            case UInt8(ascii: "0")...UInt8(ascii: "9"):
-                number = min((number ?? 0) * 10 + Int(byte - UInt8(ascii: "0")), 65_536)
-            case 0x20, 0x09, 0x0A, 0x0D: break
-            // Something else than a list of numbers.
-            default: numbers = nil
+        var rest = text
+        while arrays.count < limit, let end = rest.firstIndex(of: UInt8(ascii: "]")) {
+            if let start = rest[..<end].lastIndex(of: UInt8(ascii: "[")),
+                let list = try? JSONValue(parsing: rest[start...end]).array, !list.isEmpty
+            {
+                let numbers = list.compactMap(\.number)
+                if numbers.count == list.count {
+                    arrays.append(numbers.map { UInt8(truncatingIfNeeded: $0.saturatedInt) })
+                }
             }
+            rest = rest[(end + 1)...]
         }
         return arrays
     }
@@ -194,31 +179,8 @@ struct WebAuthnScript {
         byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        byte == 0x20 || (0x09...0x0D).contains(byte)
-    }
-
     /// Whether a name goes on to the left of the byte.
     private static func isWord(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
-    }
-
-    private static func holds(_ part: String, in text: Script) -> Bool {
-        find(part, in: text) != nil
-    }
-
-    private static func find(_ part: String, in text: Script) -> Range<Int>? {
-        guard let first = part.utf8.first else { return nil }
-        var start = text.startIndex
-        while let candidate = text[start...].firstIndex(of: first) {
-            if text[candidate...].starts(with: part.utf8) { return candidate..<(candidate + part.utf8.count) }
-            start = candidate + 1
-        }
-        return nil
+        byte.isAlphanumeric || byte == UInt8(ascii: "_")
     }
 }

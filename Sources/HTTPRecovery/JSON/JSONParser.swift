@@ -73,7 +73,7 @@ struct JSONParser {
         case UInt8(ascii: "t"): return try parseWord("true", .bool(true))
         case UInt8(ascii: "f"): return try parseWord("false", .bool(false))
         case UInt8(ascii: "n"): return try parseWord("null", .null)
-        case .some(let byte) where byte == UInt8(ascii: "-") || Self.isDigit(byte): return try parseNumber()
+        case .some(let byte) where byte == UInt8(ascii: "-") || byte.isDigit: return try parseNumber()
         case nil: throw failure("the text ends where a value should be")
         default: throw failure("no value begins here")
         }
@@ -153,12 +153,8 @@ struct JSONParser {
     }
 
     private mutating func parseDigits() throws(JSONValue.ParseError) {
-        guard let first = current, Self.isDigit(first) else { throw failure("a digit should be here") }
-        while let byte = current, Self.isDigit(byte) { position += 1 }
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+        guard let first = current, first.isDigit else { throw failure("a digit should be here") }
+        while let byte = current, byte.isDigit { position += 1 }
     }
 
     private mutating func parseString() throws(JSONValue.ParseError) -> String {
@@ -215,7 +211,7 @@ struct JSONParser {
     private mutating func parseHex() throws(JSONValue.ParseError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
-            guard let byte = current, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+            guard let byte = current, let digit = byte.hexDigitValue else {
                 throw failure("four hexadecimal digits should be here")
             }
             value = value << 4 + UInt32(digit)

@@ -83,6 +83,16 @@ public indirect enum JSONValue: Sendable, Hashable {
     }
 }
 
+extension JSONValue {
+    /// The number, also where a text holds it.
+    package var lenientNumber: JSONValue.Number? {
+        number
+            ?? string.flatMap { text in
+                text.utf8.count <= 64 ? try? JSONValue(parsing: text).number : nil
+            }
+    }
+}
+
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
 {

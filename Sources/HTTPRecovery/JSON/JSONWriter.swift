@@ -41,8 +41,7 @@ extension JSONValue: CustomStringConvertible {
             case "\r": text += "\\r"
             case "\t": text += "\\t"
             case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                let hex = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+                text += "\\u00" + Hexadecimal.encode([UInt8(truncatingIfNeeded: scalar.value)])
             default: text.unicodeScalars.append(scalar)
             }
         }

@@ -150,12 +150,3 @@ enum CredentialFields {
         "host", "forwarded",
     ]
 }
-
-extension String {
-    fileprivate func holds(_ word: String) -> Bool {
-        let text = Array(utf8)
-        let part = Array(word.utf8)
-        guard text.count >= part.count else { return false }
-        return (0...(text.count - part.count)).contains { text[$0..<($0 + part.count)].elementsEqual(part) }
-    }
-}

@@ -195,13 +195,5 @@ struct ChallengeParser {
 
 extension UInt8 {
     /// A character of a token68 before its padding (RFC 9110 section 11.2).
-    fileprivate var isToken68: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"), UInt8(ascii: "+"), UInt8(ascii: "/"):
-            true
-        default: false
-        }
-    }
+    fileprivate var isToken68: Bool { isAlphanumeric || "-._~+/".utf8.contains(self) }
 }

@@ -25,6 +25,12 @@ package struct ErrorReading: Sendable {
 
     package var fields: HTTPFields { response.headerFields }
 
+    /// Whether the body is JSON that is too large to be read.
+    package var isCut: Bool {
+        body.count > ResponseContent.maximumLength
+            && (body.first == UInt8(ascii: "{") || body.first == UInt8(ascii: "["))
+    }
+
     /// Whether the server has processed the request, as far as the status tells.
     package var processed: Outcome.Processed {
         .forStatus(status, statesDelay: delay.isDelayStated)

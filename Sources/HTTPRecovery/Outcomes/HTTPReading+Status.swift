@@ -70,11 +70,11 @@ extension HTTPReading {
 
     private var isSecondaryLimit: Bool {
         let message = words.message?.lowercased() ?? ""
-        return message.contains("secondary rate limit") || message.contains("abuse detection mechanism")
+        return message.holds("secondary rate limit") || message.holds("abuse detection mechanism")
     }
 
     private var hasLimitText: Bool {
-        words.message?.lowercased().contains("rate limit exceeded") == true
+        words.message?.lowercased().holds("rate limit exceeded") == true
     }
 
     func failure(_ kind: Outcome.Kind, _ remedies: [Outcome.Remedy] = []) -> Outcome {

@@ -16,7 +16,7 @@ package enum ResponseContent: Sendable, Hashable {
     package init(_ body: [UInt8]) {
         var text = body[...]
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
-        text = text.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        text = text.drop(while: \.isWhitespace)
         switch text.first {
         case nil: self = .empty
         case UInt8(ascii: "<"): self = .markup
@@ -64,8 +64,7 @@ extension String {
         var hasJoint = false
         for byte in utf8 {
             guard byte.isToken || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "/") else { return false }
-            let isCapital = (0x41...0x5A).contains(byte)
-            if byte == UInt8(ascii: "_") || isCapital && (0x61...0x7A).contains(previous) { hasJoint = true }
+            if byte == UInt8(ascii: "_") || byte.isUppercase && previous.isLowercase { hasJoint = true }
             previous = byte
         }
         let isNumbered = utf8.count > 4 && utf8.dropFirst().allSatisfy(\.isDigit) && utf8.first?.isDigit == false

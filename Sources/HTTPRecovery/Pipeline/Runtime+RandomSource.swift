@@ -34,5 +34,15 @@ extension Runtime {
             var system = SystemRandomNumberGenerator()
             return system.next()
         }
+
+        /// So many random bytes.
+        package func bytes(_ count: Int) -> [UInt8] {
+            var bytes: [UInt8] = []
+            while bytes.count < count {
+                let word = bits()
+                bytes += stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
+            }
+            return Array(bytes.prefix(count))
+        }
     }
 }

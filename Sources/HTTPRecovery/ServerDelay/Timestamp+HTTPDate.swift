@@ -50,14 +50,7 @@ private struct HTTPDateReader {
         guard let day = cursor.number(digits: 2), cursor.take(" "), let month = readMonth(), cursor.take(" "),
             let year = cursor.number(digits: 4), cursor.take(" "), let clock = readClock(), cursor.take(" GMT")
         else { return nil }
-        return CivilTime(
-            year: year,
-            month: month,
-            day: day,
-            hour: clock.hour,
-            minute: clock.minute,
-            second: clock.second
-        )
+        return clock.time(on: year, month, day)
     }
 
     /// Reads `, 06-Nov-94 08:49:37 GMT`.
@@ -74,14 +67,7 @@ private struct HTTPDateReader {
         let date = (month, day, clock.hour, clock.minute)
         let bound = (present.month, present.day, present.hour, present.minute)
         if year == latest, date > bound || (date == bound && clock.second > present.second) { year -= 100 }
-        return CivilTime(
-            year: year,
-            month: month,
-            day: day,
-            hour: clock.hour,
-            minute: clock.minute,
-            second: clock.second
-        )
+        return clock.time(on: year, month, day)
     }
 
     /// Reads `Nov  6 08:49:37 1994`.
@@ -90,24 +76,27 @@ private struct HTTPDateReader {
             let day = cursor.take(" ") ? cursor.number(digits: 1) : cursor.number(digits: 2),
             cursor.take(" "), let clock = readClock(), cursor.take(" "), let year = cursor.number(digits: 4)
         else { return nil }
-        return CivilTime(
-            year: year,
-            month: month,
-            day: day,
-            hour: clock.hour,
-            minute: clock.minute,
-            second: clock.second
-        )
+        return clock.time(on: year, month, day)
     }
 
     private mutating func readMonth() -> Int? {
         cursor.take(oneOf: Self.months).map { $0 + 1 }
     }
 
-    private mutating func readClock() -> (hour: Int, minute: Int, second: Int)? {
+    private mutating func readClock() -> TimeOfDay? {
         guard let hour = cursor.number(digits: 2), cursor.take(":"), let minute = cursor.number(digits: 2),
             cursor.take(":"), let second = cursor.number(digits: 2)
         else { return nil }
-        return (hour, minute, second)
+        return TimeOfDay(hour: hour, minute: minute, second: second)
+    }
+}
+
+private struct TimeOfDay {
+    var hour: Int
+    var minute: Int
+    var second: Int
+
+    func time(on year: Int, _ month: Int, _ day: Int) -> CivilTime? {
+        CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
     }
 }

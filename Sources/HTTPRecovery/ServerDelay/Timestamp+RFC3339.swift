@@ -37,15 +37,10 @@ extension Timestamp {
     /// The date and time by RFC 3339 in UTC, with milliseconds where it has them; held within the years 0 to 9999.
     public var rfc3339: String {
         let time = CivilTime(secondsSinceEpoch: secondsSinceEpoch)
-        let date = "\(Self.padded(time.year, 4))-\(Self.padded(time.month, 2))-\(Self.padded(time.day, 2))"
-        let clock = "\(Self.padded(time.hour, 2)):\(Self.padded(time.minute, 2)):\(Self.padded(time.second, 2))"
+        let date = "\(time.year.padded(to: 4))-\(time.month.padded(to: 2))-\(time.day.padded(to: 2))"
+        let clock = "\(time.hour.padded(to: 2)):\(time.minute.padded(to: 2)):\(time.second.padded(to: 2))"
         let part = sinceEpoch - .seconds(secondsSinceEpoch)
-        let milliseconds = Int(part.components.attoseconds / 1_000_000_000_000_000)
-        return date + "T" + clock + (milliseconds > 0 ? "." + Self.padded(milliseconds, 3) : "") + "Z"
-    }
-
-    private static func padded(_ number: Int, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        let milliseconds = Int(part.whole(.milliseconds(1)))
+        return date + "T" + clock + (milliseconds > 0 ? "." + milliseconds.padded(to: 3) : "") + "Z"
     }
 }

@@ -56,11 +56,3 @@ extension SharedState {
         }
     }
 }
-
-extension Int {
-    /// The sum, or the nearest number that there is.
-    func saturatingAdding(_ other: Int) -> Int {
-        let (sum, isBeyond) = addingReportingOverflow(other)
-        return isBeyond ? (other < 0 ? .min : .max) : sum
-    }
-}

@@ -71,34 +71,7 @@ struct ByteCursor {
     }
 }
 
-extension UInt8 {
-    var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
-
-    /// Space or tab: the optional whitespace of HTTP fields.
-    var isOWS: Bool { self == 0x20 || self == 0x09 }
-
-    /// A character of a token (RFC 9110 section 5.6.2).
-    var isToken: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-            true
-        default:
-            false
-        }
-    }
-}
-
 extension ArraySlice<UInt8> {
     /// The bytes without the spaces and tabs around them.
-    var trimmingOWS: ArraySlice<UInt8> {
-        var slice = self
-        while let first = slice.first, first.isOWS { slice.removeFirst() }
-        while let last = slice.last, last.isOWS { slice.removeLast() }
-        return slice
-    }
+    package var trimmingOWS: ArraySlice<UInt8> { trimming(\.isOWS) }
 }

@@ -63,3 +63,11 @@ struct DecimalNumber: Hashable {
         return value
     }
 }
+
+extension BinaryInteger {
+    /// The decimal digits, with zeros in front up to so many.
+    package func padded(to width: Int) -> String {
+        let digits = String(self)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}

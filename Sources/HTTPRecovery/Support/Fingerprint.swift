@@ -16,12 +16,6 @@ package enum Fingerprint {
     }
 
     private static func hexadecimal(_ hash: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var result: [UInt8] = []
-        for byte in hash.prefix(16) {
-            result.append(digits[Int(byte >> 4)])
-            result.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: result, as: UTF8.self)
+        Hexadecimal.encode(hash.prefix(16))
     }
 }

@@ -31,16 +31,14 @@ struct PackedDuration: Sendable {
 
     /// The sum, saturated; both have to be there.
     static func + (first: PackedDuration, second: PackedDuration) -> PackedDuration {
-        let (sum, isOver) = first.nanoseconds.addingReportingOverflow(second.nanoseconds)
-        return PackedDuration(nanoseconds: isOver ? (second.nanoseconds > 0 ? .max : .min) : sum)
+        PackedDuration(nanoseconds: first.nanoseconds.saturatingAdding(second.nanoseconds))
     }
 
     /// How much the first is more than the second, at least nothing at all; both have to be there.
     static func - (first: PackedDuration, second: PackedDuration) -> PackedDuration {
         // What is longest stays so.
         if first.nanoseconds == .max { return first }
-        let (difference, isOver) = first.nanoseconds.subtractingReportingOverflow(second.nanoseconds)
-        return PackedDuration(nanoseconds: isOver ? (second.nanoseconds < 0 ? .max : 0) : max(0, difference))
+        return PackedDuration(nanoseconds: max(0, first.nanoseconds.saturatingSubtracting(second.nanoseconds)))
     }
 
     private init(nanoseconds: Int64) {

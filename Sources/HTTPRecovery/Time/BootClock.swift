@@ -33,26 +33,16 @@ package struct BootClock: Sendable {
     /// The machine's clock.
     package static let system: BootClock = {
         let boot = bootID()
-        return BootClock { Reading(boot: boot, microseconds: sinceBoot()) }
+        return BootClock { Reading(boot: boot, microseconds: nanoseconds() / 1000) }
     }()
-
-    private static func sinceBoot() -> Int64 {
-        nanoseconds() / 1000
-    }
 
     /// Nanoseconds since the start of the machine.
     static func nanoseconds() -> Int64 {
-        var time = (seconds: 0, nanoseconds: 0)
-        unsafe withUnsafeMutablePointer(to: &time) { words in
-            unsafe words.withMemoryRebound(to: timespec.self, capacity: 1) { time in
-                #if canImport(Darwin)
-                _ = unsafe clock_gettime(CLOCK_MONOTONIC, time)
-                #else
-                _ = unsafe clock_gettime(CLOCK_BOOTTIME, time)
-                #endif
-            }
-        }
-        return Int64(time.seconds) &* 1_000_000_000 &+ Int64(time.nanoseconds)
+        #if canImport(Darwin)
+        SystemClock.nanoseconds(CLOCK_MONOTONIC)
+        #else
+        SystemClock.nanoseconds(CLOCK_BOOTTIME)
+        #endif
     }
 
     /// The kernel's id of this run; where there is none, runs are not told apart.

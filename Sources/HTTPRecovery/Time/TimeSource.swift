@@ -170,13 +170,7 @@ public struct TimeSource: Sendable {
 extension Timestamp {
     /// The system's wall-clock time.
     public static func system() -> Timestamp {
-        // Read as two words: which C module owns the fields of `timespec` differs from build to build.
-        var time = (seconds: 0, nanoseconds: 0)
-        unsafe withUnsafeMutablePointer(to: &time) { words in
-            unsafe words.withMemoryRebound(to: timespec.self, capacity: 1) { time in
-                _ = unsafe clock_gettime(CLOCK_REALTIME, time)
-            }
-        }
+        let time = SystemClock.read(CLOCK_REALTIME)
         return Timestamp(sinceEpoch: .seconds(time.seconds) + .nanoseconds(time.nanoseconds))
     }
 }

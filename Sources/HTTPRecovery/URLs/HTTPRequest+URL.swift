@@ -23,7 +23,7 @@ extension HTTPRequest {
     ///   - headerFields: The header fields.
     /// - Throws: ``Origin/InvalidURL`` when the text is no such URL.
     public init(method: Method = .get, url: String, headerFields: HTTPFields = [:]) throws(Origin.InvalidURL) {
-        guard let separator = url.range(of: "://") else {
+        guard let separator = url.utf8.range(of: "://".utf8) else {
             throw Origin.InvalidURL(description: "the URL has no scheme; write it with http:// or https:// in front")
         }
         let scheme = url[..<separator.lowerBound].lowercased()
@@ -84,25 +84,6 @@ extension HTTPRequest {
             return host.hasSuffix("]")
                 && host.dropFirst().dropLast().allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
         }
-        return host.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"),
-                UInt8(ascii: "%"):
-                true
-            default: false
-            }
-        }
-    }
-}
-
-extension String {
-    fileprivate func range(of text: String) -> Range<String.Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-            start = index(after: start)
-        }
-        return nil
+        return host.utf8.allSatisfy { $0.isAlphanumeric || ".-_%".utf8.contains($0) }
     }
 }

@@ -20,7 +20,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
             (self.scheme, self.authority) = (scheme, authority)
             return
         }
-        let scheme = Self.lowercased(scheme)
+        let scheme = scheme.inLowercase
         self.scheme = scheme
         var host = authority[...]
         if let at = host.utf8.lastIndex(of: UInt8(ascii: "@")) { host = host[host.utf8.index(after: at)...] }
@@ -28,14 +28,14 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         if host.utf8.reversed().starts(with: defaultPort.utf8.reversed()) {
             host = host[..<host.utf8.index(host.endIndex, offsetBy: -defaultPort.utf8.count)]
         }
-        self.authority = Self.lowercased(String(host))
+        self.authority = String(host).inLowercase
     }
 
     /// Whether there is nothing to change about an authority; by its bytes, as this is asked in every call.
     private static func isCanonical(_ authority: String, secure: Bool) -> Bool {
         var authority = authority
         return authority.withUTF8 { bytes in
-            if unsafe bytes.contains(where: { $0 == UInt8(ascii: "@") || (0x41...0x5A).contains($0) }) { return false }
+            if unsafe bytes.contains(where: { $0 == UInt8(ascii: "@") || $0.isUppercase }) { return false }
             let port: StaticString = secure ? ":443" : ":80"
             guard bytes.count >= port.utf8CodeUnitCount else { return true }
             let start = bytes.count - port.utf8CodeUnitCount
@@ -44,11 +44,6 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
             }
             return false
         }
-    }
-
-    /// Most names arrive in lower case; they are kept as they are.
-    private static func lowercased(_ text: String) -> String {
-        text.utf8.contains { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") } ? text.lowercased() : text
     }
 
     /// The origin as the beginning of a URL.

@@ -6,17 +6,8 @@ struct URLReference {
 
     /// Creates a reference; what browsers forgive is forgiven: space around it, and bytes that should be escaped.
     init(_ text: String) {
-        var escaped = ""
-        for byte in text.utf8.trimmed {
-            if byte == UInt8(ascii: "#") { break }
-            if byte > 0x20, byte < 0x7f, !Self.forbidden.contains(byte) {
-                escaped.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                let hex = String(byte, radix: 16, uppercase: true)
-                escaped += hex.utf8.count == 1 ? "%0\(hex)" : "%\(hex)"
-            }
-        }
-        self.text = escaped
+        let bytes = text.utf8.trimming(\.isOWS).prefix { $0 != UInt8(ascii: "#") }
+        self.text = PercentEncoding.encode(bytes) { $0 > 0x20 && $0 < 0x7f && !Self.forbidden.contains($0) }
     }
 
     /// The request for the URL that the reference means, seen from another request (RFC 3986 section 5.2).
@@ -38,15 +29,7 @@ struct URLReference {
     private var hasScheme: Bool {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
         let scheme = text[..<colon]
-        return scheme.first?.isLetter == true
-            && scheme.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
+        return scheme.first?.isLetter == true && scheme.utf8.allSatisfy { $0.isAlphanumeric || "+-.".utf8.contains($0) }
     }
 
     private static func normalized(_ url: String) -> HTTPRequest? {
@@ -74,15 +57,4 @@ struct URLReference {
     }
 
     private static let forbidden = Set("\"<>\\^`{|}".utf8)
-}
-
-extension Collection where Element == UInt8 {
-    /// Without the spaces and tabs around it.
-    fileprivate var trimmed: SubSequence {
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-        let start = self.drop(while: isSpace)
-        var count = start.count
-        while count > 0, isSpace(start[start.index(start.startIndex, offsetBy: count - 1)]) { count -= 1 }
-        return start.prefix(count)
-    }
 }

@@ -53,7 +53,7 @@ extension FaultServer {
                 }
                 let isRunning =
                     !isStopped
-                    && startThread {
+                    && SystemThread.run {
                         self.serve(connection)
                         connection.close()
                         self.state.withLock { _ = $0.open.removeValue(forKey: connection.id) }

@@ -11,8 +11,7 @@ enum OktaCodes {
 
     /// The code with a number, as Okta writes it.
     static func code(_ number: Int) -> String {
-        let digits = String(number)
-        return "E" + String(repeating: "0", count: max(0, 7 - digits.count)) + digits
+        "E" + number.padded(to: 7)
     }
 
     private typealias Row = (codes: [Int], meaning: OktaMeaning)

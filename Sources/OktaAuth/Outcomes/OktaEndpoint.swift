@@ -1,3 +1,4 @@
+import HTTPRecovery
 import HTTPTypes
 
 /// The endpoint of an org that a request went to.
@@ -68,6 +69,6 @@ struct OktaEndpoint {
 
     /// Whether a segment is an id such as `00ub0oNGTSWTBKOLGLNR`: Okta's words have no digit but in a version.
     private static func looksLikeID(_ segment: Substring) -> Bool {
-        segment.utf8.count >= 8 && segment.utf8.contains { (0x30...0x39).contains($0) }
+        segment.utf8.count >= 8 && segment.utf8.contains(where: \.isDigit)
     }
 }

@@ -40,7 +40,7 @@ struct OktaEnvelope {
         guard let first = text.utf8.first, first == UInt8(ascii: "E") || first == UInt8(ascii: "e") else {
             return false
         }
-        return text.utf8.count > 1 && text.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+        return text.utf8.count > 1 && text.utf8.dropFirst().allSatisfy(\.isDigit)
     }
 
     /// All texts in lower case, for the codes that have several meanings.
@@ -75,13 +75,6 @@ struct OktaEnvelope {
     /// Whether a text is the name of a field.
     private static func isName(_ text: Substring) -> Bool {
         guard let first = text.utf8.first, text.utf8.count <= 64, first >= UInt8(ascii: "A") else { return false }
-        return text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
+        return text.utf8.allSatisfy { $0.isAlphanumeric || "_.-".utf8.contains($0) }
     }
 }

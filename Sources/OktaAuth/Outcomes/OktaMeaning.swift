@@ -71,7 +71,7 @@ struct OktaMeaning {
     }
 
     private static func validation(_ envelope: OktaEnvelope) -> OktaMeaning {
-        if envelope.text.contains("password requirements were not met") {
+        if envelope.text.holds("password requirements were not met") {
             return OktaMeaning(.passwordRejected, [.askUser])
         }
         let isTyped = envelope.parameter.map { typedByPeople.contains($0.lowercased()) } ?? false
@@ -99,7 +99,7 @@ struct OktaMeaning {
         at endpoint: OktaEndpoint,
         _ presented: Outcome.CredentialKind?
     ) -> OktaMeaning {
-        let isSession = envelope.text.contains("(session)")
+        let isSession = envelope.text.holds("(session)")
         guard isSession, presented == nil || presented == .session else { return OktaMeaning(.notFound) }
         return refused(.session)
     }
@@ -113,8 +113,8 @@ struct OktaMeaning {
     private static func update(_ envelope: OktaEnvelope, at endpoint: OktaEndpoint) -> OktaMeaning {
         let text = envelope.text
         let isAboutOld =
-            text.contains("oldpassword") || text.contains("old password is")
-            || text.contains("credentials provided were incorrect")
+            text.holds("oldpassword") || text.holds("old password is")
+            || text.holds("credentials provided were incorrect")
         if endpoint.isPasswordChange && (isAboutOld || envelope.causes.isEmpty) {
             return OktaMeaning(.invalidCredentials, [.askUser], parameter: "oldPassword")
         }
@@ -123,7 +123,7 @@ struct OktaMeaning {
 
     /// Sign-in is refused for now; newer orgs say so of a password that has appeared in a breach too.
     private static func login(_ envelope: OktaEnvelope) -> OktaMeaning {
-        let isBreach = envelope.text.contains("breach") || envelope.text.contains("compromised")
+        let isBreach = envelope.text.holds("breach") || envelope.text.holds("compromised")
         return isBreach
             ? OktaMeaning(.passwordCompromised, [.switchFactor, .changePassword]) : OktaMeaning(.policyBlocked)
     }

@@ -35,9 +35,9 @@ struct OktaRateLimit {
     /// The whole numbers of the lines; saturated, and without what is none.
     private static func numbers(_ lines: [String]) -> [Int64] {
         lines.flatMap { $0.split(separator: ",") }.compactMap { text in
-            let digits = text.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed()
-            guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
-            return Int64(String(digits)) ?? .max
+            let digits = Substring(text.utf8.trimming(\.isOWS))
+            guard !digits.isEmpty, digits.utf8.allSatisfy(\.isDigit) else { return nil }
+            return Int64(digits) ?? .max
         }
     }
 }

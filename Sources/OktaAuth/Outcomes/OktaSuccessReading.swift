@@ -51,15 +51,8 @@ struct OktaSuccessReading {
         // A page where a redirect was asked for: the session token was wrong or used up.
         case .markup where endpoint.isOAuth("authorize") && okta.oneTimeToken != nil:
             okta.outcome(of: .refused(okta.oneTimeToken ?? .code))
-        default: isCut ? ok : okta.failure(.unreadable)
+        default: okta.reading.isCut ? ok : okta.failure(.unreadable)
         }
-    }
-
-    /// Whether the body is JSON that is too large to be read here.
-    private var isCut: Bool {
-        let body = okta.reading.body
-        return body.count > ResponseContent.maximumLength
-            && (body.first == UInt8(ascii: "{") || body.first == UInt8(ascii: "["))
     }
 
     /// A success that ends what was presented, where the request asked for that.

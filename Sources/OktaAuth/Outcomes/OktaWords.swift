@@ -28,13 +28,13 @@ struct OktaWords {
         guard error.word == .invalidGrant, status < 500 else { return nil }
         let text = error.detail?.lowercased() ?? ""
         var meaning: OktaMeaning
-        if text.contains("exceeded rate limit") || text.contains("api call exceeded") {
+        if text.holds("exceeded rate limit") || text.holds("api call exceeded") {
             meaning = OktaMeaning(.rateLimited, [.wait], scope: .origin)
         } else if presented == nil || presented == .client {
             // Nothing tells what was presented but the text.
-            if text.contains("credentials provided") {
+            if text.holds("credentials provided") {
                 meaning = OktaMeaning(.invalidCredentials, [.askUser])
-            } else if text.contains("authorization code") || text.contains("pkce") {
+            } else if text.holds("authorization code") || text.holds("pkce") {
                 meaning = .refused(.code)
             } else {
                 meaning = .refused(.refresh)

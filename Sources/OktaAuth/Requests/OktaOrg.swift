@@ -50,10 +50,7 @@ struct OktaOrg: Sendable, Hashable {
         }
         guard Origin(of: request) == origin else { throw Self.refusal(.foreignOrigin) }
         request.method = link.methods.isEmpty || link.methods.contains("POST") ? .post : .get
-        let path = request.path ?? "/"
-        if !query.isEmpty {
-            request.path = path + (path.contains("?") ? "&" : "?") + query.joined(separator: "&")
-        }
+        if !query.isEmpty { request.path = (request.path ?? "/").addingQuery(query.joined(separator: "&")) }
         return request
     }
 

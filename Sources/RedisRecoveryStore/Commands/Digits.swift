@@ -1,4 +1,6 @@
 #if Redis
+import HTTPRecovery
+
 /// Numbers as the server reads them.
 enum Digits {
     /// The greatest whole number that Lua adds exactly to another such.
@@ -16,10 +18,7 @@ enum Digits {
 
     /// A span in whole milliseconds, rounded up; 1 at least, some 30,000 years at most.
     static func milliseconds(_ span: Duration) -> Int {
-        let bounded = max(.zero, min(span, .seconds(1_000_000_000_000)))
-        let (seconds, attoseconds) = bounded.components
-        let fraction = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
-        return max(1, Int(seconds) * 1000 + Int(fraction))
+        Int(max(1, min(span, .seconds(1_000_000_000_000)).roundedUp(to: .milliseconds(1))))
     }
 
     static func text(_ span: Duration) -> [UInt8] {

@@ -1,5 +1,6 @@
 #if Redis
 import COpenSSL
+import HTTPRecovery
 
 /// A Lua script that the server runs as one atomic step.
 ///
@@ -12,8 +13,7 @@ struct Script: Sendable {
         self.text = Array(text.utf8)
         var hash = [UInt8](repeating: 0, count: 20)
         _ = unsafe SHA1(self.text, self.text.count, &hash)
-        let digits = Array("0123456789abcdef".utf8)
-        digest = hash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        digest = Array(Hexadecimal.encode(hash).utf8)
     }
 }
 #endif

@@ -18,7 +18,7 @@ extension RedisStore.Configuration {
             endpoint = .unix(path: url)
             return
         }
-        let parts = url.utf8.firstRange(of: "://".utf8)
+        let parts = url.utf8.range(of: "://".utf8)
         guard let parts else { throw .url("a scheme: redis://, rediss:// or redis+unix://") }
         let rest = url[parts.upperBound...]
         switch url[..<parts.lowerBound].lowercased() {
@@ -99,35 +99,16 @@ extension RedisStore.Configuration {
 
     private static func number(_ text: Substring) -> Int? {
         guard (1...9).contains(text.utf8.count) else { return nil }
-        return text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+        return text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil
     }
 
     private static func decoded(_ text: Substring) throws(SharedState.StoreError) -> String {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
-                throw .url("two hexadecimal digits after each '%'")
-            }
-            bytes.append(high << 4 | low)
-        }
+        let (bytes, isWhole) = PercentEncoding.decode(text.utf8)
+        guard isWhole else { throw .url("two hexadecimal digits after each '%'") }
         guard let result = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
             throw .url("percent-encoded UTF-8 without zero bytes")
         }
         return result
-    }
-
-    private static func hexDigit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }
 

@@ -69,7 +69,7 @@ struct Address: Sendable, Hashable {
         port: Int,
         _ body: @escaping @Sendable (Result<[Address], SharedState.StoreError>) -> Void
     ) -> Bool {
-        Thread.start { body(lookUp(host, port: port)) }
+        SystemThread.run { body(lookUp(host, port: port)) }
     }
 }
 #endif

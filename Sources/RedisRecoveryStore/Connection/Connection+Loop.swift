@@ -141,10 +141,7 @@ extension Connection {
     }
 
     func send(_ request: Request, at now: UInt64) {
-        guard outgoing.append(request.command) else {
-            if request.purpose == .caller { release(1) }
-            return request.fail(SharedState.StoreError("there is no memory for the command to the Redis server"))
-        }
+        outgoing.append(request.command)
         request.sentAt = now
         request.sends += 1
         inFlight.append(request)

@@ -10,26 +10,25 @@ import HTTPRecovery
 /// connection's own thread, which starts with the first command.
 @safe
 final class Connection: @unchecked Sendable {
-    private struct Inbox {
-        var requests: [Request] = []
-        var abandoned: [Request] = []
-        var addresses: [Result<[Address], SharedState.StoreError>] = []
-        var waitingForStop: [CheckedContinuation<Void, Never>] = []
-        /// The requests that were taken on and have not ended.
-        var pending = 0
-        /// Whether the thread sleeps, or is about to, and must be woken.
-        var isSleeping = false
-        var isStarted = false
-        var isStopping = false
-        var hasEnded = false
-    }
-
     /// What the other threads have left for the connection's own.
     struct News {
         var requests: [Request] = []
         var abandoned: [Request] = []
         var addresses: [Result<[Address], SharedState.StoreError>] = []
         var isStopping = false
+
+        var isEmpty: Bool { requests.isEmpty && abandoned.isEmpty && addresses.isEmpty && !isStopping }
+    }
+
+    private struct Inbox {
+        var news = News()
+        var waitingForStop: [CheckedContinuation<Void, Never>] = []
+        /// The requests that were taken on and have not ended.
+        var pending = 0
+        /// Whether the thread sleeps, or is about to, and must be woken.
+        var isSleeping = false
+        var isStarted = false
+        var hasEnded = false
     }
 
     let configuration: RedisStore.Configuration
@@ -91,7 +90,7 @@ final class Connection: @unchecked Sendable {
     func stop() async {
         await withCheckedContinuation { continuation in
             let hasEnded = inbox.withLock { inbox in
-                inbox.isStopping = true
+                inbox.news.isStopping = true
                 if !inbox.isStarted || inbox.hasEnded { return true }
                 inbox.waitingForStop.append(continuation)
                 return false
@@ -113,7 +112,7 @@ final class Connection: @unchecked Sendable {
     private func submit(_ request: Request) throws(SharedState.StoreError) {
         let limit = configuration.maxPendingCommands
         let (mustStart, mustWake) = try inbox.withLock { inbox throws(SharedState.StoreError) in
-            guard !inbox.isStopping else { throw SharedState.StoreError("the Redis store is shut down") }
+            guard !inbox.news.isStopping else { throw SharedState.StoreError("the Redis store is shut down") }
             guard wakeup >= 0 else { throw SharedState.StoreError("the Redis store has no file descriptor left") }
             guard inbox.pending < limit else {
                 throw SharedState.StoreError(
@@ -121,31 +120,31 @@ final class Connection: @unchecked Sendable {
                 )
             }
             inbox.pending += 1
-            inbox.requests.append(request)
+            inbox.news.requests.append(request)
             let mustStart = !inbox.isStarted
             inbox.isStarted = true
             defer { inbox.isSleeping = false }
             return (mustStart, inbox.isSleeping)
         }
         if mustWake { wake() }
-        guard mustStart, !Thread.start({ self.run() }) else { return }
+        guard mustStart, !SystemThread.run({ self.run() }) else { return }
         let (refused, waiting) = inbox.withLock { inbox in
             inbox.isStarted = false
-            inbox.pending -= inbox.requests.count
+            inbox.pending -= inbox.news.requests.count
             defer {
-                inbox.requests = []
+                inbox.news.requests = []
                 inbox.waitingForStop = []
             }
-            return (inbox.requests, inbox.waitingForStop)
+            return (inbox.news.requests, inbox.waitingForStop)
         }
         for request in refused { request.fail(SharedState.StoreError("the Redis store has no thread left")) }
         for continuation in waiting { continuation.resume() }
     }
 
-    private func leave(_ body: (inout Inbox) -> Void) {
+    private func leave(_ body: (inout News) -> Void) {
         let mustWake = inbox.withLock { inbox in
             guard !inbox.hasEnded else { return false }
-            body(&inbox)
+            body(&inbox.news)
             defer { inbox.isSleeping = false }
             return inbox.isSleeping
         }
@@ -163,24 +162,15 @@ final class Connection: @unchecked Sendable {
     func takeNews() -> News {
         inbox.withLock { inbox in
             inbox.isSleeping = false
-            let news = News(
-                requests: inbox.requests,
-                abandoned: inbox.abandoned,
-                addresses: inbox.addresses,
-                isStopping: inbox.isStopping
-            )
-            inbox.requests = []
-            inbox.abandoned = []
-            inbox.addresses = []
-            return news
+            defer { inbox.news = News(isStopping: inbox.news.isStopping) }
+            return inbox.news
         }
     }
 
     /// Whether nothing was left meanwhile, so that the thread may sleep; from here on others wake it.
     func fallsAsleep() -> Bool {
         inbox.withLock { inbox in
-            inbox.isSleeping =
-                inbox.requests.isEmpty && inbox.abandoned.isEmpty && inbox.addresses.isEmpty && !inbox.isStopping
+            inbox.isSleeping = inbox.news.isEmpty
             return inbox.isSleeping
         }
     }
@@ -195,11 +185,10 @@ final class Connection: @unchecked Sendable {
         let (requests, waiting) = inbox.withLock { inbox in
             inbox.hasEnded = true
             defer {
-                inbox.requests = []
-                inbox.abandoned = []
+                inbox.news = News(isStopping: true)
                 inbox.waitingForStop = []
             }
-            return (inbox.requests, inbox.waitingForStop)
+            return (inbox.news.requests, inbox.waitingForStop)
         }
         for request in requests { request.fail(SharedState.StoreError("the Redis store is shut down")) }
         for continuation in waiting { continuation.resume() }

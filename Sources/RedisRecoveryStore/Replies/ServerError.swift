@@ -14,7 +14,8 @@ struct ServerError: Sendable, Hashable {
         // Before version 7 the error of a command in a script stands behind that of the script.
         if code == "ERR", let dash = Self.embedded(in: line) { code = dash }
         self.code = code
-        isAboutScripts = code == "ERR" && Self.contains("unknown command", in: line) && Self.contains("eval", in: line)
+        let words = String(decoding: line, as: UTF8.self).lowercased()
+        isAboutScripts = code == "ERR" && words.holds("unknown command") && words.holds("eval")
     }
 
     /// Whether the server does not know the script: nothing was done.
@@ -66,10 +67,6 @@ struct ServerError: Sendable, Hashable {
             if let word = word(text[(index + 1)...]), word != "ERR" { return word }
         }
         return nil
-    }
-
-    private static func contains(_ part: String, in text: ArraySlice<UInt8>) -> Bool {
-        String(decoding: text, as: UTF8.self).lowercased().utf8.firstRange(of: part.utf8) != nil
     }
 }
 #endif

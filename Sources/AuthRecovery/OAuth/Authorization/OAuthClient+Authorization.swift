@@ -27,10 +27,8 @@ extension OAuthClient {
         query.add("code_challenge", proofKey.challenge)
         query.add("code_challenge_method", ProofKey.method)
         query.add(parameters)
-        let path = endpoint.path ?? "/"
-        let separator = path.contains("?") ? "&" : "?"
         return AuthorizationRequest(
-            url: "\(Origin(of: endpoint))\(path)\(separator)\(query.encoded)",
+            url: "\(Origin(of: endpoint))\((endpoint.path ?? "/").addingQuery(query.encoded))",
             state: state,
             nonce: nonce,
             proofKey: proofKey,

@@ -21,15 +21,7 @@ public struct ProofKey: Sendable, Hashable {
     /// - Returns: Nil where the text is no verifier by RFC 7636 section 4.1.
     public init?(verifier: Secret) {
         let text = verifier.reveal()
-        let isUnreserved = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                true
-            default: false
-            }
-        }
+        let isUnreserved = text.utf8.allSatisfy { $0.isAlphanumeric || "-._~".utf8.contains($0) }
         guard (43...128).contains(text.utf8.count), isUnreserved else { return nil }
         self.verifier = verifier
     }
@@ -43,11 +35,6 @@ public struct ProofKey: Sendable, Hashable {
 extension Runtime.RandomSource {
     /// 256 random bits as text for URLs.
     func token() -> Secret {
-        var bytes: [UInt8] = []
-        for _ in 0..<4 {
-            let word = bits()
-            for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
-        }
-        return Secret(Base64.encodeForURL(bytes))
+        Secret(Base64.encodeForURL(bytes(32)))
     }
 }

@@ -130,15 +130,7 @@ struct OAuthBody: Sendable {
 
     /// Whether a text is a word rather than a sentence or a number.
     private static func isWord(_ text: String) -> Bool {
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: ":"), UInt8(ascii: "/"):
-                true
-            default: false
-            }
-        }
+        let isPlain = text.utf8.allSatisfy { $0.isAlphanumeric || "_-.:/".utf8.contains($0) }
         return isPlain && text.utf8.count <= 128 && text.utf8.contains { $0 > UInt8(ascii: "9") }
             && !noErrors.contains(text.lowercased()) && !reasons.contains(text.lowercased())
     }
@@ -147,14 +139,4 @@ struct OAuthBody: Sendable {
 
     /// Reason phrases of one word, which frameworks put where a word would stand.
     private static let reasons: Set<String> = ["unauthorized", "forbidden", "conflict", "gone", "locked", "error"]
-}
-
-extension JSONValue {
-    /// A number, or a text that is one.
-    var lenientNumber: JSONValue.Number? {
-        number
-            ?? string.flatMap { text in
-                text.utf8.count <= 64 ? try? JSONValue(parsing: text).number : nil
-            }
-    }
 }

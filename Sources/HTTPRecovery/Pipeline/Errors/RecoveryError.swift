@@ -117,15 +117,7 @@ extension String {
     package var loggable: String? {
         guard !isEmpty else { return nil }
         let cut = prefix(128)
-        let isIdentifier = cut.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "#"):
-                true
-            default: false
-            }
-        }
+        let isIdentifier = cut.utf8.allSatisfy { $0.isAlphanumeric || "_-.:/#".utf8.contains($0) }
         return isIdentifier ? String(cut) : nil
     }
 }
