@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "AuthCryptography", targets: ["AuthCryptography"]),
         .library(name: "HTTPRecoveryTesting", targets: ["HTTPRecoveryTesting"]),
         .library(name: "WebAuthnTesting", targets: ["WebAuthnTesting"]),
+        .library(name: "AuthSandbox", targets: ["AuthSandbox"]),
     ],
     // What is heavy, or needs a system library of its own, is fetched and built only for those who ask for it.
     traits: [
@@ -128,6 +129,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
             ]
         ),
+        .target(name: "AuthSandbox", dependencies: ["HTTPRecovery", "HTTPRecoveryTesting"]),
         .testTarget(
             name: "HTTPRecoveryTests",
             dependencies: [
@@ -209,6 +211,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
             ]
         ),
+        .testTarget(name: "AuthSandboxTests", dependencies: ["AuthSandbox", "HTTPRecovery", "HTTPRecoveryTesting"]),
         .testTarget(
             name: "ClerkAuthTests",
             dependencies: [

@@ -5,7 +5,6 @@ let package = Package(
     name: "Examples",
     platforms: [.macOS(.v15)],
     products: [
-        .library(name: "AuthSandbox", targets: ["AuthSandbox"]),
         .executable(name: "auth-sandbox", targets: ["auth-sandbox"]),
         .executable(name: "http-recover", targets: ["http-recover"]),
         .executable(name: "auth-client", targets: ["auth-client"]),
@@ -16,17 +15,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
     ],
     targets: [
-        // Needs the C library alone: no Foundation, no NIO. A test that links it starts in milliseconds.
-        .target(name: "AuthSandbox", dependencies: ["CSandboxEvents", "Locking"]),
-        .target(name: "CSandboxEvents"),
         .executableTarget(
             name: "auth-sandbox",
             dependencies: [
-                "AuthSandbox",
+                .product(name: "AuthSandbox", package: "swift-http-recovery"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
-        .testTarget(name: "AuthSandboxTests", dependencies: ["AuthSandbox", "Locking"]),
         .target(name: "Locking"),
         // What the command-line clients have in common.
         .target(
@@ -103,13 +98,13 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AuthSandbox",
                 "auth-client",
                 "auth-sandbox",
                 "http-recover",
                 "renewal-worker",
                 "Locking",
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
+                .product(name: "AuthSandbox", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
                 .product(name: "FacebookAuth", package: "swift-http-recovery"),

@@ -8,8 +8,6 @@ let package = Package(
     products: [.executable(name: "sign-in-backend", targets: ["sign-in-backend"])],
     dependencies: [
         .package(name: "swift-http-recovery", path: "../..", traits: ["SQLite", "Redis", "Cryptography"]),
-        // The sandbox that the tests run against.
-        .package(name: "Examples", path: ".."),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.6.0", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", "3.12.0"..<"5.0.0"),
@@ -45,7 +43,7 @@ let package = Package(
             name: "SignInBackendTests",
             dependencies: [
                 "sign-in-backend",
-                .product(name: "AuthSandbox", package: "Examples"),
+                .product(name: "AuthSandbox", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -1,5 +1,3 @@
-import Glibc
-import HTTPRecovery
 import Synchronization
 
 /// An HTTP server on the loopback interface that misbehaves as it is told.
@@ -13,10 +11,10 @@ import Synchronization
 /// // the first request is read and its connection reset, all further ones are answered
 /// ```
 public final class FaultServer: Sendable {
-    /// The port on 127.0.0.1.
-    public let port: Int
+    private let server: SocketServer
 
-    private let core: Core
+    /// The port on 127.0.0.1.
+    public var port: Int { server.address.port }
 
     /// Starts a server.
     ///
@@ -28,13 +26,12 @@ public final class FaultServer: Sendable {
         plan: @escaping @Sendable (_ connection: Int) -> Plan = { _ in .serve },
         reply: @escaping @Sendable (Request) -> Reply
     ) throws {
-        let (listener, port) = try Self.listen()
-        self.port = port
-        self.core = Core(listener: listener, plan: plan, reply: reply)
-        let core = self.core
-        guard SystemThread.run({ core.acceptConnections() }) else {
-            close(listener)
-            throw StartError(errno: EAGAIN)
+        do {
+            server = try SocketServer(.loopback) { connection, _ in
+                connection.carryOut(plan(connection.id), reply: reply)
+            }
+        } catch {
+            throw StartError(errno: error.number)
         }
     }
 
@@ -45,32 +42,32 @@ public final class FaultServer: Sendable {
     }
 
     deinit {
-        core.retired.open()
+        server.retired.open()
     }
 
     /// The authority for requests, such as `127.0.0.1:40123`.
     public var authority: String { "127.0.0.1:\(port)" }
 
     /// The requests that have arrived in full until now.
-    public var receivedRequests: [Request] { core.log.requests }
+    public var receivedRequests: [Request] { server.log.requests }
 
     /// The number of connections accepted until now.
-    public var connectionCount: Int { core.log.connections }
+    public var connectionCount: Int { server.log.connections }
 
     /// Waits until so many requests have arrived in full, and returns all there are.
     public func requests(count: Int) async throws -> [Request] {
-        try await core.log.wait { $0.requests.count >= count }
-        return core.log.requests
+        try await server.log.wait { $0.requests.count >= count }
+        return server.log.requests
     }
 
     /// Waits until so many connections have been accepted.
     public func connections(count: Int) async throws {
-        try await core.log.wait { $0.connections >= count }
+        try await server.log.wait { $0.connections >= count }
     }
 
     /// Waits until the client has closed or reset so many connections.
     public func hangups(count: Int) async throws {
-        try await core.log.wait { $0.hangups.count >= count }
+        try await server.log.wait { $0.hangups.count >= count }
     }
 
     /// Closes everything at once.
@@ -78,42 +75,13 @@ public final class FaultServer: Sendable {
     /// A server that nobody holds any more serves on for the connections it has and stops ten seconds after the last
     /// new one: Swift may release a variable right after its last use, long before the end of a test.
     public func stop() {
-        core.stop()
+        server.stop()
     }
 
     /// The system gave no socket or thread.
     public struct StartError: Error, Sendable, Hashable {
         /// The system's error number.
         public var errno: Int32
-    }
-
-    static func listen() throws -> (socket: Int32, port: Int) {
-        let (socket, port) = try bindLoopback()
-        guard Glibc.listen(socket, 1024) == 0 else {
-            close(socket)
-            throw StartError(errno: errno)
-        }
-        return (socket, port)
-    }
-
-    static func bindLoopback() throws -> (socket: Int32, port: Int) {
-        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard socket >= 0 else { throw StartError(errno: errno) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        // Both calls get the address of a whole sockaddr_in and its size.
-        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                unsafe bind(socket, pointer, length) == 0 && getsockname(socket, pointer, &length) == 0
-            }
-        }
-        guard isBound else {
-            close(socket)
-            throw StartError(errno: errno)
-        }
-        return (socket, Int(address.sin_port.bigEndian))
     }
 }
 

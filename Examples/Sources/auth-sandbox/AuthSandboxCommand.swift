@@ -118,12 +118,12 @@ struct AuthSandboxCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Which providers to serve: all, clerk, oauth, okta, forgerock or facebook; none with --upstream. \
-            (default: all)
+            Which providers to serve: all or \(SandboxProvider.all.map(\.name).joined(separator: ", ")); none with \
+            --upstream. (default: all)
             """,
             valueName: "provider"
         ),
-        completion: .list(Provider.allCases.map(\.rawValue))
+        completion: .list(Provider.allValueStrings)
     )
     var provider: Provider?
 
@@ -142,26 +142,19 @@ struct AuthSandboxCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Repeats the ids and codes of the run with the same seed.", valueName: "N"))
     var seed: UInt64?
 
-    enum Provider: String, ExpressibleByArgument, CaseIterable {
-        case all
-        case none
-        case clerk
-        case oauth
-        case okta
-        case forgerock
-        case facebook
+    struct Provider: ExpressibleByArgument {
+        static let all = "all"
+        static let none = "none"
+        static var allValueStrings: [String] { [all, none] + SandboxProvider.all.map(\.name) }
 
-        var served: [SandboxProvider] {
-            switch self {
-            case .all: SandboxProvider.all
-            case .none: []
-            case .clerk: [.clerk]
-            case .oauth: [.oauth]
-            case .okta: [.okta]
-            case .forgerock: [.forgerock]
-            case .facebook: [.facebook]
-            }
+        let word: String
+
+        init?(argument: String) {
+            guard Self.allValueStrings.contains(argument) else { return nil }
+            word = argument
         }
+
+        var served: [SandboxProvider] { SandboxProvider.all.filter { word == Self.all || word == $0.name } }
     }
 
     func run() throws {
@@ -180,7 +173,7 @@ struct AuthSandboxCommand: ParsableCommand {
                 listen: listen,
                 scenario: scenario,
                 seed: seed ?? UInt64.random(in: 0...UInt64.max),
-                providers: upstream == nil ? (provider ?? .all).served : [],
+                providers: upstream == nil ? provider?.served ?? SandboxProvider.all : [],
                 upstream: try upstreamServer(),
                 log: Output.line
             )
@@ -200,12 +193,14 @@ struct AuthSandboxCommand: ParsableCommand {
             throw ValidationError("--listen takes HOST:PORT with an IP address, such as 127.0.0.1:8080.")
         }
         if upstream == nil {
-            if provider == Provider.none { throw ValidationError("--provider none serves nothing without --upstream.") }
+            if provider?.word == Provider.none {
+                throw ValidationError("--provider none serves nothing without --upstream.")
+            }
             if upstreamHost != nil || upstreamTimeout != nil {
                 throw ValidationError("--upstream-host and --upstream-timeout need --upstream.")
             }
-        } else if let provider, provider != Provider.none {
-            throw ValidationError("--upstream forwards everything: --provider \(provider.rawValue) has no place.")
+        } else if let provider, provider.word != Provider.none {
+            throw ValidationError("--upstream forwards everything: --provider \(provider.word) has no place.")
         }
         if let upstreamTimeout, !(upstreamTimeout >= 0.001 && upstreamTimeout <= 86_400) {
             throw ValidationError("--upstream-timeout takes seconds from 0.001 to 86400.")

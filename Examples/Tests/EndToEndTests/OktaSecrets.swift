@@ -3,7 +3,7 @@
 extension AuthSandbox {
     /// Whatever opens something at Okta now: state tokens, session tokens, sessions, recovery links, codes and tokens.
     var oktaSecrets: [String] {
-        withWorld { world, _ in
+        withWorld { world in
             let okta = world.okta
             let states: [String] = Array(okta.transactions.keys)
             let oneTime: [String] = Array(okta.sessionTokens.keys) + Array(okta.recoveryTokens.keys)

@@ -37,12 +37,12 @@ struct ProxyExampleTests {
     }
 
     @Test func itStandsInTheDocumentation() throws {
-        let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+        let root = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
         let source = contents(of: #filePath).split(separator: "\n", omittingEmptySubsequences: false)
         let begin = try #require(source.firstIndex { $0.hasSuffix("// example begins") })
         let end = try #require(source.firstIndex { $0.hasSuffix("// example ends") })
         let example = source[(begin + 1)..<end].map { $0.dropFirst(8) }.joined(separator: "\n")
-        let text = contents(of: root + "/Sources/AuthSandbox/Documentation.docc/Documentation.md")
+        let text = contents(of: root + "/Sources/AuthSandbox/AuthSandbox.docc/AuthSandbox.md")
         #expect(text.contains("```swift\n\(example)\n```"))
     }
 }

@@ -104,7 +104,7 @@ extension DeviceAuthorization {
             let uri = json["verification_uri"]?.string?.nonEmpty?.bounded(to: 2048)
         else { return nil }
         func span(_ value: JSONValue?) -> Duration? {
-            value?.looseNumber.map(\.seconds).flatMap { $0 > .zero ? $0 : nil }
+            value?.lenientNumber.map(\.seconds).flatMap { $0 > .zero ? $0 : nil }
         }
         let lifetime = min(span(json["expires_in"]) ?? .seconds(420), .seconds(86_400))
         // One that leaves no time for a question is no interval.

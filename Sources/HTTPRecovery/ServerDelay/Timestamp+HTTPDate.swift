@@ -13,14 +13,22 @@ extension Timestamp {
         guard let time = reader.read(now: now) else { return nil }
         self.init(secondsSinceEpoch: time.secondsSinceEpoch)
     }
+
+    /// The date as HTTP headers have it, such as `Sun, 06 Nov 1994 08:49:37 GMT`; held within the years 0 to 9999.
+    package var httpDate: String {
+        let time = CivilTime(secondsSinceEpoch: secondsSinceEpoch)
+        let date = "\(time.day.padded(to: 2)) \(HTTPDateReader.months[time.month - 1]) \(time.year.padded(to: 4))"
+        let clock = [time.hour, time.minute, time.second].map { $0.padded(to: 2) }.joined(separator: ":")
+        return "\(HTTPDateReader.shortDays[time.weekday]), \(date) \(clock) GMT"
+    }
 }
 
 /// Reads the forms of an HTTP date by bytes, without a locale.
 private struct HTTPDateReader {
-    private static let months = [
+    static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
-    private static let shortDays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    static let shortDays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let longDays = [
         "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
     ]

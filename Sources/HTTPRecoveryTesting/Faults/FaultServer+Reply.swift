@@ -4,25 +4,27 @@ extension FaultServer {
     /// Where the last step does not end the connection, the server reads the next request from it.
     public struct Reply: Sendable {
         /// A plain structure: the leak sanitizer does not see through an enumeration's tagged pointers.
-        struct Step: Sendable {
-            enum Kind: Sendable {
+        package struct Step: Sendable {
+            package enum Kind: Sendable {
                 case send
                 case trickle
                 case repeatUntilHangup
+                case pause
                 case wait
                 case open
                 case hold
                 case close
+                case finish
                 case reset
             }
 
-            var kind: Kind
-            var bytes: [UInt8] = []
-            var milliseconds: Int32 = 0
+            package var kind: Kind
+            package var bytes: [UInt8] = []
+            package var milliseconds: Int32 = 0
             var gate: Gate?
         }
 
-        var steps: [Step]
+        package var steps: [Step]
 
         /// First this reply's steps, then the other's.
         public func then(_ next: Reply) -> Reply {
@@ -41,9 +43,12 @@ extension FaultServer {
 
         /// Sends a text byte by byte, with a pause between two.
         public static func trickle(_ text: String, milliseconds: Int) -> Reply {
-            Reply(steps: [
-                Step(kind: .trickle, bytes: Array(text.utf8), milliseconds: Int32(clamping: milliseconds))
-            ])
+            trickle(Array(text.utf8), milliseconds: Int64(milliseconds))
+        }
+
+        /// Sends bytes one by one, with a pause between two.
+        package static func trickle(_ bytes: [UInt8], milliseconds: Int64) -> Reply {
+            Reply(steps: [Step(kind: .trickle, bytes: bytes, milliseconds: Int32(clamping: milliseconds))])
         }
 
         /// Sends a text again and again until the client leaves.
@@ -65,6 +70,14 @@ extension FaultServer {
 
         /// Resets the connection (RST).
         public static let reset = Reply(steps: [Step(kind: .reset)])
+
+        /// Waits, even for a client that has sent everything it has.
+        package static func pause(milliseconds: Int64) -> Reply {
+            Reply(steps: [Step(kind: .pause, milliseconds: Int32(clamping: milliseconds))])
+        }
+
+        /// Closes the connection once the client has, or half a second later, so that what was sent arrives.
+        package static let finish = Reply(steps: [Step(kind: .finish)])
 
         // MARK: Whole answers
 

@@ -37,6 +37,23 @@ extension FaultServer {
             self.indexOnConnection = indexOnConnection
         }
 
+        init(_ head: RequestParser.Head, connection: Int, index: Int) {
+            var fields = HTTPFields()
+            // More than any client sends; the fields of HTTP have a bound of their own, which must not be met.
+            for line in head.headers.prefix(10_000) {
+                guard let name = HTTPField.Name(line.name) else { continue }
+                fields.append(HTTPField(name: name, value: line.value))
+            }
+            self.init(
+                method: head.method,
+                path: head.target,
+                headers: fields,
+                rawHead: head.raw,
+                connection: connection,
+                indexOnConnection: index
+            )
+        }
+
         /// The body as text.
         public var text: String { String(decoding: body, as: UTF8.self) }
     }

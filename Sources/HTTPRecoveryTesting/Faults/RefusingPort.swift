@@ -12,7 +12,12 @@ public final class RefusingPort: Sendable {
     ///
     /// - Throws: ``FaultServer/StartError`` when the system gives no socket.
     public init() throws {
-        (socket, port) = try FaultServer.bindLoopback()
+        do {
+            let (socket, address) = try SocketAddress.loopback.bind()
+            (self.socket, port) = (socket, address.port)
+        } catch {
+            throw FaultServer.StartError(errno: error.number)
+        }
     }
 
     deinit {

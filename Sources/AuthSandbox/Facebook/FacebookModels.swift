@@ -1,0 +1,132 @@
+import HTTPRecovery
+
+/// Somebody at Facebook.
+struct FacebookPerson: Sendable {
+    let id: String
+    var user: SandboxUser
+    /// What was said about each permission: `granted`, `declined` or `expired`.
+    var permissions: [(name: String, status: String)]
+    /// Tokens that were issued before are dead, for that reason.
+    var passwordChangedAt: Int64 = -1
+    var appRemovedAt: Int64 = -1
+    var posts: [FacebookPost] = []
+
+    var name: String {
+        let names = [user.firstName, user.lastName].compactMap { $0 }
+        return names.isEmpty ? user.identifier : names.joined(separator: " ")
+    }
+
+    func has(_ permission: String) -> Bool {
+        permissions.contains { $0.name == permission && $0.status == "granted" }
+    }
+
+    mutating func set(_ permission: String, _ status: String) {
+        permissions.removeAll { $0.name == permission }
+        permissions.append((permission, status))
+    }
+}
+
+/// What somebody has posted.
+struct FacebookPost: Sendable {
+    let id: String
+    let message: String
+    let createdAt: Int64
+}
+
+/// A token of a person or of a page of theirs.
+struct FacebookToken: Sendable {
+    let person: String
+    /// The page's id; nil for a token of the person.
+    let page: String?
+    var behaviour: SandboxFacebookBehaviour
+    let scopes: [String]
+    let issuedAt: Int64
+    /// Nil for a token that does not end.
+    let expiresAt: Int64?
+}
+
+/// A device that wants somebody to sign in.
+struct FacebookDevice: Sendable {
+    enum Decision: Sendable, Equatable {
+        case pending
+        case approved(person: String)
+        case declined
+        case used
+    }
+
+    let number: Int
+    let userCode: String
+    let scopes: [String]
+    let expiresAt: Int64
+    var interval: Int64
+    var decision = Decision.pending
+    var polls: Int64 = 0
+    var lastPoll: Int64?
+}
+
+/// A code that the login dialog has issued.
+struct FacebookCode: Sendable {
+    let person: String
+    let redirectURI: String
+    let scopes: [String]
+    let expiresAt: Int64
+}
+
+/// Calls that are refused for a while.
+struct FacebookBlock: Sendable {
+    /// Which limit was reached.
+    let code: Int64
+    /// Whose calls they are: a person's id, an ad account, or nil for everybody's.
+    let subject: String?
+    var until: Int64
+    /// Whether somebody was told of it already, so that a further call comes too early.
+    var isKnown = false
+}
+
+/// Whose token a request presents.
+enum FacebookPrincipal: Sendable, Equatable {
+    case person(String, page: String?)
+    case app
+    case client
+}
+
+/// One request, or one item of a batch, with what it says.
+struct FacebookExchange {
+    let method: String
+    let parts: [String]
+    let version: String?
+    /// The query and the form.
+    let fields: [FormEncoding.Field]
+    let bearer: String?
+    let host: String
+    let now: Int64
+    let settings: SandboxFacebookSettings
+
+    init(_ request: SandboxRequest, _ route: FacebookRoute, context: SandboxContext) {
+        let form = Masking.isForm(request) ? FormEncoding.fields(request.body) : []
+        fields = Array((request.query + form).prefix(1000))
+        let words = (request.header("authorization") ?? "").split(separator: " ", maxSplits: 1).map(String.init)
+        let isToken = words.count == 2 && ["bearer", "oauth"].contains(words[0].lowercased())
+        bearer = isToken ? words[1] : nil
+        parts = route.parts
+        version = route.version
+        let override = fields.first { $0.name == "method" }?.value.uppercased() ?? ""
+        method = ["GET", "POST", "DELETE"].contains(override) ? override : request.method
+        host = request.header("host") ?? "127.0.0.1"
+        now = context.now
+        settings = context.settings.facebook
+    }
+
+    /// A field; nil when it is absent or empty.
+    func value(_ name: String) -> String? {
+        fields.first { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
+    }
+
+    /// The token that is presented.
+    var token: String? { value("access_token") ?? bearer }
+
+    func required(_ name: String) throws(FacebookFailure) -> String {
+        guard let value = value(name) else { throw .parameter("The parameter \(name) is required") }
+        return value
+    }
+}

@@ -1,0 +1,184 @@
+import HTTPRecovery
+
+/// A journey as it is drawn: nodes, and which outcome of each leads where.
+struct ForgeRockTree: Sendable {
+    /// What a node does.
+    enum Node: Sendable, Equatable {
+        /// Name and password on one page; with a loop, a wrong password is asked for again.
+        case credentials(loops: Bool)
+        case username
+        /// The password alone, of the person who is known already.
+        case password
+        case emailCode
+        case authenticatorCode
+        case recoveryCode
+        case registerCredential
+        case proveCredential
+        case poll
+        case suspend
+        case newPassword
+        case choice(String, [String])
+        case confirmation(String, [String])
+        case profile
+        case unknown
+    }
+
+    /// A node with its outcomes.
+    struct Place: Sendable {
+        let node: Node
+        let next: [String: String]
+    }
+
+    static let success = "success"
+    static let failure = "failure"
+
+    let name: String
+    /// What happens in it, for the list of journeys.
+    let summary: String
+    let start: String
+    let places: [String: Place]
+
+    private init(_ name: String, _ summary: String, start: String, _ places: [String: (Node, [String: String])]) {
+        self.name = name
+        self.summary = summary
+        self.start = start
+        self.places = places.mapValues { Place(node: $0.0, next: $0.1) }
+    }
+
+    /// The journeys by their names.
+    static let all: [String: ForgeRockTree] = Dictionary(uniqueKeysWithValues: list.map { ($0.name, $0) })
+
+    /// Name and password, and a new password where it has to be changed.
+    private static func login(then next: String) -> [String: (Node, [String: String])] {
+        [
+            "login": (.credentials(loops: false), ["true": next, "false": failure, "expired": "renew"]),
+            "renew": (.newPassword, ["done": next]),
+        ]
+    }
+
+    private static let code: (Node, [String: String]) = (.emailCode, ["true": success, "false": failure])
+
+    private static func merging(
+        _ first: [String: (Node, [String: String])],
+        _ second: [String: (Node, [String: String])]
+    ) -> [String: (Node, [String: String])] {
+        first.merging(second) { $1 }
+    }
+
+    static let list: [ForgeRockTree] = [
+        ForgeRockTree("Login", "name and password", start: "login", login(then: success)),
+        ForgeRockTree(
+            "LoginLoop",
+            "name and password; a wrong password is asked for again",
+            start: "login",
+            ["login": (.credentials(loops: true), ["true": success, "false": failure, "expired": success])]
+        ),
+        ForgeRockTree(
+            "Polling",
+            "name and password, then several polls with a way out",
+            start: "login",
+            merging(login(then: "poll"), ["poll": (.poll, ["done": success, "exit": failure])])
+        ),
+        ForgeRockTree(
+            "Suspend",
+            "a name, then a link by e-mail",
+            start: "name",
+            ["name": (.username, ["done": "wait"]), "wait": (.suspend, ["done": success])]
+        ),
+        ForgeRockTree(
+            "OneTimeCode",
+            "a name, then a code by e-mail",
+            start: "name",
+            ["name": (.username, ["done": "code"]), "code": code]
+        ),
+        ForgeRockTree(
+            "MFA",
+            "name and password, then the authenticator's code or a recovery code; by e-mail for those who have neither",
+            start: "login",
+            merging(
+                login(then: "factor"),
+                [
+                    "factor": (
+                        .authenticatorCode,
+                        ["true": success, "false": failure, "recovery": "recovery", "none": "code"]
+                    ),
+                    "recovery": (.recoveryCode, ["true": success, "false": failure]),
+                    "code": code,
+                ]
+            )
+        ),
+        ForgeRockTree(
+            "WebAuthn",
+            "a name, then a passkey; without one a code by e-mail",
+            start: "name",
+            [
+                "name": (.username, ["done": "passkey"]),
+                "passkey": (
+                    .proveCredential,
+                    ["success": success, "unsupported": "code", "error": failure, "failure": failure]
+                ),
+                "code": code,
+            ]
+        ),
+        ForgeRockTree(
+            "WebAuthnRegistration",
+            "name and password, then a new passkey; where there can be none a code by e-mail",
+            start: "login",
+            merging(
+                login(then: "passkey"),
+                [
+                    "passkey": (
+                        .registerCredential,
+                        ["success": success, "unsupported": "code", "error": failure, "failure": failure]
+                    ),
+                    "code": code,
+                ]
+            )
+        ),
+        ForgeRockTree(
+            "ChangePassword",
+            "name and password, then a new password against the rules",
+            start: "login",
+            merging(login(then: "change"), ["change": (.newPassword, ["done": success])])
+        ),
+        ForgeRockTree(
+            "Choice",
+            "a name, one of three ways to prove it, then a confirmation",
+            start: "name",
+            [
+                "name": (.username, ["done": "choice"]),
+                "choice": (
+                    .choice("How do you want to sign in?", ["Password", "Email code", "Authenticator app"]),
+                    ["0": "password", "1": "code", "2": "factor"]
+                ),
+                "password": (.password, ["true": "confirm", "false": failure, "none": "code"]),
+                "code": (.emailCode, ["true": "confirm", "false": failure]),
+                "factor": (
+                    .authenticatorCode, ["true": "confirm", "false": failure, "recovery": "code", "none": "code"]
+                ),
+                "confirm": (
+                    .confirmation("Do you want to stay signed in?", ["Yes", "No", "Cancel"]),
+                    ["0": success, "1": success, "2": failure]
+                ),
+            ]
+        ),
+        ForgeRockTree(
+            "Profile",
+            "name and password, then attributes of the profile, a security question and terms",
+            start: "login",
+            merging(login(then: "profile"), ["profile": (.profile, ["done": success])])
+        ),
+        ForgeRockTree(
+            "Unknown",
+            "name and password, then a callback of a type that nobody knows, which has to come back untouched",
+            start: "login",
+            merging(login(then: "unknown"), ["unknown": (.unknown, ["done": success])])
+        ),
+        ForgeRockTree(
+            "StepUp",
+            "the password of the person who is signed in; a code by e-mail for those who have none",
+            start: "password",
+            ["password": (.password, ["true": success, "false": failure, "none": "code"]), "code": code]
+        ),
+    ]
+}

@@ -1,0 +1,192 @@
+import HTTPRecovery
+
+// What each node of a journey shows.
+extension ForgeRockWorld {
+    /// What becomes of a node before anybody has answered it.
+    enum Presentation {
+        case page(ForgeRockPage)
+        /// Nothing is to be asked.
+        case outcome(String)
+    }
+
+    mutating func present(
+        _ run: inout ForgeRockRun,
+        _ node: ForgeRockTree.Node,
+        _ exchange: ForgeRockExchange,
+        context: inout SandboxContext
+    ) throws(ForgeRockFailure) -> Presentation {
+        switch node {
+        case .credentials: return try credentialsPage(&run, exchange)
+        case .username:
+            return .page(ForgeRockPage("UsernamePage", header: "Sign in", [.name("User Name")]))
+        case .password:
+            guard account(of: run).map({ $0.password != nil }) ?? true else { return .outcome("none") }
+            let text = run.transaction == nil ? "Enter your password" : "Confirm the transaction with your password"
+            return .page(ForgeRockPage("PasswordPage", [.text(text), .password("Password")]))
+        case .emailCode: return .page(codePage(&run, exchange, context: &context))
+        case .authenticatorCode:
+            guard account(of: run)?.user.totpSecret != nil else { return .outcome("none") }
+            return .page(
+                ForgeRockPage(
+                    "OneTimePassword",
+                    [.name("Enter verification code"), .confirmation(["Submit", "Use Recovery Code"])]
+                )
+            )
+        case .recoveryCode:
+            return .page(
+                ForgeRockPage(
+                    "RecoveryCode",
+                    [.text("Recovery Code - This code can only be used once"), .name("Recovery Code")]
+                )
+            )
+        case .registerCredential: return .page(registrationPage(&run, exchange))
+        case .proveCredential: return .page(authenticationPage(&run, exchange))
+        case .poll:
+            guard run.polls < exchange.settings.pollCount else { return .outcome("done") }
+            let wait = ForgeRockCallback(
+                "PollingWaitCallback",
+                [
+                    "waitTime": .string(String(exchange.settings.pollWait)),
+                    "message": "Waiting for the response from your device...",
+                ]
+            )
+            return .page(ForgeRockPage("PollingWait", [wait, .confirmation(["Exit"], preset: 100)]))
+        case .newPassword: return .page(passwordPage(run, context.settings.passwordPolicy))
+        case .choice(let prompt, let choices):
+            return .page(ForgeRockPage("Choice", [.choice(prompt, choices)]))
+        case .confirmation(let prompt, let options):
+            return .page(ForgeRockPage("Confirmation", [.confirmation(options, prompt: prompt)]))
+        case .profile: return .page(profilePage(run))
+        case .unknown: return .page(Self.unknownPage)
+        case .suspend: return .outcome("done")
+        }
+    }
+
+    func account(of run: ForgeRockRun) -> ForgeRockAccount? {
+        run.account.flatMap { accounts[$0] }
+    }
+
+    /// Name and password; both may come with the first request already, in headers.
+    private mutating func credentialsPage(
+        _ run: inout ForgeRockRun,
+        _ exchange: ForgeRockExchange
+    ) throws(ForgeRockFailure) -> Presentation {
+        if run.attempts == 0, run.key.isEmpty, let name = exchange.request.header("x-openam-username"),
+            let password = exchange.request.header("x-openam-password")
+        {
+            run.attempts = exchange.settings.loginAttempts
+            if let outcome = try check(name: name, password, &run, loops: false, exchange) { return .outcome(outcome) }
+        }
+        return .page(ForgeRockPage("Login", header: "Sign in", [.name("User Name"), .password("Password")]))
+    }
+
+    /// Sends a code where none is under way, and asks for it.
+    private mutating func codePage(
+        _ run: inout ForgeRockRun,
+        _ exchange: ForgeRockExchange,
+        context: inout SandboxContext
+    ) -> ForgeRockPage {
+        let address = account(of: run)?.user.emails.first
+        if run.code == nil {
+            let code = exchange.settings.fixedCode ?? context.codes.sixDigits()
+            run.code = (code, exchange.now + exchange.settings.codeLifetime)
+            if let address {
+                context.send(
+                    SandboxMessage(
+                        to: address,
+                        channel: "email",
+                        strategy: "one_time_password",
+                        code: code,
+                        sentAt: exchange.now,
+                        signIn: run.id
+                    )
+                )
+            }
+        }
+        // Somebody who is not there is told the same.
+        let shown = address.map { "\($0.prefix(1))***@\($0.split(separator: "@").last ?? "")" } ?? "your address"
+        return ForgeRockPage(
+            "OneTimePassword",
+            [
+                .text("A one time password was sent by email to \(shown)"), .password("One Time Password"),
+                .confirmation(["Submit", "Resend"]),
+            ]
+        )
+    }
+
+    private func passwordPage(_ run: ForgeRockRun, _ policy: SandboxSettings.PasswordPolicy) -> ForgeRockPage {
+        var rules: [JSONValue] = [
+            [
+                "policyRequirements": ["MIN_LENGTH"], "policyId": "minimum-length",
+                "params": ["minLength": .int(policy.minimumLength)],
+            ],
+            ["policyRequirements": ["DICTIONARY"], "policyId": "not-published", "params": .null],
+            ["policyRequirements": ["IS_NEW"], "policyId": "is-new", "params": .null],
+        ]
+        if policy.requiresNumber {
+            rules.append(["policyRequirements": ["AT_LEAST_X_NUMBERS"], "params": ["numNums": 1]])
+        }
+        if policy.requiresUppercase {
+            rules.append(["policyRequirements": ["AT_LEAST_X_CAPITAL_LETTERS"], "params": ["numCaps": 1]])
+        }
+        if policy.requiresSpecial {
+            rules.append(["policyRequirements": ["AT_LEAST_X_SPECIAL_CHARS"], "params": .null])
+        }
+        let callback = ForgeRockCallback(
+            "ValidatedCreatePasswordCallback",
+            [
+                "echoOn": false, "policies": ["name": "password", "policies": .array(rules)],
+                // Each broken rule is a JSON text of its own.
+                "failedPolicies": .array(run.failedPolicies.map { .string($0.text) }), "validateOnly": false,
+                "prompt": "New Password",
+            ],
+            inputs: ["": "", "validateOnly": false]
+        )
+        return ForgeRockPage("ChangePassword", header: "Choose a new password", [callback])
+    }
+
+    private func profilePage(_ run: ForgeRockRun) -> ForgeRockPage {
+        func attribute(_ type: String, _ name: String, _ prompt: String, _ value: JSONValue) -> ForgeRockCallback {
+            let failed = run.failedPolicies.filter { $0["property"]?.string == name }
+            return ForgeRockCallback(
+                type,
+                [
+                    "name": .string(name), "prompt": .string(prompt), "required": true, "policies": [:],
+                    "failedPolicies": .array(failed.map { .string($0.text) }), "validateOnly": false, "value": value,
+                ],
+                inputs: ["": value, "validateOnly": false]
+            )
+        }
+        return ForgeRockPage(
+            "Profile",
+            header: "Tell about yourself",
+            [
+                attribute("StringAttributeInputCallback", "city", "City", ""),
+                attribute("NumberAttributeInputCallback", "age", "Age", .null),
+                attribute("BooleanAttributeInputCallback", "newsletter", "Send me news", false),
+                ForgeRockCallback(
+                    "KbaCreateCallback",
+                    [
+                        "prompt": "Select a security question",
+                        "predefinedQuestions": ["What is your favorite color?", "Who was your first employer?"],
+                    ],
+                    inputs: ["question": "", "answer": ""]
+                ),
+                ForgeRockCallback(
+                    "TermsAndConditionsCallback",
+                    ["version": "1.0", "terms": "Be nice to one another.", "createDate": "2026-01-01T00:00:00Z"],
+                    input: false
+                ),
+            ]
+        )
+    }
+
+    /// A page of which no client knows the type of the first callback, nor some of its members.
+    static var unknownPage: ForgeRockPage {
+        var strange = ForgeRockCallback("HologramCallback", ["angle": 42, "colors": ["red", "green"]], input: "")
+        strange.others = [.init("hologram", ["depth": 3, "layers": [1, .number(JSONValue.Number(2.5)), .null]])]
+        var page = ForgeRockPage("Hologram", header: "Look here", [strange, .text("Look at the hologram")])
+        page.others = [.init("futureMember", ["version": 7, "flags": [true, false]])]
+        return page
+    }
+}

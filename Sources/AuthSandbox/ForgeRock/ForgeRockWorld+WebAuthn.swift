@@ -1,0 +1,209 @@
+import HTTPRecovery
+
+// WebAuthn ceremonies (Web Authentication Level 2, sections 7.1 and 7.2).
+//
+// Checked are the type, the challenge and the origin of the client's data, the hash of the relying party's id, the
+// flags, the credential's id, its key's shape and the counter. Signatures and attestations are looked at for their
+// shape alone: the sandbox has no public-key cryptography.
+extension ForgeRockWorld {
+    mutating func registrationPage(_ run: inout ForgeRockRun, _ exchange: ForgeRockExchange) -> ForgeRockPage {
+        run.challenge = makeChallenge()
+        let settings = exchange.settings
+        let account = account(of: run)
+        let excluded = account?.credentials.map(\.id) ?? []
+        let name = account?.name ?? ""
+        switch settings.webAuthnForm {
+        case "script":
+            return scriptPage(
+                """
+                var publicKey = {challenge: new Int8Array(\(Self.list(run.challenge))).buffer,
+                rp: {id: "\(settings.relyingPartyID)", name: "Sandbox"},
+                user: {id: Uint8Array.from("\(name)", function (c) { return c.charCodeAt(0) }), name: "\(name)", \
+                displayName: "\(name)"},
+                pubKeyCredParams: [{ "type": "public-key", "alg": -7 }], attestation: "none",
+                timeout: \(settings.webAuthnTimeout), excludeCredentials: [\(Self.scripted(excluded))],
+                authenticatorSelection: {userVerification: "\(settings.userVerification)"}};
+                navigator.credentials.create({publicKey: publicKey})
+                """,
+                stage: "WebAuthnRegistration"
+            )
+        case "old_metadata":
+            return metadataPage(
+                [
+                    "challenge": .string(Self.base64(run.challenge)), "attestationPreference": "none",
+                    "userName": .string(name), "userId": .string(name), "relyingPartyName": "Sandbox",
+                    "authenticatorSelection": .string(#"{"userVerification":"\#(settings.userVerification)"}"#),
+                    "pubKeyCredParams": #"[ { "type": "public-key", "alg": -7 } ]"#,
+                    "timeout": .string(String(settings.webAuthnTimeout)),
+                    "excludeCredentials": .string(Self.scripted(excluded)), "displayName": .string(name),
+                    "relyingPartyId": .string(
+                        "rp: { id: \"\(settings.relyingPartyID)\", rpId: \"\(settings.relyingPartyID)\" },"
+                    ),
+                ],
+                stage: "WebAuthnRegistration"
+            )
+        default:
+            return metadataPage(
+                [
+                    "relyingPartyName": "Sandbox", "attestationPreference": "none", "displayName": .string(name),
+                    "_type": "WebAuthn", "_action": "webauthn_registration",
+                    "relyingPartyId": .string("id: \"\(settings.relyingPartyID)\","),
+                    "_relyingPartyId": .string(settings.relyingPartyID), "userName": .string(name),
+                    "userId": .string(name), "timeout": .string(String(settings.webAuthnTimeout)),
+                    "_pubKeyCredParams": [["type": "public-key", "alg": -7]],
+                    "_excludeCredentials": Self.described(excluded),
+                    "_authenticatorSelection": ["userVerification": .string(settings.userVerification)],
+                    "challenge": .string(Self.base64(run.challenge)),
+                    "supportsJsonResponse": .bool(settings.wantsJSONOutcome),
+                ],
+                stage: "WebAuthnRegistration"
+            )
+        }
+    }
+
+    mutating func authenticationPage(_ run: inout ForgeRockRun, _ exchange: ForgeRockExchange) -> ForgeRockPage {
+        run.challenge = makeChallenge()
+        let settings = exchange.settings
+        let allowed = account(of: run)?.credentials.map(\.id) ?? []
+        switch settings.webAuthnForm {
+        case "script":
+            return scriptPage(
+                """
+                var acceptableCredentials = [\(Self.scripted(allowed))];
+                var options = {challenge: new Int8Array(\(Self.list(run.challenge))).buffer,
+                timeout: \(settings.webAuthnTimeout), userVerification: "\(settings.userVerification)",
+                allowCredentials: acceptableCredentials, rpId: "\(settings.relyingPartyID)"};
+                navigator.credentials.get({publicKey: options})
+                """,
+                stage: "WebAuthnAuthentication"
+            )
+        case "old_metadata":
+            return metadataPage(
+                [
+                    "challenge": .string(Self.base64(run.challenge)),
+                    "allowCredentials": .string(allowed.isEmpty ? "" : "allowCredentials: [\(Self.scripted(allowed))]"),
+                    "timeout": .string(String(settings.webAuthnTimeout)),
+                    "userVerification": .string(settings.userVerification),
+                    "relyingPartyId": .string("rpId: \"\(settings.relyingPartyID)\","),
+                ],
+                stage: "WebAuthnAuthentication"
+            )
+        default:
+            return metadataPage(
+                [
+                    "userVerification": .string(settings.userVerification),
+                    "challenge": .string(Self.base64(run.challenge)), "relyingPartyId": "", "allowCredentials": "",
+                    "_allowCredentials": Self.described(allowed),
+                    "timeout": .string(String(settings.webAuthnTimeout)), "_action": "webauthn_authentication",
+                    "_type": "WebAuthn", "_relyingPartyId": .string(settings.relyingPartyID),
+                    "supportsJsonResponse": .bool(settings.wantsJSONOutcome),
+                ],
+                stage: "WebAuthnAuthentication"
+            )
+        }
+    }
+
+    private func metadataPage(_ data: JSONValue, stage: String) -> ForgeRockPage {
+        ForgeRockPage(
+            stage,
+            [ForgeRockCallback("MetadataCallback", ["data": data]), .hidden("webAuthnOutcome", "false")]
+        )
+    }
+
+    private func scriptPage(_ script: String, stage: String) -> ForgeRockPage {
+        ForgeRockPage(stage, [.text(script, kind: "4"), .hidden("webAuthnOutcome", "false")])
+    }
+
+    private mutating func makeChallenge() -> [UInt8] {
+        (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
+    }
+
+    // MARK: Outcomes
+
+    mutating func register(
+        _ run: inout ForgeRockRun,
+        _ answers: ForgeRockAnswers,
+        _ exchange: ForgeRockExchange
+    ) throws(ForgeRockFailure) -> String? {
+        guard let id = run.account, accounts[id] != nil else { return "failure" }
+        switch ForgeRockOutcome(answers.text(1)) {
+        case .unsupported: return "unsupported"
+        case .error: return "error"
+        case .success(let parts):
+            guard let made = ForgeRockAttestation(parts), accepts(made.client, "webauthn.create", run, exchange),
+                accepts(made.data, exchange), let key = made.data.credential, key.id == made.credentialID,
+                accounts[id]?.credentials.contains(where: { $0.id == key.id }) == false
+            else { return "failure" }
+            accounts[id]?.credentials.append(
+                ForgeRockCredential(id: key.id, publicKey: key.publicKey, counter: made.data.counter)
+            )
+            counters.ceremonies += 1
+            return "success"
+        }
+    }
+
+    mutating func prove(
+        _ run: inout ForgeRockRun,
+        _ answers: ForgeRockAnswers,
+        _ exchange: ForgeRockExchange
+    ) throws(ForgeRockFailure) -> String? {
+        switch ForgeRockOutcome(answers.text(1)) {
+        case .unsupported: return "unsupported"
+        case .error: return "error"
+        case .success(let parts):
+            guard let id = run.account, let proof = ForgeRockAssertion(parts),
+                accepts(proof.client, "webauthn.get", run, exchange), accepts(proof.data, exchange),
+                let index = accounts[id]?.credentials.firstIndex(where: { $0.id == proof.credentialID }),
+                let known = accounts[id]?.credentials[index],
+                // A counter that does not grow is that of a copy (section 7.2, step 21).
+                proof.data.counter > known.counter || (proof.data.counter == 0 && known.counter == 0)
+            else { return "failure" }
+            accounts[id]?.credentials[index].counter = proof.data.counter
+            counters.ceremonies += 1
+            return "success"
+        }
+    }
+
+    private func accepts(
+        _ client: JSONValue,
+        _ type: String,
+        _ run: ForgeRockRun,
+        _ exchange: ForgeRockExchange
+    ) -> Bool {
+        let settings = exchange.settings
+        let origin = client["origin"]?.string ?? ""
+        return client["type"]?.string == type
+            && client["challenge"]?.string == Base64.encodeForURL(run.challenge)
+            && (origin == "https://" + settings.relyingPartyID || settings.origins.contains(origin))
+    }
+
+    private func accepts(_ data: ForgeRockAuthenticatorData, _ exchange: ForgeRockExchange) -> Bool {
+        let settings = exchange.settings
+        return data.relyingPartyHash == SHA256.hash(Array(settings.relyingPartyID.utf8))
+            && data.isPresent && (settings.userVerification != "required" || data.isVerified)
+    }
+
+    // MARK: Ways to write bytes
+
+    /// Base64 of RFC 4648 section 4, with its padding.
+    static func base64(_ bytes: [UInt8]) -> String {
+        let text = Base64.encodeForURL(bytes).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
+        return String(text) + String(repeating: "=", count: (4 - text.count % 4) % 4)
+    }
+
+    private static func list(_ bytes: [UInt8]) -> String {
+        "[" + bytes.map { String(Int8(bitPattern: $0)) }.joined(separator: ", ") + "]"
+    }
+
+    private static func scripted(_ ids: [[UInt8]]) -> String {
+        ids.map { "{ \"type\": \"public-key\", \"id\": new Int8Array(\(list($0))).buffer }" }.joined(separator: ",")
+    }
+
+    private static func described(_ ids: [[UInt8]]) -> JSONValue {
+        .array(
+            ids.map { id in
+                ["type": "public-key", "id": .array(id.map { .int(Int64(Int8(bitPattern: $0))) })]
+            }
+        )
+    }
+}

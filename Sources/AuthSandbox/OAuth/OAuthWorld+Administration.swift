@@ -1,0 +1,220 @@
+import HTTPRecovery
+
+// What an administrator, or a test, does behind the back of the clients.
+extension OAuthWorld {
+    static let controls: [SandboxControl] = [
+        view(
+            "GET oauth",
+            "counters, clients, families of tokens, devices; fingerprints stand for the tokens"
+        ) { world, context in world.view(now: context.now) },
+        control(
+            "POST oauth/issue",
+            IssueOrder.self,
+            """
+            sign somebody in: {user, client?: "cli", scope?, expires_in?: seconds, acr?}; answered with {access_token, \
+            refresh_token, token_type, expires_in, expires_at, scope, client_id, family}
+            """
+        ) { world, order, context throws(SandboxError) in
+            let tokens = try world.issue(order, context: context)
+            return JSONValue(of: tokens)
+                .adding("token_type", "Bearer")
+                .adding("expires_in", .int(max(1, (tokens.expiresAt - context.now) / 1000)))
+                .adding("client_id", .string(order.client ?? "cli"))
+        },
+        control(
+            "POST oauth/device",
+            DeviceDecision.self,
+            "decide about a device: {user_code?: else the newest that waits, decision?: approve|deny, user}"
+        ) { world, decision, context throws(SandboxError) in
+            ["user_code": .string(try world.decide(decision, now: context.now)), "decision": .string(decision.word)]
+        },
+        control(
+            "POST oauth/revoke",
+            RevokeOrder.self,
+            """
+            end tokens from afar: {family? or user? or client?, what?: all|access}; {} ends all; access leaves the \
+            refresh tokens
+            """
+        ) { world, order, context throws(SandboxError) in
+            let ended = try world.revoke(order, now: context.now)
+            return ["families_revoked": .int(ended.families), "access_tokens_revoked": .int(ended.accessTokens)]
+        },
+    ]
+
+    /// Whom to sign in.
+    struct IssueOrder: SandboxInput {
+        /// An identifier or a subject.
+        var user: String
+        var client: String?
+        /// Scopes, separated by spaces; nil for the default ones.
+        var scope: String?
+        /// The life of the first access token; nil for that of the settings.
+        var lifetime: Seconds?
+        /// How strong the sign-in was.
+        var acr: String?
+
+        enum CodingKeys: String, CodingKey {
+            case user, client, scope
+            case lifetime = "expires_in"
+            case acr
+        }
+    }
+
+    /// What a person, or nobody, decides about a device.
+    struct DeviceDecision: SandboxInput {
+        var userCode: String?
+        var decision: String?
+        var user: String?
+
+        static let words = ["decision": ["approve", "deny"]]
+
+        var word: String { decision ?? "approve" }
+    }
+
+    /// Which tokens to end: all that fit.
+    struct RevokeOrder: SandboxInput {
+        var family: String?
+        var user: String?
+        var client: String?
+        var what: String?
+
+        static let words = ["what": ["all", "access"]]
+    }
+
+    private func client(_ name: String) throws(SandboxError) -> SandboxOAuthClient {
+        guard let client = clients[name] else { throw SandboxError(.invalidInput, "no such client: \(name)") }
+        return client
+    }
+
+    private func person(_ name: String) throws(SandboxError) -> OAuthPerson {
+        guard let person = person(named: name) else { throw SandboxError(.invalidInput, "no such user: \(name)") }
+        return person
+    }
+
+    private func activePerson(_ name: String) throws(SandboxError) -> OAuthPerson {
+        let person = try person(name)
+        guard person.user.state == "active" else {
+            throw SandboxError(.invalidInput, "\(name) may not sign in: \(person.user.state)")
+        }
+        return person
+    }
+
+    /// Signs somebody in on a client.
+    mutating func issue(_ order: IssueOrder, context: SandboxContext) throws(SandboxError) -> SandboxOAuthTokens {
+        let request = SandboxRequest(method: "POST", target: "/")
+        var exchange = OAuthExchange(request, route: OAuthRoute(endpoint: .token, base: ""), context: context)
+        exchange.client = try client(order.client ?? "cli")
+        if let lifetime = order.lifetime { exchange.settings.accessLifetime = lifetime.milliseconds }
+        let person = try activePerson(order.user)
+        let scope: [String]
+        do {
+            let client = order.scope == nil ? nil : exchange.client
+            scope = try scopes(order.scope ?? exchange.settings.defaultScope, client: client)
+        } catch {
+            throw SandboxError(.invalidInput, "scope: \(error.description)")
+        }
+        let authentication = OAuthAuthentication(time: context.now, acr: order.acr)
+        let (body, family) = signIn(person.id, scope: scope, authentication, exchange)
+        return SandboxOAuthTokens(
+            accessToken: body["access_token"]?.string ?? "",
+            refreshToken: body["refresh_token"]?.string,
+            scope: scope.joined(separator: " "),
+            expiresAt: context.now + exchange.settings.accessLifetime,
+            family: Self.familyID(family)
+        )
+    }
+
+    /// Decides about a device, and tells its user code.
+    mutating func decide(_ decision: DeviceDecision, now: Int64) throws(SandboxError) -> String {
+        var subject: String?
+        if decision.word == "approve" {
+            guard let user = decision.user else { throw SandboxError(.invalidInput, "user is missing") }
+            subject = try activePerson(user).id
+        }
+        guard let (code, device) = pendingDevice(userCode: decision.userCode, now: now) else {
+            throw SandboxError(.invalidInput, "no such device waits: \(decision.userCode ?? "none at all")")
+        }
+        devices[code]?.decision = subject.map { .approved(subject: $0, at: now) } ?? .denied
+        return device.userCode
+    }
+
+    /// Ends tokens from afar.
+    ///
+    /// - Parameters:
+    ///   - order: Which.
+    ///   - now: The sandbox's time.
+    /// - Returns: How many families were revoked, and how many live access tokens are so no longer.
+    mutating func revoke(
+        _ order: RevokeOrder,
+        now: Int64
+    ) throws(SandboxError) -> (families: Int, accessTokens: Int) {
+        if let name = order.client { _ = try client(name) }
+        let subject = try order.user.map { name throws(SandboxError) in try person(name).id }
+        let chosen = Set(
+            families.values.filter { candidate in
+                (order.family ?? Self.familyID(candidate.number)) == Self.familyID(candidate.number)
+                    && (subject ?? candidate.subject) == candidate.subject
+                    && (order.client ?? candidate.client) == candidate.client
+            }.map(\.number)
+        )
+        if let family = order.family, chosen.isEmpty, subject == nil, order.client == nil {
+            throw SandboxError(.invalidInput, "no such family: \(family)")
+        }
+        var ended = 0
+        for (text, token) in accessTokens where isLive(token, now: now) {
+            // A client's own token belongs to no family.
+            let isChosen =
+                token.family.map(chosen.contains)
+                ?? (order.family == nil && subject == nil && (order.client ?? token.client) == token.client)
+            guard isChosen else { continue }
+            accessTokens[text]?.isRevoked = true
+            ended += 1
+        }
+        return (order.what == "access" ? 0 : chosen.count { revokeFamily($0, by: "administrator") }, ended)
+    }
+
+    // MARK: The view
+
+    private func view(now: Int64) -> JSONValue {
+        var live: [Int: Int64] = [:]
+        for token in accessTokens.values where isLive(token, now: now) { live[token.family ?? 0, default: 0] += 1 }
+        let clientViews: [JSONValue] = clients.keys.sorted().map { id in
+            ["client_id": .string(id), "counters": JSONValue(of: clientCounters[id] ?? SandboxOAuthCounters())]
+        }
+        let familyViews: [JSONValue] = families.keys.sorted().suffix(1000).compactMap { families[$0] }.map { family in
+            [
+                "family": .string(Self.familyID(family.number)),
+                "client_id": .string(family.client),
+                "user": .optional(people[family.subject]?.user.identifier),
+                "sub": .string(family.subject),
+                "scope": .string(family.scope.joined(separator: " ")),
+                "started_at": .int(family.startedAt),
+                "revoked_by": .optional(family.revokedBy),
+                "generation": .int(family.generation),
+                "refresh_token": .optional(family.newest.map(Masking.fingerprint)),
+                "live_access_tokens": .int(live[family.number] ?? 0),
+                "counters": JSONValue(of: family.counters),
+            ]
+        }
+        let deviceViews: [JSONValue] = devices.values.sorted { $0.number < $1.number }.suffix(1000).map { device in
+            [
+                "user_code": .string(device.userCode),
+                "client_id": .string(device.client),
+                "state": .string(device.state(now: now)),
+                "polls": .int(device.polls),
+                "slow_downs": .int(device.slowDowns),
+                "interval_s": .seconds(device.interval),
+            ]
+        }
+        return [
+            "counters": JSONValue(of: counters),
+            "served_requests": .int(servedRequests),
+            "clients": .array(clientViews),
+            "families": .array(familyViews),
+            "devices": .array(deviceViews),
+        ]
+    }
+
+    /// What a family is called outside.
+    static func familyID(_ number: Int) -> String { "fam_\(number)" }
+}

@@ -1,0 +1,117 @@
+import HTTPRecovery
+import HTTPRecoveryTesting
+
+// How a client proves who it is (RFC 6749 section 2.3, RFC 7523 section 2.2).
+extension OAuthWorld {
+    static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+    /// The client that a request comes from.
+    ///
+    /// The signature of a `private_key_jwt` is not checked, only that there is one: a client of a sandbox has no key to
+    /// register. That of a `client_secret_jwt` is.
+    mutating func authenticate(_ exchange: OAuthExchange) throws(OAuthFailure) -> SandboxOAuthClient {
+        let form = exchange.form
+        let headers = exchange.request.headers.filter { $0.name == "authorization" }
+        guard headers.count < 2 else { throw .invalidRequest("There is more than one Authorization header.") }
+        let used = [headers.first?.value, form.value("client_secret"), form.value("client_assertion")]
+        guard used.compactMap(\.self).count < 2 else {
+            throw .invalidRequest("The client proves itself in more than one way.")
+        }
+        if let header = headers.first { return try authenticateBasic(header.value, form) }
+        if let assertion = form.value("client_assertion") { return try authenticate(assertion: assertion, exchange) }
+        guard let id = form.value("client_id") else { throw .invalidClient("The client does not say who it is.") }
+        let client = try known(id)
+        if let secret = form.value("client_secret") {
+            try check(secret: secret, of: client, by: "client_secret_post")
+        } else if !client.authenticationMethods.contains("none") {
+            throw .invalidClient("The client has to prove itself.")
+        }
+        return client
+    }
+
+    private func known(_ id: String) throws(OAuthFailure) -> SandboxOAuthClient {
+        guard let client = clients[id] else { throw .invalidClient("The client is not known.") }
+        return client
+    }
+
+    private func authenticateBasic(_ header: String, _ form: OAuthForm) throws(OAuthFailure) -> SandboxOAuthClient {
+        let words = header.split(separator: " ", maxSplits: 1)
+        guard words.count == 2, words[0].lowercased() == "basic" else {
+            throw .invalidClient("The Authorization header is not Basic.")
+        }
+        let halves = Base64.decode(words[1].utf8)?.split(
+            separator: UInt8(ascii: ":"),
+            maxSplits: 1,
+            omittingEmptySubsequences: false
+        )
+        // RFC 6749 section 2.3.1: both halves are form encoded before they are put together.
+        guard let halves, halves.count == 2, let id = OAuthForm.decode(halves[0]),
+            let secret = OAuthForm.decode(halves[1])
+        else { throw .invalidClient("The Authorization header is not well formed.") }
+        let client = try known(id)
+        if let named = form.value("client_id"), named != id {
+            throw .invalidClient("The Authorization header and client_id name different clients.")
+        }
+        if secret.isEmpty, client.authenticationMethods.contains("none") { return client }
+        try check(secret: secret, of: client, by: "client_secret_basic")
+        return client
+    }
+
+    private func check(_ method: String, of client: SandboxOAuthClient) throws(OAuthFailure) {
+        guard client.authenticationMethods.contains(method) else {
+            throw .invalidClient("The client may not use \(method).")
+        }
+    }
+
+    private func check(secret: String, of client: SandboxOAuthClient, by method: String) throws(OAuthFailure) {
+        try check(method, of: client)
+        guard client.secret == secret else { throw .invalidClient("The client secret is wrong.") }
+    }
+
+    private mutating func authenticate(
+        assertion text: String,
+        _ exchange: OAuthExchange
+    ) throws(OAuthFailure) -> SandboxOAuthClient {
+        guard exchange.form.value("client_assertion_type") == Self.assertionType else {
+            throw .invalidRequest("client_assertion_type has to be \(Self.assertionType).")
+        }
+        guard let jwt = OAuthJWT(text) else { throw .invalidClient("The client assertion is not a JWT.") }
+        guard let issuer = jwt.claims["iss"]?.string, jwt.claims["sub"]?.string == issuer else {
+            throw .invalidClient("iss and sub of the client assertion have to be the client_id.")
+        }
+        let client = try known(issuer)
+        guard exchange.form.value("client_id") ?? issuer == issuer else {
+            throw .invalidClient("The client is not known.")
+        }
+        let isSecret = jwt.header["alg"]?.string == "HS256"
+        try check(isSecret ? "client_secret_jwt" : "private_key_jwt", of: client)
+        guard isSecret ? jwt.isSigned(with: Array((client.secret ?? "").utf8)) : jwt.isAsymmetric else {
+            throw .invalidClient("The client assertion is not signed as it should be.")
+        }
+        try check(audience: jwt.claims["aud"], exchange)
+        guard let expires = jwt.claims["exp"]?.number.map({ $0.double * 1000 }), expires > Double(exchange.now) else {
+            throw .invalidClient("The client assertion has expired.")
+        }
+        guard expires <= Double(exchange.now) + 3_600_000 else {
+            throw .invalidClient("The client assertion is good for more than an hour.")
+        }
+        guard let identifier = jwt.identifier("jti") else {
+            throw .invalidClient("The client assertion has no jti.")
+        }
+        guard use("assertion \(issuer) \(identifier)", until: Int64(expires)) else {
+            throw .invalidClient("The client assertion was used before.")
+        }
+        return client
+    }
+
+    /// The issuer or an endpoint of this provider, alone or in a list.
+    private func check(audience: JSONValue?, _ exchange: OAuthExchange) throws(OAuthFailure) {
+        let named = audience?.string.map { [$0] } ?? audience?.array?.compactMap(\.string) ?? []
+        let accepted = [
+            exchange.issuer, exchange.issuer + "/", exchange.url(of: .token), exchange.origin + exchange.request.path,
+        ]
+        guard named.contains(where: accepted.contains) else {
+            throw .invalidClient("The client assertion is meant for somebody else.")
+        }
+    }
+}

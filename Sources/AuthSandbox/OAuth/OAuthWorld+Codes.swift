@@ -1,0 +1,119 @@
+import HTTPRecovery
+
+// The authorization endpoint, and what its codes are exchanged for (RFC 6749 section 4.1, RFC 7636).
+extension OAuthWorld {
+    mutating func authorize(_ exchange: OAuthExchange) throws(OAuthFailure) -> SandboxResponse {
+        let form = exchange.form
+        // Before these two are known to be good, nothing may be sent anywhere.
+        guard let client = form.value("client_id").flatMap({ clients[$0] }) else {
+            throw .invalidRequest("The client is not known.")
+        }
+        guard let redirectURI = form.value("redirect_uri") ?? client.redirectURIs.first,
+            client.accepts(redirectURI: redirectURI)
+        else { throw .invalidRequest("The redirect URI is not one of the client's.") }
+        var exchange = exchange
+        exchange.client = client
+        var parameters: [(String, String)]
+        do {
+            parameters = [("code", try code(exchange))]
+        } catch {
+            parameters = [("error", error.code ?? "server_error"), ("error_description", error.description)]
+        }
+        if let state = form.value("state") { parameters.append(("state", state)) }
+        parameters.append(("iss", exchange.issuer))
+        let query = parameters.map { "\(FormEncoding.encode($0.0))=\(FormEncoding.encode($0.1))" }
+            .joined(separator: "&")
+        return .redirect(to: redirectURI + (redirectURI.contains("?") ? "&" : "?") + query)
+    }
+
+    /// A code for the person whose browser it is, or the reason why there is none.
+    private mutating func code(_ exchange: OAuthExchange) throws(OAuthFailure) -> String {
+        let (form, client) = (exchange.form, exchange.client)
+        guard form.value("request") == nil, form.value("request_uri") == nil else {
+            throw OAuthFailure("request_not_supported", "Request objects are not understood here.")
+        }
+        guard try form.required("response_type") == "code" else {
+            throw OAuthFailure("unsupported_response_type", "Only response_type=code is understood here.")
+        }
+        guard (form.value("response_mode") ?? "query") == "query" else {
+            throw .invalidRequest("Only response_mode=query is understood here.")
+        }
+        guard client.mayUse(.authorizationCode) else {
+            throw OAuthFailure("unauthorized_client", "The client may not ask for codes.")
+        }
+        let challenge = form.value("code_challenge")
+        let method = form.value("code_challenge_method") ?? "plain"
+        if challenge == nil, exchange.settings.requiresPKCE, client.isPublic {
+            throw .invalidRequest("A public client needs a code challenge.")
+        }
+        guard ["plain", "S256"].contains(method) else {
+            throw .invalidRequest("This code_challenge_method is not understood here.")
+        }
+        if let challenge, !Self.isVerifier(challenge) {
+            throw .invalidRequest("The code challenge is not well formed.")
+        }
+        let scope = try personScopes(exchange)
+        guard let name = form.value("login_hint") ?? exchange.settings.signedInUser, let person = person(named: name)
+        else { throw OAuthFailure("login_required", "The client specified not to prompt, but nobody is signed in.") }
+        guard exchange.settings.authorizeDecision == "approve", person.user.state == "active" else {
+            throw OAuthFailure("access_denied", "The person said no.")
+        }
+        let code = "ac_" + random.letters(32)
+        codes[code] = OAuthCode(
+            client: client.id,
+            subject: person.id,
+            scope: scope,
+            redirectURI: form.value("redirect_uri"),
+            challenge: challenge,
+            challengeMethod: method,
+            authentication: OAuthAuthentication(
+                time: exchange.now,
+                acr: exchange.acr,
+                nonce: form.value("nonce").map { String($0.prefix(500)) }
+            ),
+            expiresAt: exchange.now + exchange.settings.codeLifetime
+        )
+        return code
+    }
+
+    mutating func exchangeCode(_ exchange: OAuthExchange) throws(OAuthFailure) -> JSONValue {
+        let presented = try exchange.form.required("code")
+        let dead = OAuthFailure.invalidGrant("The authorization code is invalid or has expired.")
+        guard let code = codes[presented], code.client == exchange.client.id else { throw dead }
+        if let family = code.family {
+            // RFC 6749 section 4.1.2: what was made with a code that is used twice should not live on.
+            revokeFamily(family, by: "code_reuse")
+            throw .invalidGrant("The authorization code was used before.")
+        }
+        guard code.expiresAt > exchange.now else { throw dead }
+        guard code.redirectURI == exchange.form.value("redirect_uri") else {
+            throw .invalidGrant("The redirect URI is not that of the authorization request.")
+        }
+        try check(verifier: exchange.form.value("code_verifier"), of: code)
+        let (answer, family) = signIn(code.subject, scope: code.scope, code.authentication, exchange)
+        codes[presented]?.family = family
+        return answer
+    }
+
+    private func check(verifier: String?, of code: OAuthCode) throws(OAuthFailure) {
+        guard let challenge = code.challenge else {
+            // RFC 9700 section 2.1.1: a verifier without a challenge is an attempt to go around it.
+            if verifier != nil { throw .invalidGrant("The authorization request had no code challenge.") }
+            return
+        }
+        guard let verifier else { throw .invalidGrant("The code verifier is missing.") }
+        guard Self.isVerifier(verifier) else { throw .invalidRequest("The code verifier is not well formed.") }
+        let hashed =
+            code.challengeMethod == "S256" ? Base64.encodeForURL(SHA256.hash(Array(verifier.utf8))) : verifier
+        guard hashed == challenge else { throw .invalidGrant("The code verifier does not fit the code challenge.") }
+    }
+
+    /// 43 to 128 unreserved characters (RFC 7636 section 4.1).
+    private static func isVerifier(_ text: String) -> Bool {
+        (43...128).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                let character = Character(Unicode.Scalar(byte))
+                return character.isASCII && (character.isLetter || character.isNumber || "-._~".contains(character))
+            }
+    }
+}

@@ -1,0 +1,146 @@
+import HTTPRecovery
+
+// Making tokens, and ending them.
+extension OAuthWorld {
+    /// The tokens of somebody who has just signed in, which begins a family.
+    ///
+    /// - Parameters:
+    ///   - subject: Who has signed in.
+    ///   - scope: What for.
+    ///   - authentication: When and how they proved who they are.
+    ///   - exchange: Whose client and key it is.
+    /// - Returns: The answer of the token endpoint, and the number of the family.
+    mutating func signIn(
+        _ subject: String,
+        scope: [String],
+        _ authentication: OAuthAuthentication,
+        _ exchange: OAuthExchange
+    ) -> (answer: JSONValue, family: Int) {
+        lastFamily += 1
+        let family = OAuthFamily(
+            number: lastFamily,
+            client: exchange.client.id,
+            subject: subject,
+            scope: scope,
+            startedAt: exchange.now,
+            authentication: authentication,
+            key: exchange.client.isPublic ? exchange.key : nil
+        )
+        families[lastFamily] = family
+        count(\.signIns, family: lastFamily)
+        let isAsked = !exchange.settings.requiresOfflineAccess || scope.contains("offline_access")
+        let mayRefresh = isAsked && exchange.client.mayUse(.refreshToken)
+        let answer = issue(OAuthAccessToken(family: family, exchange: exchange), exchange) { world in
+            mayRefresh ? world.issueRefreshToken(family: family.number, exchange) : nil
+        }
+        return (answer, family.number)
+    }
+
+    /// The first refresh token of a family, or the next one, which replaces the one before.
+    mutating func issueRefreshToken(family number: Int, _ exchange: OAuthExchange) -> String? {
+        guard let family = families[number] else { return nil }
+        if let former = family.newest { refreshTokens[former]?.replacedAt = exchange.now }
+        let token = "rt_" + random.letters(40)
+        refreshTokens[token] = OAuthRefreshToken(
+            family: number,
+            generation: family.generation + 1,
+            issuedAt: exchange.now,
+            expiresAt: exchange.settings.refreshEnd(startedAt: family.startedAt, now: exchange.now)
+        )
+        families[number]?.generation += 1
+        families[number]?.newest = token
+        return token
+    }
+
+    /// Makes an access token out of its description, and then perhaps a refresh token: the answer of the token endpoint
+    /// (RFC 6749 section 5.1).
+    mutating func issue(
+        _ description: OAuthAccessToken,
+        _ exchange: OAuthExchange,
+        refresh: (inout OAuthWorld) -> String? = { _ in nil }
+    ) -> JSONValue {
+        var token = description
+        lastAccessToken += 1
+        token.number = lastAccessToken
+        let settings = exchange.settings
+        let id = random.letters(settings.usesJWT ? 20 : 40)
+        let access = settings.usesJWT ? jwt(token, id: id, issuer: exchange.issuer) : "at_" + id
+        accessTokens[access] = token
+        let seconds = max(1, (token.expiresAt - exchange.now) / 1000)
+        let expiresIn: [String: JSONValue] = ["number": .int(seconds), "string": .string(String(seconds))]
+        let hasIDToken = token.family != nil && token.scope.contains("openid")
+        return .present([
+            "access_token": .string(access),
+            "token_type": .string(token.type),
+            "expires_in": expiresIn[settings.expiresIn],
+            "refresh_token": refresh(&self).map(JSONValue.string),
+            "scope": token.scope.isEmpty ? nil : .string(token.scope.joined(separator: " ")),
+            "id_token": hasIDToken ? .string(idToken(token, issuer: exchange.issuer)) : nil,
+        ])
+    }
+
+    private func jwt(_ token: OAuthAccessToken, id: String, issuer: String) -> String {
+        let claims: JSONValue = .present([
+            "iss": .string(issuer),
+            "sub": .string(token.subject),
+            "aud": token.audience.count == 1 ? .string(token.audience[0]) : .texts(token.audience),
+            "iat": .int(token.issuedAt / 1000),
+            "exp": .int(token.expiresAt / 1000),
+            "jti": .string(id),
+            "client_id": .string(token.client),
+            "scope": .string(token.scope.joined(separator: " ")),
+            "auth_time": token.authentication.map { .int($0.time / 1000) },
+            "acr": token.authentication?.acr.map(JSONValue.string),
+            "act": token.actor.map { ["sub": .string($0)] },
+            "cnf": token.key.map { ["jkt": .string($0)] },
+        ])
+        return OAuthJWT.make(type: "at+jwt", claims: claims, key: signingKey)
+    }
+
+    /// An ID token, signed (HS256) with the client's secret, or with the sandbox's own key for a client without one.
+    private func idToken(_ token: OAuthAccessToken, issuer: String) -> String {
+        let authentication = token.authentication
+        let email = token.scope.contains("email") ? people[token.subject]?.user.emails.first : nil
+        let claims: JSONValue = .present([
+            "iss": .string(issuer),
+            "sub": .string(token.subject),
+            "aud": .string(token.client),
+            "iat": .int(token.issuedAt / 1000),
+            "exp": .int(token.issuedAt / 1000 + 3600),
+            "auth_time": authentication.map { .int($0.time / 1000) },
+            "acr": authentication?.acr.map(JSONValue.string),
+            "nonce": authentication?.nonce.map(JSONValue.string),
+            "email": email.map(JSONValue.string),
+        ])
+        return OAuthJWT.make(type: "JWT", claims: claims, key: idTokenKey(of: token.client))
+    }
+
+    /// What a client's ID tokens are signed with.
+    func idTokenKey(of client: String) -> [UInt8] { clients[client]?.secret.map { Array($0.utf8) } ?? signingKey }
+
+    // MARK: The end of tokens
+
+    /// Whether an access token can still be used.
+    func isLive(_ token: OAuthAccessToken, now: Int64) -> Bool {
+        guard !token.isRevoked, token.expiresAt > now else { return false }
+        guard let number = token.family else { return true }
+        return families[number].map { $0.revokedBy == nil } ?? false
+    }
+
+    /// Ends a family: its refresh tokens and every access token since the sign-in; false when it was over already.
+    @discardableResult
+    mutating func revokeFamily(_ number: Int, by cause: String) -> Bool {
+        guard let family = families[number], family.revokedBy == nil else { return false }
+        families[number]?.revokedBy = cause
+        count(\.familiesRevoked, family: number)
+        return true
+    }
+
+    /// Counts something for the provider, the client and the family.
+    mutating func count(_ counter: WritableKeyPath<SandboxOAuthCounters, Int64>, family number: Int) {
+        counters[keyPath: counter] += 1
+        guard let client = families[number]?.client else { return }
+        families[number]?.counters[keyPath: counter] += 1
+        clientCounters[client, default: SandboxOAuthCounters()][keyPath: counter] += 1
+    }
+}

@@ -1,0 +1,104 @@
+import HTTPRecovery
+import HTTPRecoveryTesting
+
+// Proofs of possession (RFC 9449).
+extension OAuthWorld {
+    /// How far the clock of a client may be off where no nonce tells the age of a proof.
+    private static let clockTolerance: Int64 = 300_000
+
+    /// The nonce that proofs need; a new one once the old one has lived long enough.
+    mutating func currentNonce(_ settings: SandboxOAuthSettings, now: Int64) -> String {
+        if let nonce, now - nonce.since < settings.nonceLifetime { return nonce.value }
+        let fresh = random.letters(22)
+        nonce = (fresh, now)
+        return fresh
+    }
+
+    /// Checks the proof of a request and tells the thumbprint of its key.
+    ///
+    /// Everything but the signature is checked. Where the server demands its nonce, that nonce tells how old the proof
+    /// is, and `iat` only has to be a number (section 11.1); otherwise it has to be within five minutes of the
+    /// sandbox's clock.
+    ///
+    /// - Parameters:
+    ///   - exchange: The request.
+    ///   - accessToken: The token that comes with it; nil at the token endpoint.
+    /// - Returns: The thumbprint, or nil for a request without a proof where none is needed.
+    mutating func checkProof(_ exchange: OAuthExchange, accessToken: String?) throws(OAuthFailure) -> String? {
+        let settings = exchange.settings
+        func refusal(_ description: String, _ code: String = "invalid_dpop_proof") -> OAuthFailure {
+            // A JSON error at the token endpoint, a challenge at a resource.
+            guard accessToken != nil else { return OAuthFailure(code, description) }
+            let parameters = [("algs", "ES256 RS256 PS256 EdDSA")]
+            return OAuthFailure(challenge: 401, code, description, scheme: "DPoP", parameters: parameters)
+        }
+        let proofs = exchange.request.headers.filter { $0.name == "dpop" }
+        if accessToken == nil {
+            if settings.dpop == "off" || proofs.isEmpty && settings.dpop == "optional" { return nil }
+        }
+        guard proofs.count == 1 else { throw refusal("There has to be one DPoP header.") }
+        guard let proof = OAuthJWT(proofs[0].value), proof.header["typ"]?.string?.lowercased() == "dpop+jwt",
+            proof.isAsymmetric, let thumbprint = proof.header["jwk"].flatMap(Self.thumbprint)
+        else { throw refusal("The DPoP header is not a proof.") }
+        let claims = proof.claims
+        guard let identifier = proof.identifier("jti"), let issuedAt = claims["iat"]?.number?.double else {
+            throw refusal("jti or iat is missing in the proof.")
+        }
+        guard claims["htm"]?.string == exchange.request.method else {
+            throw refusal("The proof is for another method.")
+        }
+        guard let target = claims["htu"]?.string, Self.isSame(target, exchange.origin, exchange.request.path) else {
+            throw refusal("The proof is for another address.")
+        }
+        if let accessToken, claims["ath"]?.string != Base64.encodeForURL(SHA256.hash(accessToken.utf8)) {
+            throw refusal("The proof is for another token.")
+        }
+        if settings.demandsNonce {
+            guard claims["nonce"]?.string == currentNonce(settings, now: exchange.now) else {
+                throw refusal("The proof needs the server's nonce.", "use_dpop_nonce")
+            }
+        } else if abs(issuedAt * 1000 - Double(exchange.now)) > Double(Self.clockTolerance) {
+            throw refusal("The proof is too old, or from the future.")
+        }
+        let memory = settings.demandsNonce ? settings.nonceLifetime : 2 * Self.clockTolerance
+        guard use("proof \(thumbprint) \(identifier)", until: exchange.now + memory) else {
+            throw refusal("The proof was used before.")
+        }
+        return thumbprint
+    }
+
+    /// Whether a proof's address is that of the request, without query and fragment.
+    private static func isSame(_ target: String, _ origin: String, _ path: String) -> Bool {
+        let target = target.prefix { $0 != "?" && $0 != "#" }
+        guard let mark = target.firstRange(of: "://") else { return false }
+        let scheme = target[..<mark.lowerBound].lowercased()
+        let rest = target[mark.upperBound...]
+        let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+        var authority = rest[..<slash].lowercased()
+        let usual = scheme == "https" ? ":443" : ":80"
+        if authority.hasSuffix(usual) { authority.removeLast(usual.count) }
+        // Behind a proxy that ends TLS the client sees https.
+        guard scheme == "http" || scheme == "https" else { return false }
+        var own = String(origin.dropFirst("http://".count))
+        if own.hasSuffix(usual) { own.removeLast(usual.count) }
+        return authority == own && (slash == rest.endIndex ? "/" : String(rest[slash...])) == path
+    }
+
+    /// RFC 7638, for the three types of public key; nil for another, and for a private one.
+    static func thumbprint(_ key: JSONValue) -> String? {
+        let names: [String]
+        switch key["kty"]?.string {
+        case "EC": names = ["crv", "kty", "x", "y"]
+        case "RSA": names = ["e", "kty", "n"]
+        case "OKP": names = ["crv", "kty", "x"]
+        default: return nil
+        }
+        guard key["d"] == nil else { return nil }
+        var members: [JSONValue.Member] = []
+        for name in names {
+            guard let value = key[name]?.string, !value.isEmpty else { return nil }
+            members.append(.init(name, .string(value)))
+        }
+        return Base64.encodeForURL(SHA256.hash(Array(JSONValue.object(members).text.utf8)))
+    }
+}

@@ -1,0 +1,166 @@
+import HTTPRecovery
+
+/// A person's account with what has happened to it.
+struct OktaAccount: Sendable {
+    let id: String
+    var user: SandboxUser
+    var factors: [OktaFactor]
+    /// What can still be set up.
+    var enrollments: [SandboxOktaUser.Enrollment]
+    var passwordStatus: String
+    let createdAt: Int64
+    var passwordChangedAt: Int64
+    /// Wrong passwords since the last right one.
+    var failures: Int64 = 0
+    /// Wrong codes and answers since the last right one.
+    var factorFailures: Int64 = 0
+    var lock: SandboxLock = .open
+    /// When a code of a sort was sent last.
+    var sentAt: [String: Int64] = [:]
+    var lastTOTPStep: Int64?
+    /// How many pushes were sent to the person's phone.
+    var pushesSent: Int64 = 0
+
+    var login: String { user.identifier }
+}
+
+/// A factor that somebody has.
+struct OktaFactor: Sendable, Equatable {
+    let id: String
+    var setup: SandboxOktaUser.Factor
+    /// The secret of an authenticator app, base32.
+    var secret: String?
+
+    var type: String { setup.type }
+}
+
+/// A transaction: a sign-in, a recovery or an unlock on its way.
+struct OktaTransaction: Sendable {
+    let token: String
+    /// Nil for somebody who does not exist.
+    let account: String?
+    /// The name that it was begun with.
+    let login: String
+    var status: String
+    var expiresAt: Int64
+    var relayState: String?
+    /// `PASSWORD` or `UNLOCK`; nil for a sign-in.
+    var recoveryType: String?
+    /// How the person is reached in a recovery, in upper case.
+    var recoveryFactor: String?
+    /// Whether optional factors are offered too.
+    var enrollsOptional = false
+    /// Whether a factor was proved in it.
+    var hasVerified = false
+    /// Whether what is optional was left out.
+    var hasSkipped = false
+    /// What is being verified or activated.
+    var challenge: Challenge?
+    /// Wrong codes for an activation.
+    var activations: Int64 = 0
+
+    /// A factor under way.
+    struct Challenge: Sendable {
+        var factor: OktaFactor
+        /// Whether it was asked for by its sort instead of by its id.
+        var isByType = false
+        var result: String?
+        var code: String?
+        var codeEnds: Int64 = 0
+        /// What a WebAuthn credential has to sign.
+        var nonce: String?
+        /// How many polls were answered.
+        var polls = 0
+        /// When the push was sent.
+        var pushedAt: Int64 = 0
+        /// What the person has decided by themselves.
+        var decision: String?
+    }
+}
+
+/// A session of an org; its id is the value of the cookie.
+struct OktaSession: Sendable {
+    let id: String
+    let account: String
+    let createdAt: Int64
+    var expiresAt: Int64
+    let methods: [String]
+}
+
+/// A one-time token, for a session or for a recovery.
+struct OktaOneTimeToken: Sendable {
+    let account: String
+    let expiresAt: Int64
+    /// `PASSWORD` or `UNLOCK` of a recovery.
+    var recoveryType: String?
+    var methods: [String] = []
+    var isUsed = false
+}
+
+/// One request on its way through the API.
+struct OktaExchange {
+    let request: SandboxRequest
+    let route: OktaRoute
+    let now: Int64
+    let settings: SandboxSettings
+    let body: JSONValue
+    /// The scheme and the authority that the request was sent to.
+    let origin: String
+
+    var okta: SandboxOktaSettings { settings.okta }
+
+    init(_ request: SandboxRequest, _ route: OktaRoute, _ context: SandboxContext) throws(OktaFailure) {
+        self.request = request
+        self.route = route
+        now = context.now
+        settings = context.settings
+        origin = context.origin
+        guard request.method == "POST", !request.body.isEmpty else {
+            body = [:]
+            return
+        }
+        let type = request.header("content-type")?.lowercased() ?? ""
+        guard type.hasPrefix("application/json") else { throw .contentType }
+        guard let json = try? JSONValue(parsing: request.body), case .object = json else { throw .body }
+        body = json
+    }
+
+    /// A member of the body that is a text and not empty.
+    func text(_ name: String) -> String? {
+        body[name]?.string.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// A member that has to be there.
+    func required(_ name: String) throws(OktaFailure) -> String {
+        guard let text = text(name) else { throw .validation(name, "The field cannot be left blank") }
+        return text
+    }
+
+    /// A time as the server tells it.
+    func time(_ milliseconds: Int64) -> JSONValue {
+        let shifted = milliseconds + okta.clockSkew
+        let text = Timestamp(milliseconds: shifted).rfc3339
+        let part = String(((shifted % 1000) + 1000) % 1000)
+        return .string(text.dropLast() + "." + String(repeating: "0", count: 3 - part.count) + part + "Z")
+    }
+
+    /// The URL of a step of the Authentication API.
+    func url(_ step: String) -> String { "\(origin)/api/v1/authn/\(step)" }
+}
+
+/// What has happened, counted.
+struct OktaCounters: Encodable, Sendable, Equatable {
+    var transactions: Int64 = 0
+    var passwordAttempts: Int64 = 0
+    var pushes: Int64 = 0
+    var codes: Int64 = 0
+    var codeAttempts: Int64 = 0
+    var sessions: Int64 = 0
+
+    private enum CodingKeys: String, CodingKey {
+        case transactions, passwordAttempts
+        case pushes = "pushes_sent"
+        case codes = "codes_sent"
+        case codeAttempts, sessions
+    }
+}

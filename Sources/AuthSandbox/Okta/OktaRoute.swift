@@ -1,0 +1,45 @@
+import HTTPRecovery
+
+/// Which of Okta's APIs a path belongs to, and what stands below it.
+struct OktaRoute: Sendable, Equatable {
+    /// The APIs.
+    enum Endpoint: String, Sendable {
+        case authentication = "authn"
+        case sessions
+        case users
+    }
+
+    let endpoint: Endpoint
+    /// The parts of the path below the API's own.
+    let parts: [String]
+
+    /// The API that a path belongs to; nil for a path of somebody else.
+    static func find(_ path: String) -> OktaRoute? {
+        guard path.utf8.count <= 4096 else { return nil }
+        let parts = path.split(separator: "/").map(String.init)
+        guard parts.count >= 3, parts[0] == "api", parts[1] == "v1", let endpoint = Endpoint(rawValue: parts[2])
+        else { return nil }
+        return OktaRoute(endpoint: endpoint, parts: Array(parts[3...]))
+    }
+
+    /// What Okta counts requests by.
+    var bucket: String { "/api/v1/\(endpoint.rawValue)" }
+
+    /// The parts with `{id}` in the place of the id of a factor or a person, and that id.
+    var pattern: (text: String, id: String) {
+        let place = endpoint == .users ? 0 : 1
+        guard parts.count > place, endpoint == .users || parts[0] == "factors" else {
+            return (parts.joined(separator: "/"), "")
+        }
+        var pattern = parts
+        pattern[place] = "{id}"
+        return (pattern.joined(separator: "/"), parts[place])
+    }
+
+    /// Whether a part of a path is the id of a person or a factor.
+    static func isID(_ part: some StringProtocol) -> Bool {
+        let prefixes = ["00u"] + SandboxOktaUser.Factor.idPrefixes
+        return part.count == 20 && prefixes.contains { part.hasPrefix($0) }
+            && part.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+    }
+}

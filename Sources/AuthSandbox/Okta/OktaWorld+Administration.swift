@@ -1,0 +1,101 @@
+import HTTPRecovery
+
+// What an administrator, or the person with their phone, does behind the back of the clients.
+extension OktaWorld {
+    static let controls: [SandboxControl] = [
+        view("GET okta", "Okta's counters (pushes and codes sent, among others) and everybody's state") {
+            $0.view(now: $1.now)
+        },
+        control(
+            "POST okta/push",
+            PushOrder.self,
+            "answer a push that waits: {user, result?: SUCCESS|REJECTED|TIMEOUT or any other word}; {answered}"
+        ) { world, order, _ throws(SandboxError) in
+            ["answered": .int(world.decide(try world.known(order.user), as: order.result ?? "SUCCESS"))]
+        },
+        control(
+            "POST okta/end",
+            EndOrder.self,
+            "end sessions or transactions from afar: {what?: sessions|transactions, user?}"
+        ) { world, order, _ throws(SandboxError) in
+            let id = try order.user.map { name throws(SandboxError) in try world.known(name) }
+            return ["ended": .int(world.end(sessions: order.what != "transactions", of: id))]
+        },
+    ]
+
+    private struct PushOrder: SandboxInput {
+        var user: String
+        var result: String?
+    }
+
+    private struct EndOrder: SandboxInput {
+        var what: String?
+        var user: String?
+
+        static let words = ["what": ["sessions", "transactions"]]
+    }
+
+    private func known(_ name: String) throws(SandboxError) -> String {
+        guard let account = account(named: name) else { throw SandboxError(.invalidInput, "no such user: \(name)") }
+        return account.id
+    }
+
+    /// The code that somebody's authenticator shows; the next one where the present one was used up.
+    func currentTOTP(_ account: OktaAccount, settings: SandboxSettings, now: Int64) -> String? {
+        let held = account.factors.first { $0.type == "token:software:totp" }?.secret
+        // An app that is being set up shows its codes already.
+        let pending = transactions.values.first { $0.account == account.id && $0.challenge?.factor.secret != nil }
+        guard let text = held ?? pending?.challenge?.factor.secret, let secret = Base32.decode(text) else { return nil }
+        var step = TOTP.step(atMilliseconds: now)
+        if settings.isTOTPSingleUse, let last = account.lastTOTPStep, last >= step { step = last + 1 }
+        return TOTP.code(secret: secret, step: step)
+    }
+
+    /// Answers the pushes of somebody who is being waited for.
+    ///
+    /// - Returns: How many were answered.
+    mutating func decide(_ id: String, as result: String) -> Int {
+        var count = 0
+        for (token, transaction) in transactions where transaction.account == id {
+            guard transaction.challenge?.factor.type == "push", transaction.challenge?.result == "WAITING" else {
+                continue
+            }
+            transactions[token]?.challenge?.decision = result
+            count += 1
+        }
+        return count
+    }
+
+    /// Ends sessions or transactions from afar; tells how many.
+    mutating func end(sessions ends: Bool, of id: String?) -> Int {
+        if ends {
+            let before = sessions.count
+            sessions = sessions.filter { id != nil && $0.value.account != id }
+            return before - sessions.count
+        }
+        let before = transactions.count
+        transactions = transactions.filter { id != nil && $0.value.account != id }
+        return before - transactions.count
+    }
+
+    /// The counters and everybody's state, without secrets.
+    func view(now: Int64) -> JSONValue {
+        let people: [JSONValue] = accountOrder.compactMap { accounts[$0] }.map { account in
+            let factors: [JSONValue] = account.factors.map { ["id": .string($0.id), "type": .string($0.type)] }
+            let live = transactions.values.filter { $0.account == account.id && $0.expiresAt > now }
+            return [
+                "id": .string(account.id),
+                "login": .string(account.login),
+                "password": .string(account.passwordStatus),
+                "factors": .array(factors),
+                "failures": .int(account.failures),
+                "factor_failures": .int(account.factorFailures),
+                "locked_s": account.lock.json(now: now),
+                "pushes_sent": .int(account.pushesSent),
+                "transactions": .array(live.map(\.status).sorted().map(JSONValue.string)),
+                "sessions": .int(Int64(sessions.values.count { $0.account == account.id && $0.expiresAt > now })),
+            ]
+        }
+        return ["counters": JSONValue(of: counters), "users": .array(people)]
+    }
+}

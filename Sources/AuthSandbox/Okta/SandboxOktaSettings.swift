@@ -1,0 +1,129 @@
+import HTTPRecovery
+
+/// How Okta behaves: the keys of `settings.okta`.
+///
+/// Durations are seconds in JSON (fractions allowed) and milliseconds here. When an account is locked is told by
+/// ``SandboxSettings/lockout``, what a new password has to be by ``SandboxSettings/passwordPolicy``, and whether a
+/// time-based code is taken once by ``SandboxSettings/isTOTPSingleUse``: they hold here too.
+public struct SandboxOktaSettings: Sendable, Equatable {
+    /// `rate_limit`: how many requests each of the APIs takes: `{"count": 600, "per_s": 60}`; nil (`null` or `false`)
+    /// refuses nothing, and the headers tell of the default.
+    ///
+    /// Default: 600 in a minute.
+    public var rateLimit: SandboxSettings.Limit? = defaultLimit
+    /// `remaining`: what `x-rate-limit-remaining` says, whatever is left; nil (`null`) for the truth.
+    public var remaining: Int64?
+    /// `resets_s`: in how many seconds the limits are reset, one header line each; nil (`null`) for the truth.
+    public var resets: [Int64]?
+    /// `concurrency`: a 429 is about requests at the same time: the limit and what is left of it are 0.
+    ///
+    /// Default: false.
+    public var isConcurrencyLimit = false
+    /// `rate_headers`: whether answers tell of the limits.
+    ///
+    /// Default: true.
+    public var sendsRateHeaders = true
+    /// `header_case`: how the names of Okta's own headers are written: `lower`, `title` or `upper`.
+    ///
+    /// Default: `lower`.
+    public var headerCase = "lower"
+    /// `clock_skew_s`: how far the server's clock is ahead of the sandbox's, or behind it, in `Date` and in all times
+    /// that it tells.
+    ///
+    /// Default: 0.
+    public var clockSkew: Int64 = 0
+    /// `transaction_life_s`: how long a transaction lives after each request.
+    ///
+    /// Default: 5 minutes.
+    public var transactionLife: Int64 = 300_000
+    /// `session_token_life_s`.
+    ///
+    /// Default: 5 minutes.
+    public var sessionTokenLife: Int64 = 300_000
+    /// `session_life_s`: how long a session lives after its beginning and after each refresh.
+    ///
+    /// Default: 2 hours.
+    public var sessionLife: Int64 = 7_200_000
+    /// `code_life_s`: how long a code that was sent can be used.
+    ///
+    /// Default: 5 minutes.
+    public var codeLife: Int64 = 300_000
+    /// `factor_attempts`: this many wrong codes and answers lock the account.
+    ///
+    /// Default: 5.
+    public var factorAttempts: Int64 = 5
+    /// `sms_window_s`: a text message or a call is not made again any sooner.
+    ///
+    /// Default: 30 s.
+    public var phoneWindow: Int64 = 30_000
+    /// `email_window_s`: an e-mail is not sent again any sooner.
+    ///
+    /// Default: 5 s.
+    public var emailWindow: Int64 = 5000
+    /// `push_life_s`: after this a push that nobody has answered is over.
+    ///
+    /// Default: 5 minutes.
+    public var pushLife: Int64 = 300_000
+    /// `lockout_shown`: a locked account is told of with the status `LOCKED_OUT`; otherwise it looks like a wrong
+    /// password.
+    ///
+    /// Default: false.
+    public var showsLockout = false
+    /// `quiet_resend`: an answer to a resend tells nothing of the transaction.
+    ///
+    /// Default: false.
+    public var isResendQuiet = false
+    /// `policy_as_text`: the truth value in a password policy is written as text.
+    ///
+    /// Default: false.
+    public var writesPolicyAsText = false
+    /// `authorize_failure`: what a session token that is not good is answered with at `/authorize`: `login_required`
+    /// (a redirection) or `page` (a login page).
+    ///
+    /// Default: `login_required`.
+    public var authorizeFailure = "login_required"
+
+    static let defaultLimit = SandboxSettings.Limit(count: 600, per: 60_000)
+
+    /// Creates the documented behaviour.
+    public init() {}
+}
+
+extension SandboxOktaSettings: SandboxPart {
+    static let key = "okta"
+    static let words = ["header_case": ["lower", "title", "upper"], "authorize_failure": ["login_required", "page"]]
+    static let ranges: [String: ClosedRange<Int64>] = [
+        "clock_skew_s": -3_155_760_000...3_155_760_000, "factor_attempts": 1...1_000_000,
+    ]
+
+    enum CodingKeys: String, CodingKey {
+        case rateLimit, remaining
+        case resets = "resets_s"
+        case isConcurrencyLimit = "concurrency"
+        case sendsRateHeaders = "rate_headers"
+        case headerCase
+        case clockSkew = "clock_skew_s"
+        case transactionLife = "transaction_life_s"
+        case sessionTokenLife = "session_token_life_s"
+        case sessionLife = "session_life_s"
+        case codeLife = "code_life_s"
+        case factorAttempts
+        case phoneWindow = "sms_window_s"
+        case emailWindow = "email_window_s"
+        case pushLife = "push_life_s"
+        case showsLockout = "lockout_shown"
+        case isResendQuiet = "quiet_resend"
+        case writesPolicyAsText = "policy_as_text"
+        case authorizeFailure
+    }
+}
+
+extension SandboxSettings {
+    /// `okta`: how Okta behaves.
+    ///
+    /// Default: as documented, rate limits included.
+    public var okta: SandboxOktaSettings {
+        get { parts[SandboxOktaSettings.self] }
+        set { parts[SandboxOktaSettings.self] = newValue }
+    }
+}

@@ -1,0 +1,78 @@
+import HTTPRecovery
+import Testing
+
+@testable import AuthSandbox
+
+@Suite("Clerk: signing up")
+struct ClerkSignUpTests {
+    private static let password = "correct horse battery"
+
+    private func begin(_ client: inout Harness, _ form: KeyValuePairs<String, String>) -> JSONValue {
+        client.call("POST", "client/sign_ups", form)["response"] ?? .null
+    }
+
+    @Test func anAddressIsProvedAndThereIsAnAccount() {
+        var client = Harness()
+        let begun = begin(&client, ["email_address": "new@example.com", "password": Self.password])
+        #expect(begun["status"] == "missing_requirements" && begun["missing_fields"] == [])
+        #expect(begun["unverified_fields"] == ["email_address"])
+        let base = "client/sign_ups/\(begun["id"]?.string ?? "")"
+        client.call("POST", base + "/prepare_verification", ["strategy": "email_code"])
+        let code = client.lastCode
+        client.call("POST", base + "/prepare_verification", ["strategy": "email_code"])
+        #expect(client.status == 429 && client.code == "verification_code_too_many_requests")
+        client.call("POST", base + "/attempt_verification", ["strategy": "email_code", "code": "000000"])
+        #expect(client.status == 422 && client.code == "form_code_incorrect")
+        let before = client.token
+        let done = client.call("POST", base + "/attempt_verification", ["strategy": "email_code", "code": code])
+        #expect(done["response"]?["status"] == "complete" && client.token != before)
+        #expect(done["client"]?["sessions"]?[0]?["id"] == done["response"]?["created_session_id"])
+        client.call("DELETE", "client/sessions")
+        #expect(client.signIn("new@example.com", Self.password)["status"] == "complete")
+    }
+
+    @Test func whatIsMissingIsFilledIn() {
+        var client = Harness { $0.requiredFields = ["password", "username"] }
+        let begun = begin(&client, ["email_address": "new+clerk_test@example.com"])
+        #expect(begun["missing_fields"] == ["password", "username"])
+        let base = "client/sign_ups/\(begun["id"]?.string ?? "")"
+        client.call("PATCH", base, ["password": "short"])
+        #expect(client.code == "form_password_length_too_short")
+        client.call("PATCH", base, ["password": Self.password, "username": "newby"])
+        client.call("POST", base + "/prepare_verification", ["strategy": "email_code"])
+        let done = client.call("POST", base + "/attempt_verification", ["strategy": "email_code", "code": "424242"])
+        #expect(done["response"]?["status"] == "complete")
+        #expect(client.call("GET", base)["response"]?["status"] == "complete")
+    }
+
+    @Test func whatIsTakenIsTaken() {
+        var client = Harness()
+        _ = begin(&client, ["email_address": "ada@example.com", "password": Self.password])
+        #expect(client.status == 422 && client.code == "form_identifier_exists" && client.parameter == "email_address")
+        _ = begin(&client, ["email_address": "no address"])
+        #expect(client.code == "form_param_format_invalid")
+        _ = begin(&client, ["favourite_colour": "blue"])
+        #expect(client.code == "form_param_unknown")
+        _ = begin(&client, ["transfer": "true"])
+        #expect(client.code == "account_transfer_invalid")
+    }
+
+    @Test func anInvitationProvesTheAddress() {
+        var client = Harness()
+        let ticket = client.control("POST", "clerk/ticket", #"{"email": "guest@example.com"}"#)["ticket"]?.string ?? ""
+        let done = begin(&client, ["strategy": "ticket", "ticket": ticket, "password": Self.password])
+        #expect(done["status"] == "complete" && done["email_address"] == "guest@example.com")
+    }
+
+    @Test func signUpsAreCounted() {
+        var scenario = SandboxScenario.unlimited
+        scenario.settings.rateLimits = .init()
+        var client = Harness(scenario)
+        for number in 1...5 {
+            _ = begin(&client, ["email_address": "new\(number)@example.com"])
+            #expect(client.status == 200)
+        }
+        _ = begin(&client, ["email_address": "new6@example.com"])
+        #expect(client.status == 429 && client.answer.header("Retry-After") == "10")
+    }
+}
