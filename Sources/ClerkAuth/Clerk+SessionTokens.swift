@@ -110,7 +110,7 @@ extension ClerkAPI {
         let call = Call(
             method: .post,
             path: path,
-            form: form,
+            body: .form(form),
             // Who gets two tokens has two tokens: nothing is spent.
             resend: .replayable,
             concerns: key.sessionID,

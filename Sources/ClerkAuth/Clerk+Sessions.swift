@@ -30,11 +30,22 @@ extension Clerk {
     ///
     /// - Throws: `RecoveryError` when the server cannot be asked, or answers with something else than a client;
     ///   nothing is removed then.
-    public func currentSession() async throws -> ClerkSession? {
+    public func session() async throws -> ClerkSession? {
         try await api.finishSignOuts()
         let stored = try await api.tokens.read().credentials
         guard stored.clientToken != nil, let id = stored.sessionID else { return nil }
         return try await api.liveSession(id)
+    }
+
+    /// The live session, as the server sees it now: Clerk renews its client token by its answers, so that there is nothing
+    /// else to renew.
+    ///
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if there is no session. `CancellationError` as soon
+    ///   as the task is cancelled.
+    @discardableResult
+    public func refresh() async throws -> ClerkSession {
+        guard let session = try await session() else { throw RecoveryError.signedOut }
+        return session
     }
 
     /// The live sessions of the client, as the server sees them now: several people may be signed in at a time.
@@ -64,7 +75,7 @@ extension Clerk {
             ClerkAPI.Call(
                 method: .post,
                 path: "/client/sessions/\(FormFields.encode(segment: id))/touch",
-                form: form,
+                body: .form(form),
                 // Choosing a session twice chooses it once.
                 resend: .replayable,
                 concerns: id
@@ -88,27 +99,45 @@ extension Clerk {
     /// too. Where the client cannot be read, the error is of the kind of what kept it from being read, and its cause.
     ///
     /// - Parameters:
-    ///   - method: The method.
-    ///   - path: The path below the base URL, such as `/v1/me`.
-    ///   - form: The fields of the body; nil sends none.
-    ///   - resend: What makes it safe to send the request again on doubt. Default: its method.
-    /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
+    ///   - request: The request; its path is below the base URL, such as `/v1/me`.
+    ///   - responder: Answers what is asked if the request wants the person to prove themselves again, as
+    ///     ``reverify(_:sessionID:answering:options:)`` does; the request is sent once more then, which the server has
+    ///     refused unprocessed. Nil leaves that to the caller.
+    /// - Throws: `RecoveryError`; `NoAnswer` if the responder had none, `CancellationError` as soon as the task is
+    ///   cancelled.
     public func send(
-        _ method: HTTPRequest.Method = .get,
-        path: String,
-        form: FormFields? = nil,
-        resend: RequestOptions.ResendPermission = .byMethod
+        _ request: ProviderRequest,
+        answering responder: (any ChallengeResponder)?
     ) async throws -> RecoveredResponse {
         let sessionID = try await api.tokens.read().credentials.sessionID
-        return try await api.send(
-            ClerkAPI.Call(
-                method: method,
-                path: path,
-                form: form,
-                resend: resend,
-                sessionID: sessionID,
-                asksClient: true
-            )
+        let call = ClerkAPI.Call(
+            method: request.method,
+            path: request.path,
+            query: request.query,
+            headerFields: request.headerFields,
+            body: request.body,
+            resend: request.resend,
+            sessionID: sessionID,
+            asksClient: true
+        )
+        guard let responder else { return try await api.send(call) }
+        return try await api.client.attended(
+            call,
+            where: { $0.kind == .stepUpRequired && $0.outcome.processed == .no },
+            send: { call, operation in try await api.within(operation).send(call) },
+            asking: { error, operation in
+                try await within(operation).reverify(
+                    ClerkReverification(wantedBy: error.outcome),
+                    sessionID: sessionID,
+                    answering: responder
+                )
+                guard try await api.tokens.read().credentials.sessionID == sessionID else {
+                    var error = error
+                    error.reason = .identityChanged
+                    throw error
+                }
+                return call
+            }
         )
     }
 }

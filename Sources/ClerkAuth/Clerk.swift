@@ -12,8 +12,11 @@ public import HTTPRecovery
 /// `Authorization` field clears it, and no status or error code does.
 ///
 /// Copies share what they know: the client as the server told it last, and the session tokens.
-public struct Clerk: Sendable {
+public struct Clerk: AuthProvider {
     var api: ClerkAPI
+
+    /// Keeps the client token and the id of the session; Clerk's answers renew them, so that it renews nothing by itself.
+    public let tokens: TokenManager
 
     /// Creates a client of the instance that a publishable key names.
     ///
@@ -49,17 +52,15 @@ public struct Clerk: Sendable {
     ) throws(Origin.InvalidURL) {
         let base = try FrontendAPI(frontendAPI)
         self.api = ClerkAPI(base: base, client: client, tokens: tokens, configuration: configuration)
+        self.tokens = TokenManager(store: tokens)
     }
 
-    /// The same, for calls that belong to the operation: they have its number, and keep to its bounds.
-    public func within(_ operation: RecoveryOperation) -> Clerk {
-        var clerk = self
-        clerk.api = api.within(operation)
-        return clerk
-    }
+    /// What accounts and credentials belong to.
+    public var origin: Origin { api.base.origin }
 
-    /// What is known about locked accounts.
-    public var lockouts: LockoutLedger {
-        LockoutLedger(runtime: api.client.runtime, origin: api.base.origin)
+    /// Sends the requests.
+    public var client: RecoveringClient {
+        get { api.client }
+        set { api.client = newValue }
     }
 }

@@ -69,7 +69,7 @@ extension GraphAPI {
             )
         )
         guard let info = FacebookTokenInfo(try json(in: response), outcome: outcome) else {
-            throw failure(.unreadable, in: response)
+            throw RecoveryError(.unreadable, in: response)
         }
         return info
     }
@@ -77,7 +77,7 @@ extension GraphAPI {
     /// Keeps who is signed in beside the token, if that is still the one that was asked with.
     func keepProfile(in response: RecoveredResponse, token: Secret?) async throws -> FacebookUser {
         let json = try json(in: response)
-        guard let user = FacebookUser(json) else { throw failure(.unreadable, in: response) }
+        guard let user = FacebookUser(json) else { throw RecoveryError(.unreadable, in: response) }
         _ = try await Task { [store] in
             try await store.update { credentials in
                 guard credentials.accessToken == token, credentials.accessToken != nil else { return }

@@ -20,6 +20,14 @@ extension Facebook {
         }
     }
 
+    /// The session, with who is signed in as the server sees it now; nil where nobody is any more.
+    ///
+    /// - Throws: As ``currentUser()``.
+    public func session() async throws -> FacebookSession? {
+        guard let user = try await currentUser() else { return nil }
+        return FacebookSession(user: user, expiresAt: try await api.store.read().credentials.expiresAt)
+    }
+
     /// Who was signed in when it was asked last; nil where that is not known.
     ///
     /// It asks nobody.
@@ -49,10 +57,7 @@ extension Facebook {
     /// is dead or only waits for its person, the server is asked first if the app has its secret.
     ///
     /// - Parameters:
-    ///   - method: The method.
-    ///   - path: The path below the version, such as `me/feed`; it may have a query, and a version of its own.
-    ///   - fields: Fields of the query.
-    ///   - form: Fields of the body; nil for none.
+    ///   - request: The request; its path is below the version, such as `me/feed`, and may have a version of its own.
     ///   - token: Which token is presented.
     ///   - business: The business or ad account that the call counts for, where the path does not tell, so that its limit
     ///     holds the calls that count for it and no others.
@@ -63,30 +68,37 @@ extension Facebook {
     ///   `user_action_required` where they have to settle something at Facebook. `CancellationError` as soon as the task
     ///   is cancelled.
     public func send(
-        _ method: HTTPRequest.Method = .get,
-        path: String,
-        fields: FormFields = FormFields(),
-        form: FormFields? = nil,
-        as token: FacebookToken = .stored,
+        _ request: ProviderRequest,
+        as token: FacebookToken,
         business: String? = nil,
         counterpart: String? = nil,
-        signingInWith responder: (any ChallengeResponder)? = nil
+        answering responder: (any ChallengeResponder)? = nil
     ) async throws -> RecoveredResponse {
         let call = GraphAPI.Call(
-            method: method,
-            path: path,
-            query: fields,
-            form: form,
+            method: request.method,
+            path: request.path,
+            query: request.query,
+            headerFields: request.headerFields,
+            body: request.body,
             token: token,
+            resend: request.resend,
             business: business,
             counterpart: counterpart
         )
-        return try await send(call, signingInWith: responder)
+        return try await send(call, answering: responder)
+    }
+
+    /// Sends a request with the person's token, as ``send(_:as:business:counterpart:answering:)`` does.
+    public func send(
+        _ request: ProviderRequest,
+        answering responder: (any ChallengeResponder)?
+    ) async throws -> RecoveredResponse {
+        try await send(request, as: .stored, answering: responder)
     }
 
     func send(
         _ call: GraphAPI.Call,
-        signingInWith responder: (any ChallengeResponder)? = nil
+        answering responder: (any ChallengeResponder)? = nil
     ) async throws -> RecoveredResponse {
         try await recovering(call.token, responder) { authorization, api in
             try await api.send(call, authorization: authorization)
@@ -122,13 +134,20 @@ extension Facebook {
         return try await api.inspect(token)
     }
 
+    /// Signs out: forgets the person's token and profile, and tells Facebook nothing.
+    @discardableResult
+    public func signOut() async throws -> SignOutResult {
+        try await signOut(revoking: false)
+        return .ended
+    }
+
     /// Signs out: forgets the person's token and profile.
     ///
     /// - Parameter revoking: Whether the person's permissions are taken back at Facebook first, which ends the token
-    ///   there, everywhere. Default: no.
+    ///   there, everywhere.
     /// - Throws: `RecoveryError` when the server was to be told and could not be; the token is still held then.
     ///   `CancellationError` as soon as the task is cancelled.
-    public func signOut(revoking: Bool = false) async throws {
+    public func signOut(revoking: Bool) async throws {
         try await api.client.operation { operation in
             let held = try await api.store.read().credentials
             guard let version = held.version(of: .access) else {
@@ -154,11 +173,11 @@ extension Facebook {
     /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
     public func errorConfiguration() async throws -> FacebookErrorConfiguration {
         let token: FacebookToken = api.app.clientToken == nil ? .app : .client
-        let response = try await send(
+        let request = ProviderRequest(
             path: FormFields.encode(segment: api.app.id),
-            fields: ["fields": "ios_sdk_error_categories"],
-            as: token
+            query: ["fields": "ios_sdk_error_categories"]
         )
+        let response = try await send(request, as: token)
         guard let sent = FacebookErrorConfiguration(try api.json(in: response)) else { return .builtIn }
         return .builtIn.merging(sent)
     }

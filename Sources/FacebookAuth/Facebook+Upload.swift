@@ -24,7 +24,7 @@ extension Facebook {
         progress: @escaping @Sendable (Int64) -> Void = { _ in }
     ) async throws -> JSONValue {
         try await api.client.operation { operation in
-            let plan = FacebookUploadPlan(size: upload.size) { [api] in api.failure($0, in: $1) }
+            let plan = FacebookUploadPlan(size: upload.size)
             return try await operation.run(plan) { step, operation in
                 switch step {
                 case .start: break

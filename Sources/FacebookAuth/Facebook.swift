@@ -9,7 +9,7 @@ public import HTTPRecovery
 /// let session = try await facebook.signIn(answering: prompts)
 /// let feed = try await facebook.send(path: "me/feed")
 /// ```
-public struct Facebook: SignInProvider {
+public struct Facebook: AuthProvider {
     var api: GraphAPI
 
     /// Keeps the person's token, and exchanges it for a new one in time where the app has its secret.
@@ -89,8 +89,28 @@ public struct Facebook: SignInProvider {
         SignInFlow(DeviceSignInMachine(deviceSignIn(permissions)), client: api.client, options: options)
     }
 
+    /// The same for programs that work with any provider.
+    ///
+    /// - Parameters:
+    ///   - identifier: Not looked at: who signs in is told to Facebook alone.
+    ///   - password: Not looked at.
+    ///   - options: How to deal with what goes wrong; nil for the usual.
+    public func signInFlow(
+        identifier: String?,
+        password: Secret?,
+        options: SignInOptions?
+    ) -> SignInFlow<FacebookSession> {
+        signInFlow(options: options ?? SignInOptions())
+    }
+
+    /// What accounts and credentials belong to.
+    public var origin: Origin { api.server.origin }
+
     /// Sends the requests.
-    public var client: RecoveringClient { api.client }
+    public var client: RecoveringClient {
+        get { api.client }
+        set { api.client = newValue }
+    }
 
     /// Takes a sign-in up again.
     public func signInMachine(from memory: JSONValue) -> (any SignInMachine<FacebookSession>)? {
@@ -119,12 +139,5 @@ public struct Facebook: SignInProvider {
         try await api.client.operation { operation in
             try await deviceSignIn().wait(for: device, in: operation)
         }
-    }
-
-    /// The same, for calls that belong to the operation: they have its number, and keep to its bounds.
-    public func within(_ operation: RecoveryOperation) -> Facebook {
-        var facebook = self
-        facebook.api = api.within(operation)
-        return facebook
     }
 }

@@ -15,35 +15,31 @@ extension ForgeRock {
     /// replaces it.
     ///
     /// - Parameters:
-    ///   - method: The method.
-    ///   - path: The path below the base URL, such as `/json/realms/root/users/ada`, with its query; or a whole URL of
-    ///     the same server, such as of a gateway beside it. The session goes to no other server.
-    ///   - body: The body.
-    ///   - headerFields: Further fields.
+    ///   - wanted: The request. Its path is below the base URL, such as `/json/realms/root/users/ada`; or it is a whole URL
+    ///     of the same server, such as of a gateway beside it. The session goes to no other server.
     ///   - responder: Answers what a step-up asks; nil where nobody can.
     ///   - callbacks: Answers callbacks of a step-up before the journey looks at them.
     ///   - options: How to deal with what goes wrong in a step-up.
     /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
     public func send(
-        _ method: HTTPRequest.Method = .get,
-        path: String,
-        body: MessageBody? = nil,
-        headerFields: HTTPFields = [:],
-        answering responder: (any ChallengeResponder)? = nil,
-        callbacks: any CallbackResponder = NoCallbackResponder(),
+        _ wanted: ProviderRequest,
+        answering responder: (any ChallengeResponder)?,
+        callbacks: any CallbackResponder,
         options: SignInOptions = SignInOptions()
     ) async throws -> RecoveredResponse {
-        var request = api.server.request(method, path: try target(of: path))
-        request.headerFields = headerFields
-        if !headerFields.contains(Self.authenticateResponse) {
+        var request = api.server.request(wanted.method, path: try target(of: wanted.path))
+        request.addQuery(wanted.query)
+        request.headerFields = wanted.headerFields
+        let body = wanted.body?.body(typedIn: &request.headerFields)
+        if !wanted.headerFields.contains(Self.authenticateResponse) {
             request.headerFields[Self.authenticateResponse] = "header"
         }
-        guard let responder else { return try await attempt(request, body, api) }
+        guard let responder else { return try await attempt(request, body, api, wanted.resend) }
         let first = request
         return try await api.client.attended(
             request,
             where: { $0.policyAdvice != nil && body?.canBeRead ?? true },
-            send: { try await attempt($0, body, api.within($1)) },
+            send: { try await attempt($0, body, api.within($1), wanted.resend) },
             asking: { error, operation in
                 var request = first
                 guard let advice = error.policyAdvice else { return request }
@@ -52,6 +48,14 @@ extension ForgeRock {
                 return request
             }
         )
+    }
+
+    /// Sends a request with what is held, without answers to callbacks.
+    public func send(
+        _ request: ProviderRequest,
+        answering responder: (any ChallengeResponder)?
+    ) async throws -> RecoveredResponse {
+        try await send(request, answering: responder, callbacks: NoCallbackResponder())
     }
 
     /// Where a gateway puts its advice.
@@ -63,7 +67,7 @@ extension ForgeRock {
     public func userInfo() async throws -> JSONValue {
         let path = api.server.oauth("userinfo").dropFirst(api.server.prefix.count)
         _ = try await accessToken()
-        return try await api.json(send(path: String(path)))
+        return try await send(path: String(path)).json()
     }
 
     /// The path on the server of what a caller names.
@@ -79,17 +83,20 @@ extension ForgeRock {
         return request.path ?? "/"
     }
 
-    private func attempt(_ request: HTTPRequest, _ body: MessageBody?, _ api: ForgeRockAPI) async throws
-        -> RecoveredResponse
-    {
+    private func attempt(
+        _ request: HTTPRequest,
+        _ body: MessageBody?,
+        _ api: ForgeRockAPI,
+        _ resend: RequestOptions.ResendPermission
+    ) async throws -> RecoveredResponse {
         let held = try await api.tokens.read().credentials
         let isUserInfo = request.pathWithoutQuery.hasSuffix("/userinfo")
         var layers: [any ClientLayer] = isUserInfo ? api.interception(of: .userInfo) : []
         var policies: [any RecoveryPolicy] = []
         let usesToken = oauth != nil && (held.accessToken != nil || held.refreshToken != nil)
         if usesToken {
-            layers.append(Authorization(tokenManager, audience: [api.server.origin]))
-            policies.append(SessionRenewal(tokenManager) { $0.credential == .access })
+            layers.append(Authorization(tokens, audience: [api.server.origin]))
+            policies.append(SessionRenewal(tokens) { $0.credential == .access })
         }
         if let token = held.ssoToken {
             policies.append(api.settling(token))
@@ -108,6 +115,7 @@ extension ForgeRock {
             request,
             body: body,
             options: RequestOptions(
+                resend: resend,
                 classifier: ForgeRockClassifier(),
                 presents: usesToken ? .access : held.ssoToken == nil ? nil : .session,
                 attemptLayers: layers,

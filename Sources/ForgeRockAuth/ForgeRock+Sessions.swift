@@ -9,7 +9,7 @@ extension ForgeRock {
     ///
     /// - Throws: `RecoveryError` when the server cannot be asked, or answers with something else; nothing is removed
     ///   then.
-    public func currentSession() async throws -> ForgeRockSession? {
+    public func session() async throws -> ForgeRockSession? {
         guard let token = try await api.tokens.read().credentials.ssoToken else { return nil }
         return try await api.information(on: token)
     }
@@ -33,14 +33,30 @@ extension ForgeRock {
 
     /// Renews what is held: the tokens by the refresh token or else by the session; without OAuth settings the session.
     ///
+    /// - Returns: The session as far as it is known then; where the server cannot be asked about it, its tokens' end alone.
     /// - Throws: `RecoveryError` when nothing came of it; of the kind `reauthentication_required` where a person has to
     ///   sign in. An outage clears nothing.
-    public func refresh() async throws {
+    @discardableResult
+    public func refresh() async throws -> ForgeRockSession {
         if oauth != nil {
-            _ = try await api.client.operation { try await tokenManager.renew($0.context) }
+            _ = try await api.client.operation { try await tokens.renew($0.context) }
         } else if try await !extendSession() {
-            throw Self.signedOut
+            throw RecoveryError.signedOut
         }
+        return try await described()
+    }
+
+    /// The session as the server tells it; where it cannot be asked now, what is known without.
+    private func described() async throws -> ForgeRockSession {
+        do {
+            if let session = try await session() { return session }
+        } catch is RecoveryError {
+            // What was to be done is done already, so an outage in between does not undo it.
+            try Task.checkCancellation()
+        }
+        var session = ForgeRockSession(information: .null)
+        session.expiresAt = try await api.tokens.read().credentials.expiresAt
+        return session
     }
 
     /// Signs out: revokes the tokens, ends the session, and forgets them.
@@ -49,8 +65,10 @@ extension ForgeRock {
     ///
     /// - Throws: `RecoveryError` when the server could not be told; the store then still holds what could not be ended,
     ///   so that signing out can be tried again.
-    public func signOut() async throws {
+    @discardableResult
+    public func signOut() async throws -> SignOutResult {
         try await api.client.looseOperation { try await within($0).signOut(by: $0) }
+        return .ended
     }
 
     private func signOut(by operation: RecoveryOperation) async throws {
@@ -81,17 +99,10 @@ extension ForgeRock {
         let held = try await api.tokens.read().credentials
         let present = try await api.client.operation { operation in
             held.accessToken?.isEmpty == false
-                ? try await tokenManager.credentials(for: operation.context)
-                : try await tokenManager.renew(operation.context)
+                ? try await tokens.credentials(for: operation.context)
+                : try await tokens.renew(operation.context)
         }
-        guard let token = present.credentials.accessToken else { throw Self.signedOut }
+        guard let token = present.credentials.accessToken else { throw RecoveryError.signedOut }
         return token
-    }
-
-    static var signedOut: RecoveryError {
-        RecoveryError(
-            outcome: Outcome(.reauthenticationRequired, processed: .no, remedies: [.reauthenticate]),
-            reason: .notRecoverable
-        )
     }
 }

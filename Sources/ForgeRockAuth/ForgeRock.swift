@@ -5,8 +5,8 @@ public import HTTPRecovery
 ///
 /// ```swift
 /// let forgeRock = try ForgeRock(
-///     baseURL: "https://id.example.com/am", realm: "alpha", journey: "Login", client: client,
-///     tokens: FileTokenStore(path: path)
+///     baseURL: "https://id.example.com/am", client: client, tokens: FileTokenStore(path: path),
+///     configuration: ForgeRockConfiguration(realm: "alpha", journey: "Login")
 /// )
 /// let session = try await forgeRock.signIn(identifier: name, password: password, answering: prompts)
 /// ```
@@ -14,73 +14,61 @@ public import HTTPRecovery
 /// The session's token is kept in the token store as `Credentials.ssoToken`. It is removed when the
 /// server definitely says that the session is dead, and by signing out; never by an outage, a throttle or an answer that
 /// cannot be read.
-public struct ForgeRock: SignInProvider {
-    private(set) var api: ForgeRockAPI
+public struct ForgeRock: AuthProvider {
+    var api: ForgeRockAPI
     let start: JourneyStart
     let authenticator: (any WebAuthnAuthenticator)?
     let oauth: ForgeRockOAuth?
 
-    /// The same, for calls that belong to the operation: they have its number, and keep to its bounds.
-    public func within(_ operation: RecoveryOperation) -> ForgeRock {
-        var forgeRock = self
-        forgeRock.api = api.within(operation)
-        return forgeRock
-    }
-
     /// Keeps the tokens fresh: for `Authorization` and `SessionRenewal` of other clients.
     ///
     /// Without OAuth settings it renews nothing.
-    public let tokenManager: TokenManager
+    public let tokens: TokenManager
 
     /// Creates a client.
     ///
     /// - Parameters:
     ///   - baseURL: The URL of the deployment: what stands before `/json`.
-    ///   - realm: The realm, such as `alpha` or `alpha/customers`; empty for the root realm.
-    ///   - journey: The journey to sign in with; nil for the realm's default one.
     ///   - client: Sends the requests.
     ///   - tokens: Keeps the session and the tokens.
-    ///   - oauth: How the session is exchanged for tokens; nil where only the session is used.
-    ///   - authenticator: Answers WebAuthn ceremonies; nil on a machine without one, and then journeys are told so at
-    ///     once.
-    ///   - cookieName: The name of the session's cookie; nil lets the server tell it. While it does not, the usual name
-    ///     is assumed, and no refusal under it counts as the end of a session.
-    ///   - interceptors: Change requests before they go out, in this order.
+    ///   - configuration: What the program wants beside.
     /// - Throws: `Origin.InvalidURL` when the base URL is no such URL, or has a query or a fragment.
     public init(
         baseURL: String,
-        realm: String = "",
-        journey: String? = nil,
         client: RecoveringClient,
         tokens: any TokenStore,
-        oauth: OAuthSettings? = nil,
-        authenticator: (any WebAuthnAuthenticator)? = nil,
-        cookieName: String? = nil,
-        interceptors: [any ForgeRockInterceptor] = []
+        configuration: ForgeRockConfiguration = ForgeRockConfiguration()
     ) throws(Origin.InvalidURL) {
         api = ForgeRockAPI(
-            server: try ForgeRockServer(baseURL, realm: realm),
+            server: try ForgeRockServer(baseURL, realm: configuration.realm),
             client: client,
             tokens: tokens,
-            interceptors: interceptors,
-            cookieName: Locked(cookieName)
+            interceptors: configuration.interceptors,
+            cookieName: Locked(configuration.cookieName)
         )
-        start = journey.map { .service($0) } ?? .standard
-        self.authenticator = authenticator
-        if let oauth {
-            let exchange = try ForgeRockOAuth(api: api, settings: oauth)
-            self.oauth = exchange
-            let renewer = ForgeRockRenewer(oauth: exchange)
-            tokenManager = TokenManager(store: tokens, renewer: renewer, options: oauth.renewal)
+        start = configuration.journey.map { .service($0) } ?? .standard
+        authenticator = configuration.authenticator
+        if let settings = configuration.oauth {
+            let exchange = try ForgeRockOAuth(api: api, settings: settings)
+            oauth = exchange
+            self.tokens = TokenManager(
+                store: tokens,
+                renewer: ForgeRockRenewer(oauth: exchange),
+                options: settings.renewal
+            )
         } else {
-            self.oauth = nil
-            tokenManager = TokenManager(store: tokens)
+            oauth = nil
+            self.tokens = TokenManager(store: tokens)
         }
     }
 
-    /// What is known about locked accounts.
-    public var lockouts: LockoutLedger {
-        LockoutLedger(runtime: api.client.runtime, origin: api.server.origin)
+    /// What accounts and credentials belong to.
+    public var origin: Origin { api.server.origin }
+
+    /// Sends the requests.
+    public var client: RecoveringClient {
+        get { api.client }
+        set { api.client = newValue }
     }
 
     /// A journey to be answered step by step.
@@ -121,7 +109,7 @@ public struct ForgeRock: SignInProvider {
         identifier: String?,
         password: Secret? = nil,
         answering responder: any ChallengeResponder,
-        callbacks: any CallbackResponder = NoCallbackResponder(),
+        callbacks: any CallbackResponder,
         options: SignInOptions = SignInOptions()
     ) async throws -> ForgeRockSession {
         try await run(
@@ -237,15 +225,26 @@ public struct ForgeRock: SignInProvider {
     public func signInFlow(
         identifier: String?,
         password: Secret? = nil,
-        callbacks: any CallbackResponder = NoCallbackResponder(),
+        callbacks: any CallbackResponder,
         options: SignInOptions = SignInOptions()
     ) -> SignInFlow<ForgeRockSession> {
         let machine = machine(journey(account: identifier), restart: start, identifier, password, callbacks)
         return SignInFlow(machine, client: api.client, options: options)
     }
 
-    /// Sends the requests.
-    public var client: RecoveringClient { api.client }
+    /// The same, without answers to callbacks.
+    public func signInFlow(
+        identifier: String?,
+        password: Secret?,
+        options: SignInOptions?
+    ) -> SignInFlow<ForgeRockSession> {
+        signInFlow(
+            identifier: identifier,
+            password: password,
+            callbacks: NoCallbackResponder(),
+            options: options ?? SignInOptions()
+        )
+    }
 
     /// Takes a sign-in up again.
     public func signInMachine(from memory: JSONValue) -> (any SignInMachine<ForgeRockSession>)? {

@@ -1,4 +1,4 @@
-import AuthRecovery
+public import AuthRecovery
 public import HTTPRecovery
 public import HTTPTypes
 
@@ -12,7 +12,7 @@ extension Okta {
     ///
     /// - Throws: `RecoveryError` when the server cannot be asked; nothing is removed then. `CancellationError` as soon as
     ///   the task is cancelled.
-    public func currentSession() async throws -> OktaSession? {
+    public func session() async throws -> OktaSession? {
         let held = try await tokens.store.read().credentials
         do {
             if let app = api.configuration.app {
@@ -32,12 +32,21 @@ extension Okta {
     /// has definitely refused and nothing can renew is removed from the store.
     ///
     /// - Parameters:
-    ///   - method: The method.
-    ///   - path: The path below the org's URL, such as `/api/v1/users/me`.
+    ///   - request: The request; its path is below the org's URL, such as `/api/v1/users/me`.
+    ///   - responder: Not asked: an org asks nobody in the middle of a request.
     /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where a person has to sign in.
     ///   `CancellationError` as soon as the task is cancelled.
-    public func send(_ method: HTTPRequest.Method = .get, path: String) async throws -> RecoveredResponse {
-        let call = OktaAPI.Call(request: api.org.request(method, path: path), resend: .byMethod, purpose: .plain)
+    public func send(
+        _ request: ProviderRequest,
+        answering responder: (any ChallengeResponder)?
+    ) async throws -> RecoveredResponse {
+        var call = OktaAPI.Call(
+            request: api.org.request(request.method, path: request.path, query: request.query),
+            content: request.body,
+            resend: request.resend,
+            purpose: .plain
+        )
+        call.request.headerFields = request.headerFields
         return try await send(call)
     }
 
@@ -68,8 +77,10 @@ extension Okta {
     ///
     /// - Throws: `RecoveryError` when the server could not be told; the store still holds them then, so that signing out
     ///   can be tried again. `CancellationError` as soon as the task is cancelled.
-    public func signOut() async throws {
+    @discardableResult
+    public func signOut() async throws -> SignOutResult {
         try await api.client.operation { try await signOut(in: $0) }
+        return .ended
     }
 
     // MARK: How
@@ -79,10 +90,7 @@ extension Okta {
         let held = try await tokens.store.read().credentials
         let kind: Outcome.CredentialKind = api.configuration.app == nil ? .session : .access
         guard held[kind] != nil || (kind == .access && held.refreshToken != nil) else {
-            throw RecoveryError(
-                outcome: Outcome(.reauthenticationRequired, processed: .no, remedies: [.reauthenticate]),
-                reason: .notRecoverable
-            )
+            throw RecoveryError.signedOut
         }
         call.presents = kind
         call.layers =
@@ -132,7 +140,7 @@ extension Okta {
     private func session(in response: RecoveredResponse) throws -> OktaSession {
         guard let bytes = response.body.bytesInMemory, let json = try? JSONValue(parsing: Array(bytes)),
             let session = OktaSession(json)
-        else { throw api.failure(.unreadable, in: response) }
+        else { throw RecoveryError(.unreadable, in: response) }
         return session
     }
 

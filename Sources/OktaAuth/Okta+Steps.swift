@@ -101,7 +101,7 @@ extension Okta {
     }
 
     private func state(_ transaction: OktaTransaction?) throws -> OktaState {
-        guard let transaction else { throw api.failure(.unreadable, in: nil) }
+        guard let transaction else { throw RecoveryError(.unreadable, in: nil) }
         return OktaState(transaction, api: api)
     }
 }

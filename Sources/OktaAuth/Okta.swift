@@ -9,10 +9,10 @@ import HTTPTypes
 /// let session = try await okta.signIn(identifier: email, password: password, answering: prompts)
 /// ```
 ///
-/// ``signIn(identifier:password:answering:options:)`` goes all the way. Who wants to take each step by themselves begins
+/// `signIn(identifier:password:answering:options:)` goes all the way. Who wants to take each step by themselves begins
 /// with ``authenticate(_:)`` and follows the ``OktaState`` that it leads to.
-public struct Okta: SignInProvider {
-    let api: OktaAPI
+public struct Okta: AuthProvider {
+    var api: OktaAPI
 
     /// Keeps the tokens that a sign-in has obtained, and renews them with Okta's grace for a lost answer.
     ///
@@ -46,36 +46,36 @@ public struct Okta: SignInProvider {
         self.tokens = TokenManager(store: tokens, renewer: renewer)
     }
 
-    /// What is known about locked accounts.
-    public var lockouts: LockoutLedger {
-        LockoutLedger(runtime: api.client.runtime, origin: api.org.origin)
+    /// What accounts and credentials belong to.
+    public var origin: Origin { api.org.origin }
+
+    /// Sends the requests.
+    public var client: RecoveringClient {
+        get { api.client }
+        set { api.client = newValue }
     }
 
-    // MARK: Whole journeys
+    // MARK: Signing in
 
-    /// Signs in, through everything that can stand in the way.
+    /// A sign-in to be stepped, as by a web backend: nothing is sent before its first step.
     ///
     /// An expired password is changed, factors are verified or enrolled, a push is waited for, a lockout is unlocked
     /// where the person wants it, a dead transaction is begun again. Each password, code and message is spent once:
     /// where an answer is lost on the way, the sign-in fails rather than spends it again. A push is sent once too, and
-    /// another one only where the responder answers the question after it with `.resend`.
+    /// another one only where the person answers the question after it with `.resend`. Answering the question for the
+    /// password with `.useAnotherFactor` begins to recover a forgotten one; answering that for the new password after a
+    /// warning with it keeps the old one.
     ///
     /// - Parameters:
-    ///   - identifier: The person's name.
+    ///   - identifier: The person's name; nil is refused by the org as a missing one.
     ///   - password: The password; nil asks for it.
-    ///   - responder: Answers what is asked. Answering the question for the password with `.useAnotherFactor` begins to
-    ///     recover a forgotten one; answering that for the new password after a warning with it keeps the old one.
-    ///   - options: How to deal with what goes wrong.
-    /// - Returns: The session; it, or its tokens, are stored before this returns.
-    /// - Throws: `RecoveryError` for what could not be recovered from, `NoAnswer` where the responder had none,
-    ///   `CancellationError` as soon as the task is cancelled.
-    public func signIn(
-        identifier: String,
+    ///   - options: How to deal with what goes wrong; nil for `SignInOptions.okta`.
+    public func signInFlow(
+        identifier: String?,
         password: Secret? = nil,
-        answering responder: any ChallengeResponder,
-        options: SignInOptions = .okta
-    ) async throws -> OktaSession {
-        try await run(.signIn, identifier, password, responder, options)
+        options: SignInOptions? = nil
+    ) -> SignInFlow<OktaSession> {
+        flow(.signIn, identifier ?? "", password, options ?? .okta)
     }
 
     /// Recovers a forgotten password: reaches the person, has the question answered and a new password set, and signs
@@ -94,34 +94,8 @@ public struct Okta: SignInProvider {
         answering responder: any ChallengeResponder,
         options: SignInOptions = .okta
     ) async throws -> OktaSession {
-        try await run(.recover(factorType), identifier, nil, responder, options)
-    }
-
-    private func run(
-        _ goal: OktaSignInMachine.Goal,
-        _ identifier: String,
-        _ password: Secret?,
-        _ responder: any ChallengeResponder,
-        _ options: SignInOptions
-    ) async throws -> OktaSession {
-        var flow = flow(goal, identifier, password, options)
+        var flow = flow(.recover(factorType), identifier, nil, options)
         return try await flow.run(answering: responder)
-    }
-
-    // MARK: Step by step
-
-    /// A sign-in to be stepped, as by a web backend: nothing is sent before its first step.
-    ///
-    /// - Parameters:
-    ///   - identifier: The person's name.
-    ///   - password: The password; nil asks for it.
-    ///   - options: How to deal with what goes wrong.
-    public func signInFlow(
-        identifier: String,
-        password: Secret? = nil,
-        options: SignInOptions = .okta
-    ) -> SignInFlow<OktaSession> {
-        flow(.signIn, identifier, password, options)
     }
 
     /// The recovery of a forgotten password to be stepped, as by a web backend: nothing is sent before its first step.
@@ -137,9 +111,6 @@ public struct Okta: SignInProvider {
     ) -> SignInFlow<OktaSession> {
         flow(.recover(factorType), identifier, nil, options)
     }
-
-    /// Sends the requests.
-    public var client: RecoveringClient { api.client }
 
     /// Takes a sign-in up again.
     public func signInMachine(from memory: JSONValue) -> (any SignInMachine<OktaSession>)? {

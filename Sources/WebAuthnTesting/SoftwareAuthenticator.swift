@@ -10,7 +10,8 @@ public import HTTPRecovery
 ///
 /// ```swift
 /// let authenticator = SoftwareAuthenticator()
-/// let forgeRock = try ForgeRock(baseURL: url, client: client, tokens: tokens, authenticator: authenticator)
+/// let forgeRock = try ForgeRock(baseURL: url, client: client, tokens: tokens,
+///     configuration: ForgeRockConfiguration(authenticator: authenticator))
 /// ```
 public final class SoftwareAuthenticator: WebAuthnAuthenticator {
     /// A credential as it can be stored and taken up again.

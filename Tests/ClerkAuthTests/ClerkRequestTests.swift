@@ -34,7 +34,7 @@ import Testing
             .client(["sess_1"]), .status(200, [:], body: "{}"), .status(200),
         ])
         _ = try await bench.signIn(nil, Person([.emailCode: "1"]))
-        _ = try await bench.clerk.currentSession()
+        _ = try await bench.clerk.session()
         _ = try await bench.clerk.send(path: "/v1/me")
         try await bench.clerk.signOut()
         #expect(bench.transport.received.count == 6)

@@ -226,11 +226,11 @@ import Testing
             .error("authentication_invalid", status: 401), .client(["sess_1"]), .status(200, [:], body: "{}"),
         ])
         let form: FormFields = ["code": "1"]
-        _ = try await bench.clerk.send(.post, path: "/v1/me/x", form: form, resend: .spending)
+        _ = try await bench.clerk.send(.post, path: "/v1/me/x", body: .form(form), resend: .spending)
         #expect(bench.sent == ["POST /me/x code=1", "GET /client", "POST /me/x code=1"])
         let lost = try self.bench([.fail(.connectionLost, .unknown)])
         await #expect(throws: RecoveryError.self) {
-            try await lost.clerk.send(.post, path: "/v1/me/x", form: form, resend: .spending)
+            try await lost.clerk.send(.post, path: "/v1/me/x", body: .form(form), resend: .spending)
         }
         #expect(lost.transport.received.count == 1)
     }
@@ -247,9 +247,9 @@ import Testing
             },
             .client(["sess_1"]),
         ])
-        let late = Task { try await bench.clerk.currentSession() }
+        let late = Task { try await bench.clerk.session() }
         await bench.transport.waitForRequests(1)
-        #expect(try await bench.clerk.currentSession()?.id == "sess_1")
+        #expect(try await bench.clerk.session()?.id == "sess_1")
         await gate.open()
         #expect(try await late.value?.id == "sess_1", "what is newer counts")
         #expect(try await bench.credentials == Self.signedIn)
@@ -266,9 +266,9 @@ import Testing
             },
             .status(200, date(first), body: "{\"response\":\(ClerkJSON.client(["sess_1"])),\"client\":null}"),
         ])
-        let late = Task { try await bench.clerk.currentSession() }
+        let late = Task { try await bench.clerk.session() }
         await bench.transport.waitForRequests(1)
-        _ = try await bench.clerk.currentSession()
+        _ = try await bench.clerk.session()
         await gate.open()
         #expect((try await late.value == nil) == isNewer)
         #expect(try await bench.credentials.sessionID == (isNewer ? nil : "sess_1"))

@@ -88,7 +88,7 @@ import Testing
                 return .scripted(200, [:], body: "{}")
             }
         )
-        let call = Task { try await bench.clerk.send(.post, path: "/v1/me/x", reverifyingWith: Person()) }
+        let call = Task { try await bench.clerk.send(.post, path: "/v1/me/x", answering: Person()) }
         #expect(try await call.value.status == .ok)
     }
 
@@ -98,7 +98,7 @@ import Testing
         let bench = try bench(refusal, .client(["sess_1"]), first, complete, .status(200, [:], body: "{}"))
         let person = Person([.password: "p"])
         let form: FormFields = ["x": "1"]
-        let response = try await bench.clerk.send(.post, path: "/v1/me/x", form: form, reverifyingWith: person)
+        let response = try await bench.clerk.send(.post, path: "/v1/me/x", body: .form(form), answering: person)
         #expect(response.status == .ok)
         #expect(bench.sent.first == "POST /me/x x=1" && bench.sent.last == "POST /me/x x=1")
         #expect(bench.sent[2] == Self.base + " level=first_factor")
@@ -106,7 +106,7 @@ import Testing
         #expect(bench.events.words.filter { $0.hasPrefix("done") } == ["done ok 5"])
         let again = try self.bench(refusal, .client(["sess_1"]), first, complete, refusal)
         let error = await #expect(throws: RecoveryError.self) {
-            try await again.clerk.send(.post, path: "/v1/me/x", reverifyingWith: Person([.password: "p"]))
+            try await again.clerk.send(.post, path: "/v1/me/x", answering: Person([.password: "p"]))
         }
         #expect(error?.kind == .stepUpRequired)
         #expect(again.transport.received.count == 5)

@@ -231,7 +231,7 @@ import Testing
                 { _ = try await clerk.sessionToken() }, { _ = try await clerk.send(path: "/v1/me") },
                 { _ = try await clerk.sessions() }, { try await clerk.activate(sessionID: "sess_1") },
                 { try await clerk.reverify(answering: person) },
-                { _ = try await clerk.send(path: "/v1/me", reverifyingWith: person) },
+                { _ = try await clerk.send(path: "/v1/me", answering: person) },
                 { _ = try await clerk.signIn(ticket: "t", answering: person) },
                 { _ = try await clerk.signInWithPasskey(answering: person) },
                 { _ = try await clerk.signUp(ClerkSignUpRequest(), answering: person) },

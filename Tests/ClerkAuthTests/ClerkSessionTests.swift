@@ -38,20 +38,20 @@ import Testing
         let bench = try bench(.status(200, [:], body: body), .status(200, [:], body: body))
         let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.currentClient() }
         #expect(error?.kind == .unreadable)
-        await #expect(throws: RecoveryError.self) { try await bench.clerk.currentSession() }
+        await #expect(throws: RecoveryError.self) { try await bench.clerk.session() }
         #expect(try await bench.credentials == Self.signedIn)
     }
 
     @Test func theSessionThatTheStoreNamesIsRead() async throws {
         let bench = try bench(.client(["sess_0", "sess_1", "sess_2"]))
-        #expect(try await bench.clerk.currentSession()?.id == "sess_1")
+        #expect(try await bench.clerk.session()?.id == "sess_1")
         #expect(try await bench.credentials == Self.signedIn)
     }
 
     @Test(arguments: [[], ["sess_2"]])
     func aSessionThatWasRevokedElsewhereIsRemovedAndTheClientTokenStays(sessions: [String]) async throws {
         let bench = try bench(.client(sessions))
-        #expect(try await bench.clerk.currentSession() == nil)
+        #expect(try await bench.clerk.session() == nil)
         #expect(try await bench.credentials == Self.signedOut)
         #expect(bench.events.words.suffix(2) == ["clear session", "done ok 1"])
         #expect(bench.events.events.suffix(2).allSatisfy { $0.call == 1 })
@@ -60,19 +60,19 @@ import Testing
     @Test(arguments: ["ended", "expired", "removed", "replaced", "revoked", "abandoned", "of_the_future"])
     func aSessionThatIsNotLiveIsGone(status: String) async throws {
         let bench = try bench(.client(["sess_1"], status: status))
-        #expect(try await bench.clerk.currentSession() == nil)
+        #expect(try await bench.clerk.session() == nil)
         #expect(try await bench.credentials == Self.signedOut)
     }
 
     @Test func aPendingSessionIsLive() async throws {
         let bench = try bench(.client(["sess_1"], status: "pending"))
-        #expect(try await bench.clerk.currentSession()?.status == .pending)
+        #expect(try await bench.clerk.session()?.status == .pending)
     }
 
     @Test(arguments: [Credentials(), Credentials(clientToken: "T0"), Credentials(sessionID: "sess_1")])
     func withoutASessionOrTokenNobodyIsAsked(credentials: Credentials) async throws {
         let bench = try bench(credentials: credentials)
-        #expect(try await bench.clerk.currentSession() == nil)
+        #expect(try await bench.clerk.session() == nil)
         #expect(bench.transport.received.isEmpty)
     }
 
@@ -87,7 +87,7 @@ import Testing
             ],
             tokens: tokens
         )
-        #expect(try await bench.clerk.currentSession() == nil)
+        #expect(try await bench.clerk.session() == nil)
         #expect(await tokens.read().credentials.sessionID == "sess_2")
         #expect(!bench.events.words.contains("clear session"))
     }
@@ -222,7 +222,7 @@ import Testing
             return
         }
         #expect(error.isOffline)
-        #expect(try await bench.clerk.currentSession() == nil)
+        #expect(try await bench.clerk.session() == nil)
         let left = try await bench.credentials
         #expect(left.sessionID == nil && left.accessToken == nil && left.clientToken == "T0")
         // Still no network: the look at the client fails, and what is to be done is not forgotten.
@@ -238,11 +238,11 @@ import Testing
     @Test func theNextLookAtTheSessionTellsTheServer() async throws {
         let bench = try bench(.fail(.cannotConnect, .neverSent), .status(200))
         try await bench.clerk.signOut(sessionID: "sess_1")
-        #expect(try await bench.clerk.currentSession() == nil)
+        #expect(try await bench.clerk.session() == nil)
         #expect(bench.sent == Array(repeating: "POST /client/sessions/sess_1/remove", count: 2))
         #expect(try await bench.credentials == Self.signedOut)
         // Once it knows, nobody is asked.
-        #expect(try await bench.clerk.currentSession() == nil)
+        #expect(try await bench.clerk.session() == nil)
         #expect(bench.transport.received.count == 2)
     }
 
@@ -258,7 +258,7 @@ import Testing
             }
         )
         try await bench.clerk.signOut(sessionID: "sess_1")
-        let look = Task { try await bench.clerk.currentSession() }
+        let look = Task { try await bench.clerk.session() }
         await bench.transport.waitForRequests(2)
         look.cancel()
         await gate.open()

@@ -178,7 +178,7 @@ import Testing
 
     @Test func theTokenThatComesWithTheClientIsUsed() async throws {
         let bench = try bench(.status(200, [:], body: SessionJWT.client(1)))
-        _ = try await bench.clerk.currentSession()
+        _ = try await bench.clerk.session()
         #expect(try await bench.clerk.sessionToken().jwt.reveal() == SessionJWT.of(1))
         #expect(bench.transport.received.count == 1)
     }

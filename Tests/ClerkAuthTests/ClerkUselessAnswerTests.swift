@@ -65,7 +65,7 @@ import Testing
             let bench = try ClerkBench([.status(200, ["authorization": ""], body: body)], credentials: held) {
                 Recovery(maxAttempts: 1)
             }
-            let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.currentSession() }
+            let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.session() }
             #expect(error?.kind == .unreadable)
             #expect(try await bench.credentials == held, "\(body)")
         }

@@ -20,7 +20,7 @@ import Testing
         let clerk = try Clerk(publishableKey: key, client: client, tokens: store)
         let session = try await clerk.signIn(identifier: email, password: password, answering: prompts)
 
-        if let session = try await clerk.currentSession() {
+        if let session = try await clerk.session() {
             print("signed in until", session.expireAt?.rfc3339 ?? "further notice")
         }
         let me = try await clerk.send(path: "/v1/me")
@@ -145,7 +145,7 @@ import Testing
         let linked = try await clerk.signIn(link: link1, ledTo: address, answering: prompts)
 
         let form: FormFields = ["new_password": "…"]
-        _ = try await clerk.send(.post, path: "/v1/me/change_password", form: form, reverifyingWith: prompts)
+        _ = try await clerk.send(.post, path: "/v1/me/change_password", body: .form(form), answering: prompts)
 
         #expect(Set([invited, recovered, held, new, linked].map(\.id)) == ["sess_1"])
     }

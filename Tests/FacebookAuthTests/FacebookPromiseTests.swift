@@ -14,7 +14,7 @@ import Testing
             let bench = try FacebookBench([failure, .answer(#"{"id":"1"}"#)])
             let error = await #expect(throws: RecoveryError.self) {
                 try await bench.skippingWaits {
-                    try await bench.facebook.send(.post, path: "me/feed", form: ["message": "x"])
+                    try await bench.facebook.send(.post, path: "me/feed", body: .form(["message": "x"]))
                 }
             }
             #expect(error?.outcome.processed != .no)
@@ -29,7 +29,7 @@ import Testing
         ] {
             let bench = try FacebookBench([failure, .answer(#"{"id":"1"}"#)])
             _ = try await bench.skippingWaits {
-                try await bench.facebook.send(.post, path: "me/feed", form: ["message": "x"])
+                try await bench.facebook.send(.post, path: "me/feed", body: .form(["message": "x"]))
             }
             #expect(bench.sent[0] == bench.sent[1])
         }
@@ -47,7 +47,7 @@ import Testing
             }, .answer(#"{"id":"2","name":"Grace"}"#), .answer("{}"),
         ])
         let error = await #expect(throws: RecoveryError.self) {
-            try await bench.facebook.send(.post, path: "me/feed", form: ["message": "x"])
+            try await bench.facebook.send(.post, path: "me/feed", body: .form(["message": "x"]))
         }
         #expect(error?.reason == .identityChanged)
         #expect(bench.sent.filter { $0.hasPrefix("POST") }.count == 1)
@@ -65,8 +65,8 @@ import Testing
                 try await bench.facebook.send(
                     .post,
                     path: "me/feed",
-                    form: ["message": "x"],
-                    signingInWith: Person()
+                    body: .form(["message": "x"]),
+                    answering: Person()
                 )
             }
         }
@@ -132,11 +132,11 @@ import Testing
     @Test func aLimitForOneCustomerHoldsNobodyElsesMessages() async throws {
         let bench = try FacebookBench([.error(131_056, nil, 400, ["retry-after": "600"]), .answer("{}")])
         await #expect(throws: RecoveryError.self) {
-            try await bench.facebook.send(.post, path: "5/messages", form: [:], counterpart: "+1")
+            try await bench.facebook.send(.post, path: "5/messages", body: .form([:]), counterpart: "+1")
         }
-        _ = try await bench.facebook.send(.post, path: "5/messages", form: [:], counterpart: "+2")
+        _ = try await bench.facebook.send(.post, path: "5/messages", body: .form([:]), counterpart: "+2")
         await #expect(throws: RecoveryError.self) {
-            try await bench.facebook.send(.post, path: "5/messages", form: [:], counterpart: "+1")
+            try await bench.facebook.send(.post, path: "5/messages", body: .form([:]), counterpart: "+1")
         }
         #expect(bench.transport.received.count == 2)
     }

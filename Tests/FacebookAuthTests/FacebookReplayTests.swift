@@ -26,7 +26,7 @@ import Testing
     @Test func theReplayHasTheCallsNumberAndSaysWhy() async throws {
         let tokens = InMemoryTokenStore(FacebookBench.held)
         let bench = try FacebookBench([replacing(in: tokens), .answer("{}")], tokens: tokens)
-        let response = try await bench.facebook.send(.post, path: "me/feed", form: ["message": "x"])
+        let response = try await bench.facebook.send(.post, path: "me/feed", body: .form(["message": "x"]))
         #expect(response.history.attempts.map(\.cause) == [.call, .repair(name: "refresh_credential")])
         #expect(attempts(bench) == [1, 1])
         #expect(bench.presented == ["Bearer tok1", "Bearer tok2"])
@@ -108,7 +108,7 @@ import Testing
             Recovery()
         }
         let response = try await bench.skippingWaits {
-            try await bench.facebook.send(.post, path: "me/feed", form: ["message": "x"], signingInWith: Person())
+            try await bench.facebook.send(.post, path: "me/feed", body: .form(["message": "x"]), answering: Person())
         }
         #expect(response.status == .ok)
         #expect(bench.presented.last == "Bearer tok2")
@@ -120,7 +120,7 @@ import Testing
     @Test func nobodyIsAskedTwice() async throws {
         let bench = try FacebookBench([.error(190, 463), .device, .token(), .me, .error(190, 463), .device, .token()])
         let error = await #expect(throws: RecoveryError.self) {
-            try await bench.skippingWaits { try await bench.facebook.send(path: "me", signingInWith: Person()) }
+            try await bench.skippingWaits { try await bench.facebook.send(path: "me", answering: Person()) }
         }
         #expect(error?.kind == .reauthenticationRequired)
         #expect(bench.transport.received.count == 5)

@@ -54,7 +54,7 @@ import Testing
             configuration: FacebookConfiguration(recoversFromErrors: false)
         )
         let error = await #expect(throws: RecoveryError.self) {
-            try await bench.facebook.send(path: "me", signingInWith: Person())
+            try await bench.facebook.send(path: "me", answering: Person())
         }
         #expect(error?.kind == .reauthenticationRequired)
         #expect(try await bench.credentials.accessToken == nil)

@@ -184,7 +184,7 @@ struct FacebookSessionTests {
     @Test func aDeadTokenIsReplacedByASignInAndTheCallRepeated() async throws {
         let bench = try FacebookBench([.error(190, 463), .device, .token(), .me, .answer(#"{"id":"9"}"#)])
         let response = try await bench.skippingWaits {
-            try await bench.facebook.send(.post, path: "me/feed", form: ["message": "x"], signingInWith: Person())
+            try await bench.facebook.send(.post, path: "me/feed", body: .form(["message": "x"]), answering: Person())
         }
         #expect(response.status == .ok)
         #expect(bench.sent.last == "POST /v25.0/me/feed message=x")

@@ -18,14 +18,13 @@ import Testing
 
         let forgeRock = try ForgeRock(
             baseURL: "https://id.example.com/am",
-            realm: "alpha",
-            journey: "Login",
             client: client,
-            tokens: store
+            tokens: store,
+            configuration: ForgeRockConfiguration(realm: "alpha", journey: "Login")
         )
         _ = try await forgeRock.signIn(identifier: name, password: password, answering: prompts)
 
-        if let session = try await forgeRock.currentSession() {
+        if let session = try await forgeRock.session() {
             print("signed in until", session.expiresAt?.rfc3339 ?? "further notice")
         }
         let me = try await forgeRock.send(path: "/json/realms/root/realms/alpha/users/ada")
@@ -75,11 +74,11 @@ import Testing
         ) {
             Recovery {
                 RateLimitBackoff()
-                SessionRenewal(forgeRock.tokenManager)
+                SessionRenewal(forgeRock.tokens)
                 StepUp(forgeRock, answering: prompts)
                 TransientRetry()
             }
-            Authorization(forgeRock.tokenManager, audience: [api])
+            Authorization(forgeRock.tokens, audience: [api])
             SessionCookie(forgeRock, audience: [api])
         }
         let response = try await resources.send(HTTPRequest(url: "https://api.example.com/pay"))

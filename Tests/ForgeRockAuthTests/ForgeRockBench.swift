@@ -53,14 +53,16 @@ struct ForgeRockBench {
         self.tokens = tokens ?? InMemoryTokenStore(credentials)
         forgeRock = try ForgeRock(
             baseURL: baseURL,
-            realm: "alpha",
-            journey: journey,
             client: client,
             tokens: self.tokens,
-            oauth: oauth,
-            authenticator: authenticator,
-            cookieName: cookieName,
-            interceptors: interceptors
+            configuration: ForgeRockConfiguration(
+                realm: "alpha",
+                journey: journey,
+                oauth: oauth,
+                authenticator: authenticator,
+                cookieName: cookieName,
+                interceptors: interceptors
+            )
         )
         events = EventRecorder(runtime.events)
     }

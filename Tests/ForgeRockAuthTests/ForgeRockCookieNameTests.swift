@@ -31,14 +31,14 @@ struct ForgeRockCookieNameTests {
             cookieName: nil
         )
         let error = await #expect(throws: RecoveryError.self, "\(name)") {
-            try await bench.forgeRock.currentSession()
+            try await bench.forgeRock.session()
         }
         #expect(error?.kind == .credentialRejected && error?.outcome.tokenAction == .keep, "\(name)")
         #expect(try await bench.credentials == held, "\(name)")
         #expect(!bench.events.words.contains("clear session"), "\(name)")
         // As soon as the server tells the name, it holds.
-        #expect(try await bench.forgeRock.currentSession()?.username == "ada", "\(name)")
-        #expect(try await bench.forgeRock.currentSession()?.username == "ada", "\(name)")
+        #expect(try await bench.forgeRock.session()?.username == "ada", "\(name)")
+        #expect(try await bench.forgeRock.session()?.username == "ada", "\(name)")
         let cookies = bench.transport.received.map { $0.request.headerFields[.cookie] }
         #expect(cookies == [nil, "iPlanetDirectoryPro=S1", nil, "a1b2=S1", "a1b2=S1"], "\(name)")
     }

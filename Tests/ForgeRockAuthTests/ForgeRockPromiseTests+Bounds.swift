@@ -17,7 +17,7 @@ import Testing
             ],
             tokens: tokens
         )
-        #expect(try await bench.forgeRock.currentSession() == nil)
+        #expect(try await bench.forgeRock.session() == nil)
         #expect(await tokens.read().credentials.ssoToken == "S2")
     }
 
@@ -28,7 +28,7 @@ import Testing
     func nothingElseClearsIt(step: ScriptedTransport.Step) async throws {
         let bench = try ForgeRockBench(Array(repeating: step, count: 8), credentials: Credentials(ssoToken: "S1"))
         await #expect(throws: RecoveryError.self) {
-            _ = try await bench.skippingWaits { try await bench.forgeRock.currentSession() }
+            _ = try await bench.skippingWaits { try await bench.forgeRock.session() }
         }
         await #expect(throws: RecoveryError.self) {
             _ = try await bench.skippingWaits { try await bench.forgeRock.signIn(identifier: "a", answering: Person()) }

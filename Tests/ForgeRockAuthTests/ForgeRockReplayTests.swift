@@ -127,11 +127,9 @@ import Testing
         let events = EventRecorder(runtime.events)
         let forgeRock = try ForgeRock(
             baseURL: "https://id.example.com/am",
-            realm: "alpha",
-            journey: "Login",
             client: client,
             tokens: InMemoryTokenStore(Credentials(ssoToken: "S1")),
-            cookieName: "sso"
+            configuration: ForgeRockConfiguration(realm: "alpha", journey: "Login", cookieName: "sso")
         )
         let body = MessageBody(
             once: AsyncStream { continuation in

@@ -32,9 +32,9 @@ import Testing
             let transport = ScriptedTransport([.success()])
             let forgeRock = try ForgeRock(
                 baseURL: "https://id.example.com/am/json/",
-                realm: realm,
                 client: RecoveringClient(transport: transport, runtime: .manual()),
-                tokens: InMemoryTokenStore()
+                tokens: InMemoryTokenStore(),
+                configuration: ForgeRockConfiguration(realm: realm)
             )
             _ = try await forgeRock.signIn(identifier: nil, answering: Person())
             #expect(transport.received[0].request.path == "/am/json/realms/\(path)/authenticate")
@@ -355,7 +355,7 @@ import Testing
             cookieName: nil
         )
         _ = try await bench.signIn()
-        #expect(try await bench.forgeRock.currentSession()?.username == "ada")
+        #expect(try await bench.forgeRock.session()?.username == "ada")
         #expect(bench.transport.received[1].request.headerFields[.cookie] == "a1b2c3=S9")
     }
 

@@ -16,7 +16,7 @@ import Testing
         let okta = try Okta(org: "https://example.okta.com", client: client, tokens: store)
         let session = try await okta.signIn(identifier: email, password: password, answering: prompts)
 
-        if let session = try await okta.currentSession() {
+        if let session = try await okta.session() {
             print("signed in until", session.expiresAt?.rfc3339 ?? "further notice")
         }
         let me = try await okta.send(path: "/api/v1/users/me")

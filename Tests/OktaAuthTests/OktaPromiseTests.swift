@@ -164,7 +164,7 @@ import Testing
             body: Recorded.error("E0000007", "Not found: Resource not found: me (Session)")
         )
         let bench = try OktaBench([gone], credentials: Self.held)
-        #expect(try await bench.okta.currentSession() == nil)
+        #expect(try await bench.okta.session() == nil)
         #expect(try await bench.credentials.sessionID == nil)
         #expect(bench.transport.received[0].request.headerFields[.cookie] == "sid=sid1")
     }
@@ -180,7 +180,7 @@ import Testing
             ],
             tokens: tokens
         )
-        #expect(try await bench.okta.currentSession()?.id == "sid2")
+        #expect(try await bench.okta.session()?.id == "sid2")
         #expect(await tokens.read().credentials.sessionID == "sid2")
     }
 }

@@ -105,7 +105,7 @@ import Testing
             credentials: Self.held,
             configuration: Self.app
         )
-        #expect(try await bench.okta.currentSession() == nil)
+        #expect(try await bench.okta.session() == nil)
         try await bench.okta.refresh()
         try await bench.okta.signOut()
         #expect(bench.events.events.allSatisfy { $0.call > 0 })

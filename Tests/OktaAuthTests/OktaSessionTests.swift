@@ -152,10 +152,10 @@ struct OktaSessionTests {
             credentials: held,
             configuration: Self.app
         )
-        let session = try await bench.okta.currentSession()
+        let session = try await bench.okta.session()
         #expect(session?.userID == "00u1")
         #expect(session?.expiresAt == Timestamp(secondsSinceEpoch: 1_893_459_600))
-        #expect(try await bench.okta.currentSession() == nil)
+        #expect(try await bench.okta.session() == nil)
         #expect(try await bench.credentials.accessToken == nil)
         #expect(try await bench.credentials.refreshToken == "R1")
     }
@@ -183,14 +183,14 @@ struct OktaSessionTests {
 
     @Test func anOrgsSessionIsReadAndProlonged() async throws {
         let bench = try OktaBench([.session, .session], credentials: Credentials(sessionID: "sid1"))
-        #expect(try await bench.okta.currentSession()?.login == "ada@example.com")
+        #expect(try await bench.okta.session()?.login == "ada@example.com")
         #expect(try await bench.okta.refresh().status == "ACTIVE")
         #expect(bench.transport.received[1].request.path == "/api/v1/sessions/me/lifecycle/refresh")
     }
 
     @Test func withoutASessionNothingIsSent() async throws {
         let bench = try OktaBench([])
-        #expect(try await bench.okta.currentSession() == nil)
+        #expect(try await bench.okta.session() == nil)
         let error = await #expect(throws: RecoveryError.self) { try await bench.okta.send(path: "/api/v1/users/me") }
         #expect(error?.kind == .reauthenticationRequired)
         try await bench.okta.signOut()

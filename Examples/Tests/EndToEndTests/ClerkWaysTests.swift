@@ -69,7 +69,7 @@ struct ClerkWaysTests {
             let made = try await world.control("clerk/ticket", #"{"user": "ada@example.com"}"#)
             let ticket = Secret(made["ticket"]?.string ?? "")
             let session = try await world.clerk.signIn(ticket: ticket, answering: Mailbox(world.sandbox))
-            #expect(try await world.clerk.currentSession()?.id == session.id)
+            #expect(try await world.clerk.session()?.id == session.id)
             try await world.clerk.signOut()
             let error = await #expect(throws: RecoveryError.self) {
                 try await world.clerk.signIn(ticket: ticket, answering: Mailbox(world.sandbox))
@@ -102,11 +102,11 @@ struct ClerkWaysTests {
             let response = try await world.clerk.send(
                 .post,
                 path: "/v1/me/change_password",
-                form: form,
-                reverifyingWith: Mailbox(world.sandbox)
+                body: .form(form),
+                answering: Mailbox(world.sandbox)
             )
             #expect(response.status == .ok)
-            #expect(try await world.clerk.currentSession()?.id == session.id)
+            #expect(try await world.clerk.session()?.id == session.id)
         }
     }
 
@@ -190,7 +190,7 @@ struct ClerkWaysTests {
             return
         }
         #expect(error.isOffline)
-        #expect(try await world.clerk.currentSession() == nil)
+        #expect(try await world.clerk.session() == nil)
         let offline = await #expect(throws: RecoveryError.self) { try await world.clerk.sessions() }
         #expect(offline?.isOffline == true)
         await world.client.shutdown()

@@ -153,7 +153,7 @@ struct FacebookLine: Sendable {
 
     /// Posts something.
     func post(_ message: String = "hello") async throws {
-        _ = try await facebook.send(.post, path: "me/feed", form: ["message": message])
+        _ = try await facebook.send(.post, path: "me/feed", body: .form(["message": message]))
     }
 
     /// Waits until the events hold one that begins so.

@@ -72,14 +72,14 @@ struct ForgeRockP7BoundedAmplification {
             try await Bench.withTransport { transport in
                 let forgeRock = try bench.library(transport: transport)
                 // The cookie's name is asked for before the outage.
-                _ = try await forgeRock.currentSession()
+                _ = try await forgeRock.session()
                 let before = bench.sandbox.requests().count
                 bench.sandbox.add(AM.fault(.status, "/json", status: 503, times: 0))
                 let calls = 60
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<calls {
                         group.addTask {
-                            await #expect(throws: RecoveryError.self) { try await forgeRock.currentSession() }
+                            await #expect(throws: RecoveryError.self) { try await forgeRock.session() }
                         }
                     }
                     try await group.waitForAll()

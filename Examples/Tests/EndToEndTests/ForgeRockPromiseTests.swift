@@ -184,13 +184,13 @@ struct ForgeRockP3TheServersWordIsKept {
             )
             try await Bench.withTransport { transport in
                 let forgeRock = try bench.library(transport: transport)
-                _ = try await forgeRock.currentSession()
+                _ = try await forgeRock.session()
                 let first = bench.sandbox.requests(path: AM.sessions)
                 try #require(first.map(\.status) == [429, 200])
                 #expect(first[1].receivedAt - first[0].receivedAt >= 2000)
                 bench.sandbox.add(fault)
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for _ in 0..<8 { group.addTask { _ = try await forgeRock.currentSession() } }
+                    for _ in 0..<8 { group.addTask { _ = try await forgeRock.session() } }
                     try await group.waitForAll()
                 }
             }

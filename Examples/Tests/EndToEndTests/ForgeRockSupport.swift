@@ -96,12 +96,14 @@ extension Bench {
     ) throws -> ForgeRock {
         try ForgeRock(
             baseURL: sandbox.url,
-            realm: "alpha",
-            journey: journey,
             client: client,
             tokens: FileTokenStore(path: tokenFile),
-            oauth: oauth ? OAuthSettings(clientID: "cli", redirectURI: "com.example.cli:/callback") : nil,
-            authenticator: authenticator
+            configuration: ForgeRockConfiguration(
+                realm: "alpha",
+                journey: journey,
+                oauth: oauth ? OAuthSettings(clientID: "cli", redirectURI: "com.example.cli:/callback") : nil,
+                authenticator: authenticator
+            )
         )
     }
 

@@ -34,7 +34,7 @@ extension OktaPromises {
                 #expect(await line.tokens.read().credentials.sessionID != nil)
                 line.sandbox.clearFaults()
                 // After a limit the org is left alone for its time.
-                if Self.faults[index].status != 429 { #expect(try await line.okta.currentSession() != nil) }
+                if Self.faults[index].status != 429 { #expect(try await line.okta.session() != nil) }
             }
         }
 

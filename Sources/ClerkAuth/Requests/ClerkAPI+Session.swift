@@ -50,9 +50,6 @@ extension ClerkAPI {
     func heldSession(_ id: String?) async throws -> String {
         let stored = try await tokens.read().credentials
         if stored.clientToken != nil, let id = id ?? stored.sessionID { return id }
-        throw RecoveryError(
-            outcome: Outcome(.reauthenticationRequired, processed: .no, remedies: [.reauthenticate]),
-            reason: .notRecoverable
-        )
+        throw RecoveryError.signedOut
     }
 }

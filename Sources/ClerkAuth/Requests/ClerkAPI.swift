@@ -3,7 +3,7 @@ import HTTPRecovery
 import HTTPTypes
 
 /// The Frontend API as a native client calls it.
-struct ClerkAPI: Sendable {
+struct ClerkAPI: Sendable, ClientBound {
     /// The version of the Frontend API that the client speaks.
     static let version = "2026-05-12"
 
@@ -28,7 +28,9 @@ struct ClerkAPI: Sendable {
         var method: HTTPRequest.Method = .get
         /// The path below the base URL; `/v1` may be left out.
         var path: String
-        var form: FormFields?
+        var query = FormFields()
+        var headerFields: HTTPFields = [:]
+        var body: RequestContent?
         var resend: RequestOptions.ResendPermission = .byMethod
         /// The session that calls about the user are made for.
         var sessionID: String?
@@ -43,41 +45,22 @@ struct ClerkAPI: Sendable {
         var policies: [any RecoveryPolicy] = []
     }
 
-    /// The API, for calls that belong to the operation.
-    func within(_ operation: RecoveryOperation) -> ClerkAPI {
-        var api = self
-        api.client = client.within(operation)
-        return api
-    }
-
     /// Performs a call and reads its answer.
     ///
     /// - Throws: `RecoveryError` when the call failed, or when a success has a body that is not JSON.
     func perform(_ call: Call) async throws -> ClerkAnswer {
         let response = try await send(call)
-        let empty = ClerkAnswer(json: .null, response: response)
-        let bytes: [UInt8]
-        do {
-            bytes = try await response.body.collect(upTo: 1 << 20)
-        } catch is MessageBody.ReadError {
-            throw empty.failure(.unreadable)
-        } catch let error as TransportError {
-            var failure = empty.failure(.transport)
-            failure.outcome.transportError = error
-            throw failure
-        }
-        if bytes.isEmpty { return empty }
-        guard let json = try? JSONValue(parsing: bytes) else { throw empty.failure(.unreadable) }
-        return ClerkAnswer(json: json, response: response)
+        return ClerkAnswer(json: try await response.json(), response: response)
     }
 
     /// Performs a call.
     func send(_ call: Call) async throws -> RecoveredResponse {
-        var request = base.request(call.method, path: call.path, sessionID: call.sessionID)
+        var request = base.request(call.method, path: call.path, query: call.query, sessionID: call.sessionID)
+        request.headerFields = call.headerFields
         request.headerFields[Self.versionField] = Self.version
         request.headerFields[Self.mobileField] = "1"
-        request.headerFields[.accept] = "application/json"
-        if call.form != nil { request.headerFields[.contentType] = "application/x-www-form-urlencoded" }
+        request.headerFields[.accept] = request.headerFields[.accept] ?? "application/json"
+        let body = call.body?.body(typedIn: &request.headerFields)
         let progress = CallProgress()
         var policies = call.policies
         let sessionID = call.concerns ?? call.sessionID
@@ -94,7 +77,7 @@ struct ClerkAPI: Sendable {
         do {
             return try await client.send(
                 request,
-                body: call.form?.body,
+                body: body,
                 options: RequestOptions(
                     resend: call.resend,
                     sendBy: call.sendBy,

@@ -38,20 +38,13 @@ struct ClerkAnswer: Sendable {
         status: String? = nil,
         parameter: String? = nil
     ) -> RecoveryError {
-        var outcome = response?.outcome ?? Outcome(kind, processed: .yes)
-        outcome.kind = kind
-        outcome.remedies = remedies
+        var error = RecoveryError(kind, remedies, in: response)
         if let status {
-            outcome.statusType = status
+            error.outcome.statusType = status
             // The word of a status that nobody knows is all there is to go by.
-            outcome.code = outcome.code ?? status
+            error.outcome.code = error.outcome.code ?? status
         }
-        if let parameter { outcome.parameter = parameter }
-        return RecoveryError(
-            outcome: outcome,
-            reason: .notRecoverable,
-            response: response,
-            history: response?.history ?? History()
-        )
+        if let parameter { error.outcome.parameter = parameter }
+        return error
     }
 }

@@ -1,8 +1,8 @@
-import AuthRecovery
+public import AuthRecovery
 public import HTTPRecovery
 
 /// A session of the client.
-public struct ClerkSession: Sendable, Hashable {
+public struct ClerkSession: AuthSession, Hashable {
     /// The id, such as `sess_…`.
     public var id: String
     /// The status.
@@ -29,6 +29,11 @@ public struct ClerkSession: Sendable, Hashable {
     public var tasks: [String]
     /// The names that the server shows of whose session it is: addresses, numbers and user name.
     public var identifiers: [String]
+
+    /// Its id, status and end.
+    public var summary: SessionSummary {
+        SessionSummary(name: id, status: status.rawValue, expiresAt: expireAt)
+    }
 
     /// Reads a session; nil when the value has no id.
     init?(_ json: JSONValue?) {

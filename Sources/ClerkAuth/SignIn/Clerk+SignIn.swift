@@ -1,7 +1,7 @@
 public import AuthRecovery
 public import HTTPRecovery
 
-extension Clerk: SignInProvider {
+extension Clerk {
     /// Signs in with a name, through everything that can stand in the way.
     ///
     /// A compromised password becomes a code by e-mail (or another factor that the options allow), second factors and
@@ -147,8 +147,22 @@ extension Clerk: SignInProvider {
         flow(ClerkSignInMachine(api: api, goal: method), options)
     }
 
-    /// Sends the requests.
-    public var client: RecoveringClient { api.client }
+    /// A sign-in to be stepped, with a name, or without one with a passkey.
+    ///
+    /// - Parameters:
+    ///   - identifier: E-mail address, phone number or user name; nil signs in with a passkey.
+    ///   - password: The password; nil lets the person choose among what the server offers.
+    ///   - options: How to deal with what goes wrong.
+    public func signInFlow(
+        identifier: String?,
+        password: Secret?,
+        options: SignInOptions?
+    ) -> SignInFlow<ClerkSession> {
+        signInFlow(
+            identifier.map { ClerkSignInMethod.identifier($0, password: password) } ?? .passkey,
+            options: options ?? SignInOptions()
+        )
+    }
 
     /// Takes a sign-in, a sign-up or a reverification up again.
     public func signInMachine(from memory: JSONValue) -> (any SignInMachine<ClerkSession>)? {

@@ -3,12 +3,17 @@ import HTTPRecovery
 import HTTPTypes
 
 /// The calls that prepare and attempt a factor, alike for a sign-in and for the verification of a session.
-struct ClerkFactorCalls: Sendable {
+struct ClerkFactorCalls: Sendable, ClientBound {
     var api: ClerkAPI
     /// Whose lockout holds for the attempts.
     var account: String?
     /// The session that is verified; nil in a sign-in.
     var sessionID: String?
+
+    var client: RecoveringClient {
+        get { api.client }
+        set { api.client = newValue }
+    }
     /// Has a code or link sent, or a challenge made.
     ///
     /// - Parameters:
@@ -76,7 +81,7 @@ struct ClerkFactorCalls: Sendable {
         ClerkAPI.Call(
             method: .post,
             path: path,
-            form: form,
+            body: .form(form),
             resend: .spending,
             concerns: sessionID,
             account: account
@@ -85,13 +90,6 @@ struct ClerkFactorCalls: Sendable {
 
     func perform(_ call: ClerkAPI.Call) async throws -> ClerkAnswer {
         try await api.perform(call)
-    }
-
-    /// The same, for calls that wait no longer than that at a time.
-    func waiting(atMost limit: Duration?) -> ClerkFactorCalls {
-        var calls = self
-        calls.api.client = api.client.waiting(atMost: limit)
-        return calls
     }
 
     // MARK: Passkeys

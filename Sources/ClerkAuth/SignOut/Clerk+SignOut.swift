@@ -1,16 +1,14 @@
-import AuthRecovery
+public import AuthRecovery
 public import HTTPRecovery
 
-/// How a sign-out has ended.
-public enum ClerkSignOut: Sendable {
-    /// The server has ended the session, or knew it as ended.
-    case ended
-    /// This machine has forgotten the session, but the server could not be reached: it is told with the next sign-in or
-    /// the next look at the client or the session.
-    case endedHere(RecoveryError)
-}
-
 extension Clerk {
+    /// Signs out: ends the session that the store names, as ``signOut(sessionID:)`` does.
+    @discardableResult
+    public func signOut() async throws -> SignOutResult {
+        guard let id = try await api.tokens.read().credentials.sessionID else { return .ended }
+        return try await signOut(sessionID: id)
+    }
+
     /// Signs out: ends one session, or all of the client.
     ///
     /// The store forgets the session once the server has ended it, or says that it is gone already. Where there is no
@@ -22,13 +20,13 @@ extension Clerk {
     /// - Throws: `RecoveryError` when the server could be reached and would not end it; the store then still names the
     ///   session, so that signing out can be tried again. `CancellationError` as soon as the task is cancelled.
     @discardableResult
-    public func signOut(sessionID: String? = nil) async throws -> ClerkSignOut {
+    public func signOut(sessionID: String?) async throws -> SignOutResult {
         try await api.client.looseOperation { try await within($0).signOut(sessionID: sessionID, by: $0) }
     }
 
-    private func signOut(sessionID: String?, by operation: RecoveryOperation) async throws -> ClerkSignOut {
+    private func signOut(sessionID: String?, by operation: RecoveryOperation) async throws -> SignOutResult {
         let stored = try await api.tokens.read().credentials
-        var result = ClerkSignOut.ended
+        var result = SignOutResult.ended
         // Without a client token there is nothing that the server could end.
         if stored.clientToken != nil {
             do {

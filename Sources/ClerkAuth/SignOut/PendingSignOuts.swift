@@ -33,7 +33,7 @@ extension ClerkAPI {
             call = Call(
                 method: .post,
                 path: "/client/sessions/\(FormFields.encode(segment: id))/remove",
-                form: FormFields(),
+                body: .form(FormFields()),
                 // Ending a session twice ends it once.
                 resend: .replayable
             )

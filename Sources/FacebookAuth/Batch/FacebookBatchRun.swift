@@ -52,14 +52,14 @@ struct FacebookBatchRun {
         let call = GraphAPI.Call(
             method: .post,
             path: "",
-            form: form,
+            body: .form(form),
             token: token,
             resend: isSafe ? .replayable : .byMethod
         )
         let (response, presented) = try await send(call, operation)
-        guard let elements = try api.json(in: response).array else { throw api.failure(.unreadable, in: response) }
+        guard let elements = try api.json(in: response).array else { throw RecoveryError(.unreadable, in: response) }
         // Fewer answers than requests: nobody can tell which of them are missing.
-        guard elements.count == indices.count else { throw api.failure(.unreadable, in: response) }
+        guard elements.count == indices.count else { throw RecoveryError(.unreadable, in: response) }
         var answers: [Int: FacebookBatchAnswer] = [:]
         for (index, element) in zip(indices, elements) { answers[index] = await judge(element, index) }
         let open = zip(indices, elements).filter { $1.isNull }.map { $0.0 }

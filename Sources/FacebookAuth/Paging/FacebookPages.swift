@@ -37,14 +37,14 @@ public struct FacebookPages: AsyncSequence, Sendable {
             self.call = nil
             let response = try await facebook.send(call)
             guard let page = FacebookPage(try facebook.api.json(in: response)) else {
-                throw facebook.api.failure(.unreadable, in: response)
+                throw RecoveryError(.unreadable, in: response)
             }
             guard let url = page.next?.reveal() else { return page }
             guard var request = facebook.api.server.request(following: url) else {
-                throw facebook.api.failure(.unreadable, in: response)
+                throw RecoveryError(.unreadable, in: response)
             }
             request.removeQuery(["access_token", "appsecret_proof"])
-            if request.path == latest { throw facebook.api.failure(.unreadable, in: response) }
+            if request.path == latest { throw RecoveryError(.unreadable, in: response) }
             latest = request.path
             var following = call
             following.request = request

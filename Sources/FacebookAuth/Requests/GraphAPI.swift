@@ -3,7 +3,7 @@ import HTTPRecovery
 import HTTPTypes
 
 /// Graph as the module calls it.
-struct GraphAPI: Sendable {
+struct GraphAPI: Sendable, ClientBound {
     let server: GraphServer
     let app: FacebookApp
     var client: RecoveringClient
@@ -18,10 +18,8 @@ struct GraphAPI: Sendable {
         var method = HTTPRequest.Method.get
         var path: String
         var query = FormFields()
-        /// The fields of a body; nil for none.
-        var form: FormFields?
-        /// A body of another type, with the type.
-        var body: (content: MessageBody, type: String)?
+        var headerFields: HTTPFields = [:]
+        var body: RequestContent?
         /// The whole request, where an answer has named it.
         var request: HTTPRequest?
         var token = FacebookToken.stored
@@ -38,13 +36,6 @@ struct GraphAPI: Sendable {
     }
 
     var classifier: FacebookClassifier { FacebookClassifier(errors: configuration.errors) }
-
-    /// The API, for calls that belong to the operation.
-    func within(_ operation: RecoveryOperation) -> GraphAPI {
-        var api = self
-        api.client = client.within(operation)
-        return api
-    }
 
     /// Performs a call; a token that is refused is its caller's affair.
     func send(_ call: Call) async throws -> RecoveredResponse {
@@ -63,15 +54,9 @@ struct GraphAPI: Sendable {
         policies: [any RecoveryPolicy]
     ) async throws -> RecoveredResponse {
         var request = call.request ?? server.request(call.method, path: call.path, query: call.query)
-        request.headerFields[.accept] = "application/json"
-        var body: MessageBody?
-        if let form = call.form {
-            body = form.body
-            request.headerFields[.contentType] = "application/x-www-form-urlencoded"
-        } else if let given = call.body {
-            body = given.content
-            request.headerFields[.contentType] = given.type
-        }
+        for field in call.headerFields { request.headerFields[fields: field.name].append(field) }
+        if !call.headerFields.contains(.accept) { request.headerFields[.accept] = "application/json" }
+        let body = call.body?.body(typedIn: &request.headerFields)
         return try await client.send(
             request,
             body: body,
@@ -127,7 +112,7 @@ struct GraphAPI: Sendable {
     func json(in response: RecoveredResponse) throws(RecoveryError) -> JSONValue {
         guard let bytes = response.body.bytesInMemory,
             let value = FacebookBody(ResponseContent(Array(bytes)), Array(bytes)).json
-        else { throw failure(.unreadable, in: response) }
+        else { throw RecoveryError(.unreadable, in: response) }
         return value
     }
 
@@ -136,40 +121,8 @@ struct GraphAPI: Sendable {
         let response = try await send(call)
         let clock = ServerClock(response.headerFields, receivedAt: client.runtime.time.wallTime)
         guard let answer = TokenAnswer(try json(in: response), date: clock.now) else {
-            throw failure(.unreadable, in: response)
+            throw RecoveryError(.unreadable, in: response)
         }
         return answer
-    }
-
-    /// The error that an answer amounts to.
-    func failure(_ kind: Outcome.Kind, _ remedies: [Outcome.Remedy] = [], in response: RecoveredResponse?)
-        -> RecoveryError
-    {
-        var outcome = response?.outcome ?? Outcome(kind, processed: .yes)
-        outcome.kind = kind
-        outcome.remedies = remedies
-        return RecoveryError(
-            outcome: outcome,
-            reason: .notRecoverable,
-            response: response,
-            history: response?.history ?? History()
-        )
-    }
-}
-
-extension RecoveryError {
-    /// Nothing is held with which a call could be made.
-    static var signedOut: RecoveryError {
-        RecoveryError(
-            outcome: Outcome(.reauthenticationRequired, processed: .no, remedies: [.reauthenticate]),
-            reason: .notRecoverable
-        )
-    }
-
-    /// Something that the app needs is not set.
-    static func missing(_ parameter: String) -> RecoveryError {
-        var outcome = Outcome(.misconfigured, scope: .app, processed: .no, remedies: [.fixRequest])
-        outcome.parameter = parameter
-        return RecoveryError(outcome: outcome, reason: .notRecoverable)
     }
 }

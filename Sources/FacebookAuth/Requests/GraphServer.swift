@@ -4,8 +4,7 @@ import HTTPTypes
 
 /// Where Graph is, and which version of it is spoken.
 struct GraphServer: Sendable, Hashable {
-    private let base: HTTPRequest
-    private let prefix: String
+    private let base: ServiceURL
     private let version: String?
 
     /// Reads the URL that stands before the version.
@@ -14,15 +13,9 @@ struct GraphServer: Sendable, Hashable {
     ///   - url: The URL; where it ends with a version, that one is spoken.
     ///   - version: The version, such as `v25.0` or `25.0`; nil for none.
     init(_ url: String, version: String?) throws(Origin.InvalidURL) {
-        base = try HTTPRequest(baseURL: url)
-        var path = base.pathWithoutQuery
-        while path.hasSuffix("/") { path.removeLast() }
-        var stated: String?
-        if let last = path.split(separator: "/").last, FacebookEndpoint.isVersion(last) {
-            stated = String(last)
-            path.removeLast(last.count + 1)
-        }
-        prefix = path
+        let whole = try ServiceURL(url)
+        let stated = whole.prefix.split(separator: "/").last.flatMap { FacebookEndpoint.isVersion($0) ? String($0) : nil }
+        base = stated.map { ServiceURL(whole.origin, prefix: String(whole.prefix.dropLast($0.count))) } ?? whole
         let chosen = stated ?? version.map { $0.hasPrefix("v") ? $0 : "v\($0)" }
         guard chosen.map({ FacebookEndpoint.isVersion($0[...]) }) ?? true else {
             throw Origin.InvalidURL(description: "the version is none such as v25.0")
@@ -30,42 +23,26 @@ struct GraphServer: Sendable, Hashable {
         self.version = chosen
     }
 
-    var origin: Origin { Origin(of: base) }
+    var origin: Origin { base.origin }
 
     /// A request for a path, with the version in front unless the path has one.
     ///
     /// What a query of the path says stays in front of the fields.
     func request(_ method: HTTPRequest.Method, path: String, query: FormFields = FormFields()) -> HTTPRequest {
-        var path = String(path.prefix { $0 != "#" })
-        while path.hasPrefix("/") { path.removeFirst() }
-        let first = path.prefix { $0 != "/" && $0 != "?" }
-        var target = prefix + "/"
-        if let version, !FacebookEndpoint.isVersion(first) { target += path.isEmpty ? version : version + "/" }
-        target += path
-        var request = HTTPRequest(
-            method: method,
-            scheme: base.scheme ?? "https",
-            authority: base.authority ?? "",
-            path: target
-        )
-        request.addQuery(query)
-        return request
+        let path = path.drop { $0 == "/" }
+        let isVersioned = FacebookEndpoint.isVersion(path.prefix { !"/?#".contains($0) })
+        let version = isVersioned ? "" : version ?? ""
+        let joint = path.isEmpty || version.isEmpty ? "" : "/"
+        return base.request(method, path: version + joint + path, query: query)
     }
 
     /// The request for a URL that an answer names; nil where it leads to another origin.
     func request(following url: String) -> HTTPRequest? {
-        guard let request = try? HTTPRequest(url: url), Origin(of: request) == origin else { return nil }
-        return request
+        base.request(.get, following: url)
     }
 }
 
 extension HTTPRequest {
-    /// Adds fields to the query.
-    mutating func addQuery(_ fields: FormFields) {
-        guard !fields.names.isEmpty else { return }
-        path = (path ?? "/").addingQuery(fields.encoded)
-    }
-
     /// Takes fields out of the query: secrets that an answer has put into a URL.
     mutating func removeQuery(_ names: Set<String>) {
         guard let path, let start = path.firstIndex(of: "?") else { return }

@@ -12,7 +12,10 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
         set { permissions = [String](memory: newValue) ?? permissions }
     }
 
-    var time: TimeSource { api.client.runtime.time }
+    var client: RecoveringClient {
+        get { api.client }
+        set { api.client = newValue }
+    }
 
     var rules: DeviceLoginRules {
         DeviceLoginRules(expired: Self.expired) { $0.subcode == "1349172" }
@@ -25,10 +28,6 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
         return outcome
     }
 
-    func within(_ operation: RecoveryOperation) -> FacebookDeviceSignIn {
-        FacebookDeviceSignIn(api: api.within(operation), permissions: permissions)
-    }
-
     /// Begins a login.
     func begin() async throws -> DeviceAuthorization {
         guard let token = api.app.identification else { throw RecoveryError.missing("client_token") }
@@ -39,7 +38,7 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
             GraphAPI.Call(
                 method: .post,
                 path: "device/login",
-                form: form,
+                body: .form(form),
                 token: .none,
                 // A code that nobody has seen does no harm.
                 resend: .replayable,
@@ -47,7 +46,7 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
             )
         )
         guard let device = DeviceAuthorization(facebook: try api.json(in: response), receivedAt: time.now) else {
-            throw api.failure(.unreadable, in: response)
+            throw RecoveryError(.unreadable, in: response)
         }
         return device
     }
@@ -61,7 +60,7 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
             GraphAPI.Call(
                 method: .post,
                 path: "device/login_status",
-                form: form,
+                body: .form(form),
                 token: .none,
                 // The next question comes at its own time.
                 resend: .spending,
@@ -76,7 +75,7 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
     func finish(_ response: RecoveredResponse) async throws -> FacebookSession {
         let clock = ServerClock(response.headerFields, receivedAt: api.client.runtime.time.wallTime)
         guard let answer = TokenAnswer(try api.json(in: response), date: clock.now) else {
-            throw api.failure(.unreadable, in: response)
+            throw RecoveryError(.unreadable, in: response)
         }
         let store = api.store
         let stored = try await Task {

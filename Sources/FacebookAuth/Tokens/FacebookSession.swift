@@ -1,11 +1,15 @@
+public import AuthRecovery
 public import HTTPRecovery
 
 /// A sign-in that is stored.
-public struct FacebookSession: Sendable, Hashable {
+public struct FacebookSession: AuthSession, Hashable {
     /// Who is signed in, where that is known.
     public var user: FacebookUser?
     /// When the token ends; nil where it does not, or that is not known.
     public var expiresAt: Timestamp?
+
+    /// The person and the end.
+    public var summary: SessionSummary { SessionSummary(name: user?.id, expiresAt: expiresAt) }
 
     /// Creates a session.
     public init(user: FacebookUser? = nil, expiresAt: Timestamp? = nil) {

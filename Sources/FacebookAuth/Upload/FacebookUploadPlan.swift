@@ -34,8 +34,6 @@ struct FacebookUploadPlan: RecoveryOperation.Plan {
     private static let maximumFailures = 5
 
     let size: Int64
-    /// The error that an answer amounts to.
-    let failure: @Sendable (Outcome.Kind, RecoveredResponse) -> RecoveryError
 
     private var session: String?
     private var offsets: Offsets?
@@ -46,9 +44,8 @@ struct FacebookUploadPlan: RecoveryOperation.Plan {
     /// Where the server wants to go back, coming forward again is no progress: else it could go on for ever.
     private var furthest: Int64 = 0
 
-    init(size: Int64, failure: @escaping @Sendable (Outcome.Kind, RecoveredResponse) -> RecoveryError) {
+    init(size: Int64) {
         self.size = size
-        self.failure = failure
     }
 
     mutating func next(
@@ -82,17 +79,17 @@ struct FacebookUploadPlan: RecoveryOperation.Plan {
 
     private mutating func goOn(after answer: Answer) -> RecoveryOperation.Action<Step, JSONValue> {
         if isFinishing { return .finish(answer.json) }
-        guard let next = Offsets(answer.json, size: size) else { return .fail(failure(.unreadable, answer.response)) }
+        guard let next = Offsets(answer.json, size: size) else { return .fail(RecoveryError(.unreadable, in: answer.response)) }
         guard session != nil else {
             guard let session = answer.json["upload_session_id"]?.codeText else {
-                return .fail(failure(.unreadable, answer.response))
+                return .fail(RecoveryError(.unreadable, in: answer.response))
             }
             (self.session, offsets, furthest) = (session, next, next.start)
             return goOn()
         }
         advance(to: next)
         guard failures < Self.maximumFailures else {
-            var end = failure(.unavailable, answer.response)
+            var end = RecoveryError(.unavailable, in: answer.response)
             end.outcome.message = "the upload does not come forward: byte \(furthest) of \(size)"
             end.reason = .attemptsExhausted
             return .fail(end)

@@ -24,7 +24,7 @@ struct FacebookUploadRun: Sendable {
             form.add("file_size", String(upload.size))
             // A session that nobody uses does no harm.
             return try await send(
-                GraphAPI.Call(method: .post, path: path, form: form, token: token, resend: .replayable)
+                GraphAPI.Call(method: .post, path: path, body: .form(form), token: token, resend: .replayable)
             )
         case .transfer(let session, let offsets): return try await transfer(session, offsets)
         case .finish(let session):
@@ -32,7 +32,7 @@ struct FacebookUploadRun: Sendable {
             form.add("upload_session_id", session)
             form.add(fields)
             // It publishes, so it is not done twice.
-            return try await send(GraphAPI.Call(method: .post, path: path, form: form, token: token))
+            return try await send(GraphAPI.Call(method: .post, path: path, body: .form(form), token: token))
         }
     }
 
@@ -59,7 +59,7 @@ struct FacebookUploadRun: Sendable {
             GraphAPI.Call(
                 method: .post,
                 path: path,
-                body: (form.body, form.contentType),
+                body: RequestContent(form.body, type: form.contentType),
                 token: token,
                 resend: .replayable,
                 purpose: .chunk

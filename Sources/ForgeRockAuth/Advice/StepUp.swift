@@ -92,7 +92,7 @@ extension ForgeRock {
         callbacks: any CallbackResponder = NoCallbackResponder(),
         options: SignInOptions = SignInOptions()
     ) async throws {
-        guard try await api.tokens.read().credentials.ssoToken != nil else { throw Self.signedOut }
+        guard try await api.tokens.read().credentials.ssoToken != nil else { throw RecoveryError.signedOut }
         _ = try await run(
             journey(.advice(advice), options: JourneyOptions(upgradesSession: true)),
             restart: .advice(advice),

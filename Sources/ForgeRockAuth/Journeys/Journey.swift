@@ -14,7 +14,7 @@ import HTTPTypes
 ///
 /// A step is good for one answer: it is never sent a second time unless the server certainly has not seen it.
 /// ``ForgeRock/signIn(identifier:password:answering:callbacks:options:)`` does all of this by itself.
-public struct Journey: Sendable {
+public struct Journey: Sendable, ClientBound {
     /// What follows an answer.
     public enum Result: Sendable, Hashable {
         /// Another step.
@@ -33,6 +33,11 @@ public struct Journey: Sendable {
 
     /// The longest that the step under way waits for a limit; nil for no bound but the client's own.
     var patience: Duration?
+
+    package var client: RecoveringClient {
+        get { api.client }
+        set { api.client = newValue }
+    }
 
     init(_ start: JourneyStart, options: JourneyOptions, api: ForgeRockAPI) {
         self.start = start
@@ -74,13 +79,6 @@ public struct Journey: Sendable {
         try await post(step.json, query: FormFields(), action: .authenticate)
     }
 
-    /// The journey, for calls that belong to the operation.
-    func within(_ operation: RecoveryOperation) -> Journey {
-        var journey = self
-        journey.api = api.within(operation)
-        return journey
-    }
-
     /// Goes on with another beginning.
     mutating func replace(_ start: JourneyStart) {
         self.start = start
@@ -108,7 +106,7 @@ public struct Journey: Sendable {
         )
         do {
             let response = try await api.send(call)
-            return try await accept(try await api.json(response), response)
+            return try await accept(try await response.json(), response)
         } catch let error as RecoveryError {
             if let response = error.response { cookies.take(from: response.headerFields) }
             // A step that tells which rules were broken is a step all the same.
@@ -128,7 +126,7 @@ public struct Journey: Sendable {
     private mutating func accept(_ json: JSONValue, _ response: RecoveredResponse) async throws -> Answer {
         cookies.take(from: response.headerFields)
         if let step = JourneyStep(json) { return Answer(result: .step(step), response: response) }
-        guard let success = JourneySuccess(json) else { throw ForgeRockAPI.failure(.unreadable, in: response) }
+        guard let success = JourneySuccess(json) else { throw RecoveryError(.unreadable, in: response) }
         if let token = success.token {
             if let name = cookies.name(of: token.reveal()) {
                 api.cookieName.withLock { $0 = $0 ?? name }

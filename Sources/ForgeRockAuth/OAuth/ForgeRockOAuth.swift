@@ -3,10 +3,15 @@ import HTTPRecovery
 import HTTPTypes
 
 /// The OAuth 2 side of PingAM: exchanges the session for tokens, without a browser.
-struct ForgeRockOAuth: Sendable {
+struct ForgeRockOAuth: Sendable, ClientBound {
     private(set) var api: ForgeRockAPI
     let settings: OAuthSettings
     private let server: OAuthServer
+
+    var client: RecoveringClient {
+        get { api.client }
+        set { api.client = newValue }
+    }
 
     init(api: ForgeRockAPI, settings: OAuthSettings) throws(Origin.InvalidURL) {
         self.api = api
@@ -26,16 +31,9 @@ struct ForgeRockOAuth: Sendable {
             server: server,
             clientID: settings.clientID,
             authentication: settings.authentication,
-            client: api.client,
+            client: client,
             attemptLayers: api.interception(of: action)
         )
-    }
-
-    /// The same, for calls that belong to the operation.
-    func within(_ operation: RecoveryOperation) -> ForgeRockOAuth {
-        var oauth = self
-        oauth.api = api.within(operation)
-        return oauth
     }
 
     /// Presents the refresh token once.
@@ -75,7 +73,7 @@ struct ForgeRockOAuth: Sendable {
             let location = response.headerFields[values: .location].first, isRedirect(location)
         else {
             // A page to sign in or to consent at, or the way there.
-            let error = ForgeRockAPI.failure(.userActionRequired, [.visitProvider], in: response)
+            let error = RecoveryError(.userActionRequired, [.visitProvider], in: response)
             throw try await unaccepted(session, error)
         }
         return try await oauth.tokens(for: request, redirectedTo: location)

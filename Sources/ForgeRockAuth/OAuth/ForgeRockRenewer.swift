@@ -26,7 +26,7 @@ struct ForgeRockRenewer: TokenRenewer {
                 present.remove(.refresh)
             }
         }
-        guard let session = credentials.ssoToken, !session.isEmpty else { throw ForgeRock.signedOut }
+        guard let session = credentials.ssoToken, !session.isEmpty else { throw RecoveryError.signedOut }
         return try await oauth.exchange(session).merged(into: present)
     }
 }

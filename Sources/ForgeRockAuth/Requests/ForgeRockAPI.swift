@@ -3,7 +3,7 @@ import HTTPRecovery
 import HTTPTypes
 
 /// PingAM's REST API as a client calls it.
-struct ForgeRockAPI: Sendable {
+struct ForgeRockAPI: Sendable, ClientBound {
     let server: ForgeRockServer
     var client: RecoveringClient
     let tokens: any TokenStore
@@ -29,20 +29,6 @@ struct ForgeRockAPI: Sendable {
         var resend: RequestOptions.ResendPermission = .byMethod
         var account: String?
         var followsRedirects = true
-    }
-
-    /// The API, for calls that belong to the operation.
-    func within(_ operation: RecoveryOperation) -> ForgeRockAPI {
-        var api = self
-        api.client = client.within(operation)
-        return api
-    }
-
-    /// The API, for calls that wait no longer than that at a time.
-    func waiting(atMost limit: Duration?) -> ForgeRockAPI {
-        var api = self
-        api.client = client.waiting(atMost: limit)
-        return api
     }
 
     /// Performs a call.
@@ -100,36 +86,6 @@ struct ForgeRockAPI: Sendable {
             ? [] : [InterceptionLayer(interceptors: interceptors, action: action, journey: journey)]
     }
 
-    /// The body of an answer that was accepted.
-    ///
-    /// - Throws: `RecoveryError` of the kind `unreadable` where it is no JSON.
-    func json(_ response: RecoveredResponse) async throws -> JSONValue {
-        let bytes: [UInt8]
-        do {
-            bytes = try await response.body.collect(upTo: 1 << 20)
-        } catch is MessageBody.ReadError {
-            throw Self.failure(.unreadable, in: response)
-        } catch let error as TransportError {
-            var failure = Self.failure(.transport, in: response)
-            failure.outcome.transportError = error
-            throw failure
-        }
-        if bytes.isEmpty { return .object([]) }
-        guard let value = try? JSONValue(parsing: bytes) else { throw Self.failure(.unreadable, in: response) }
-        return value
-    }
-
-    /// The error that an answer amounts to.
-    static func failure(_ kind: Outcome.Kind, _ remedies: [Outcome.Remedy] = [], in response: RecoveredResponse)
-        -> RecoveryError
-    {
-        var outcome = response.outcome
-        outcome.kind = kind
-        outcome.remedies = remedies
-        outcome.processed = .yes
-        return RecoveryError(outcome: outcome, reason: .notRecoverable, response: response, history: response.history)
-    }
-
     /// The name of the session's cookie: as configured, as a journey has shown it, else as the server tells.
     ///
     /// Where the server keeps its information to itself, or something else answers in its place, the name that
@@ -144,7 +100,7 @@ struct ForgeRockAPI: Sendable {
                 version: "1.1",
                 presents: .client
             )
-            let info = try await json(send(call))
+            let info = try await send(call).json()
             if let stated = info["cookieName"]?.string, HTTPField.Name(stated) != nil {
                 let known = cookieName.withLock { known in
                     known = known ?? stated

@@ -4,30 +4,23 @@ import HTTPTypes
 
 /// Where PingAM is, and which realm of it: an origin, the path of its deployment, and the realm.
 struct ForgeRockServer: Sendable, Hashable {
-    let scheme: String
-    let authority: String
-    /// The path of the deployment, such as `/am`.
-    let prefix: String
+    private let base: ServiceURL
     /// The realm's segments in paths, such as `realms/root/realms/alpha`.
     let realmPath: String
 
     /// Reads a base URL: what stands before `/json`.
     init(_ url: String, realm: String) throws(Origin.InvalidURL) {
-        let request = try HTTPRequest(baseURL: url)
-        scheme = request.scheme ?? "https"
-        authority = request.authority ?? ""
-        var path = request.pathWithoutQuery
-        while path.hasSuffix("/") { path.removeLast() }
-        if path.hasSuffix("/json") { path.removeLast(5) }
-        while path.hasSuffix("/") { path.removeLast() }
-        prefix = path
+        base = try ServiceURL(url, without: "/json")
         let names = realm.split(separator: "/").filter { $0 != "root" }
         realmPath = (["root"] + names.map { FormFields.encode(segment: String($0)) })
             .map { "realms/\($0)" }
             .joined(separator: "/")
     }
 
-    var origin: Origin { Origin(scheme: scheme, authority: authority) }
+    var origin: Origin { base.origin }
+
+    /// The path of the deployment, such as `/am`.
+    var prefix: String { base.prefix }
 
     /// What a mailed link begins, where it leads here.
     func start(resuming link: String) throws(Origin.InvalidURL) -> JourneyStart {
@@ -46,6 +39,6 @@ struct ForgeRockServer: Sendable, Hashable {
 
     /// A request to a path, which may have a query.
     func request(_ method: HTTPRequest.Method, path: String) -> HTTPRequest {
-        HTTPRequest(method: method, scheme: scheme, authority: authority, path: path)
+        ServiceURL(origin, prefix: "").request(method, path: path)
     }
 }

@@ -93,9 +93,9 @@ extension ForgeRockAPI {
             let api = within(operation)
             do {
                 let response = try await api.session("getSessionInfo", version: "2.1", token: token)
-                let json = try await api.json(response)
+                let json = try await response.json()
                 guard case .object = json, json["realm"] != nil || json["username"] != nil || json["universalId"] != nil
-                else { throw Self.failure(.unreadable, in: response) }
+                else { throw RecoveryError(.unreadable, in: response) }
                 return ForgeRockSession(information: json)
             } catch let error as RecoveryError where error.provesSessionDead {
                 try await forget(session: token, operation)

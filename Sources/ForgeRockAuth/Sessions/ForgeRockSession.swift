@@ -1,7 +1,8 @@
+public import AuthRecovery
 public import HTTPRecovery
 
 /// A session, without its token.
-public struct ForgeRockSession: Sendable, Hashable {
+public struct ForgeRockSession: AuthSession, Hashable {
     /// Whether a session was made; a journey can be one that makes none.
     public var exists: Bool
     /// The name of the person; nil where the server did not say.
@@ -20,6 +21,11 @@ public struct ForgeRockSession: Sendable, Hashable {
     public var expiresAt: Timestamp?
     /// Further properties.
     public var properties: JSONValue
+
+    /// The person and the end.
+    public var summary: SessionSummary {
+        SessionSummary(name: universalID ?? username ?? realm, expiresAt: expiresAt)
+    }
 
     init(success: JourneySuccess) {
         exists = success.token != nil

@@ -28,16 +28,8 @@ struct WebAuthnResponder: Sendable {
             let outcome = try await perform(ceremony ?? .unreadable, with: authenticator)
             let wantsJSON = step.callbacks.contains(where: \.wantsJSONOutcome)
             return Result(outcome: wantsJSON ? outcome.json : outcome.text)
-        } catch {
-            try Task.checkCancellation()
-            let failure: WebAuthnError =
-                switch error {
-                case let error as WebAuthnError: error
-                case is TimeoutExceeded: .timeout()
-                case is CancellationError: .cancelled()
-                default: .unknown(platformError: error)
-                }
-            return Result(outcome: failure.webAuthnOutcome, error: failure)
+        } catch let error as WebAuthnError {
+            return Result(outcome: error.webAuthnOutcome, error: error)
         }
     }
 
@@ -45,16 +37,10 @@ struct WebAuthnResponder: Sendable {
         _ ceremony: WebAuthnCeremony,
         with authenticator: any WebAuthnAuthenticator
     ) async throws -> WebAuthnSuccess {
-        let end = time.now.advanced(by: ceremony.timeout)
         switch ceremony {
-        case .registration(let request):
-            return WebAuthnSuccess(
-                try await time.withTimeout(until: end) { try await authenticator.register(request) }
-            )
-        case .authentication(let request):
-            return WebAuthnSuccess(try await time.withTimeout(until: end) { try await authenticator.sign(request) })
-        case .unreadable:
-            throw WebAuthnError.badData(message: "the ceremony cannot be read")
+        case .registration(let request): WebAuthnSuccess(try await authenticator.register(request, on: time))
+        case .authentication(let request): WebAuthnSuccess(try await authenticator.sign(request, on: time))
+        case .unreadable: throw WebAuthnError.badData(message: "the ceremony cannot be read")
         }
     }
 }

@@ -37,11 +37,11 @@ struct WebAuthnMetadata {
                     user: user,
                     algorithms: algorithms,
                     excludedCredentials: credentials("excludeCredentials"),
-                    userVerification: requirement(selection("userVerification")),
+                    userVerification: WebAuthnJSON.requirement(selection("userVerification").map(JSONValue.string)) ?? .preferred,
                     residentKey: residentKey,
                     attachment: selection("authenticatorAttachment"),
                     attestation: data["attestationPreference"]?.string?.nonEmpty ?? "none",
-                    timeout: timeout
+                    timeout: WebAuthnJSON.timeout(data["timeout"])
                 )
             )
         }
@@ -51,8 +51,8 @@ struct WebAuthnMetadata {
                 relyingPartyID: id,
                 origin: origin(id),
                 allowedCredentials: credentials("allowCredentials"),
-                userVerification: requirement(data["userVerification"]?.string),
-                timeout: timeout
+                userVerification: WebAuthnJSON.requirement(data["userVerification"]) ?? .preferred,
+                timeout: WebAuthnJSON.timeout(data["timeout"])
             )
         )
     }
@@ -93,15 +93,7 @@ struct WebAuthnMetadata {
 
     private func credentials(_ name: String) -> [[UInt8]] {
         switch member(name) {
-        case .array(let entries)?:
-            entries.prefix(256).compactMap { entry in
-                if let numbers = entry["id"]?.array {
-                    return numbers.prefix(4096).compactMap { number in
-                        number.number.map { UInt8(truncatingIfNeeded: $0.saturatedInt) }
-                    }
-                }
-                return entry["id"]?.string.flatMap { Base64.decode($0.utf8) }
-            }
+        case .array(let entries)?: WebAuthnJSON.credentials(.array(entries))
         case .string(let text)?: WebAuthnScript.byteArrays(in: text)
         default: []
         }
@@ -119,15 +111,5 @@ struct WebAuthnMetadata {
         let value = member("authenticatorSelection")
         let object = value?.string.flatMap { try? JSONValue(parsing: $0) } ?? value
         return object?["requireResidentKey"]?.bool == true ? .required : .discouraged
-    }
-
-    private func requirement(_ text: String?) -> WebAuthnRegistrationRequest.Requirement {
-        text.flatMap { WebAuthnRegistrationRequest.Requirement(rawValue: $0) } ?? .preferred
-    }
-
-    private var timeout: Duration {
-        let text = data["timeout"]?.codeText ?? ""
-        guard let number = try? JSONValue(parsing: text).number, number.double > 0 else { return .seconds(60) }
-        return min(.saturating(seconds: number.double / 1000), .seconds(3600))
     }
 }

@@ -3,7 +3,7 @@ import HTTPRecovery
 import HTTPTypes
 
 /// An org's APIs as a client without a browser calls them.
-struct OktaAPI: Sendable {
+struct OktaAPI: Sendable, ClientBound {
     let org: OktaOrg
     var client: RecoveringClient
     let tokens: any TokenStore
@@ -17,6 +17,8 @@ struct OktaAPI: Sendable {
     struct Call {
         var request: HTTPRequest
         var body: JSONValue?
+        /// A body that is no step's, in place of one.
+        var content: RequestContent?
         var resend: RequestOptions.ResendPermission = .spending
         var presents: Outcome.CredentialKind?
         var purpose = OktaCallClassifier.Purpose.step
@@ -42,25 +44,12 @@ struct OktaAPI: Sendable {
         }
     }
 
-    /// The API, for calls that belong to the operation.
-    func within(_ operation: RecoveryOperation) -> OktaAPI {
-        var api = self
-        api.client = client.within(operation)
-        return api
-    }
-
-    /// The API, for calls that wait no longer than that at a time.
-    func waiting(atMost limit: Duration?) -> OktaAPI {
-        var api = self
-        api.client = client.waiting(atMost: limit)
-        return api
-    }
-
     /// Performs a call.
     func send(_ call: Call) async throws -> RecoveredResponse {
         var request = call.request
-        request.headerFields[.accept] = "application/json"
-        if call.body != nil { request.headerFields[.contentType] = "application/json" }
+        request.headerFields[.accept] = request.headerFields[.accept] ?? "application/json"
+        let content = call.content ?? call.body.map { .json($0) }
+        let body = content?.body(typedIn: &request.headerFields)
         if let fingerprint = configuration.deviceFingerprint, let name = HTTPField.Name("X-Device-Fingerprint") {
             request.headerFields[name] = fingerprint
         }
@@ -83,7 +72,7 @@ struct OktaAPI: Sendable {
             followsRedirects: false
         )
         do {
-            return try await client.send(request, body: call.body.map { MessageBody($0.description) }, options: options)
+            return try await client.send(request, body: body, options: options)
         } catch let error as RecoveryError {
             throw call.conclusion(of: error)
         }
@@ -96,9 +85,9 @@ struct OktaAPI: Sendable {
     ///   push that was rejected), its response holds the state.
     func step(_ call: Call) async throws -> OktaTransaction? {
         let response = try await send(call)
-        guard let bytes = response.body.bytesInMemory else { throw failure(.unreadable, in: response) }
+        guard let bytes = response.body.bytesInMemory else { throw RecoveryError(.unreadable, in: response) }
         if bytes.isEmpty { return nil }
-        guard let json = try? JSONValue(parsing: Array(bytes)) else { throw failure(.unreadable, in: response) }
+        guard let json = try? JSONValue(parsing: Array(bytes)) else { throw RecoveryError(.unreadable, in: response) }
         return transaction(json, in: response)
     }
 
@@ -120,20 +109,5 @@ struct OktaAPI: Sendable {
             let bytes = response.body.bytesInMemory, let json = try? JSONValue(parsing: Array(bytes))
         else { return nil }
         return transaction(json, in: response)
-    }
-
-    /// The error that an answer amounts to.
-    func failure(_ kind: Outcome.Kind, _ remedies: [Outcome.Remedy] = [], in response: RecoveredResponse?)
-        -> RecoveryError
-    {
-        var outcome = response?.outcome ?? Outcome(kind, processed: .yes)
-        outcome.kind = kind
-        outcome.remedies = remedies
-        return RecoveryError(
-            outcome: outcome,
-            reason: .notRecoverable,
-            response: response,
-            history: response?.history ?? History()
-        )
     }
 }

@@ -1,55 +1,41 @@
+import AuthRecovery
 import HTTPRecovery
 import HTTPTypes
 
 /// Where an org is.
 struct OktaOrg: Sendable, Hashable {
-    private let base: HTTPRequest
-    private let prefix: String
+    private let base: ServiceURL
 
     /// Reads an org's URL: what stands before `/api/v1`.
     init(_ url: String) throws(Origin.InvalidURL) {
-        base = try HTTPRequest(baseURL: url)
-        var path = base.pathWithoutQuery
-        while path.hasSuffix("/") { path.removeLast() }
-        if path.hasSuffix("/api/v1") { path.removeLast("/api/v1".count) }
-        while path.hasSuffix("/") { path.removeLast() }
-        prefix = path
+        base = try ServiceURL(url, without: "/api/v1")
     }
 
-    var origin: Origin { Origin(of: base) }
+    var origin: Origin { base.origin }
 
     /// The URL without a slash at its end.
-    var url: String { "\(origin)\(prefix)" }
+    var url: String { base.description }
 
     /// The domain, which WebAuthn credentials are bound to.
-    var domain: String {
-        let authority = origin.authority
-        guard let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") else { return authority }
-        return String(authority[..<colon])
-    }
+    var domain: String { base.domain }
 
     /// A request below the org's URL.
-    func request(_ method: HTTPRequest.Method, path: String) -> HTTPRequest {
-        var path = path.hasPrefix("/") ? path : "/" + path
-        if let fragment = path.firstIndex(of: "#") { path = String(path[..<fragment]) }
-        return HTTPRequest(
-            method: method,
-            scheme: base.scheme ?? "https",
-            authority: base.authority ?? "",
-            path: prefix + path
-        )
+    func request(
+        _ method: HTTPRequest.Method,
+        path: String,
+        query: FormFields = FormFields()
+    ) -> HTTPRequest {
+        base.request(method, path: path, query: query)
     }
 
     /// The request for a published link: followed as it is, but to no other origin.
     ///
     /// - Throws: `RecoveryError` with an ``OktaLinkError`` as its cause.
     func request(for link: OktaLink, adding query: [String] = []) throws(RecoveryError) -> HTTPRequest {
-        let isRelative = link.href.hasPrefix("/") && !link.href.hasPrefix("//")
-        guard var request = try? HTTPRequest(url: isRelative ? "\(origin)\(link.href)" : link.href) else {
-            throw Self.refusal(.invalid)
+        let method = link.methods.isEmpty || link.methods.contains("POST") ? HTTPRequest.Method.post : .get
+        guard var request = base.request(method, following: link.href) else {
+            throw Self.refusal((try? HTTPRequest(url: link.href)) == nil ? .invalid : .foreignOrigin)
         }
-        guard Origin(of: request) == origin else { throw Self.refusal(.foreignOrigin) }
-        request.method = link.methods.isEmpty || link.methods.contains("POST") ? .post : .get
         if !query.isEmpty { request.path = (request.path ?? "/").addingQuery(query.joined(separator: "&")) }
         return request
     }

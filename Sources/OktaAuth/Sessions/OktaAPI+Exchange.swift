@@ -20,7 +20,7 @@ extension OktaAPI {
         )
         guard let bytes = response.body.bytesInMemory, let json = try? JSONValue(parsing: Array(bytes)),
             var session = OktaSession(json), let id = session.id
-        else { throw failure(.unreadable, in: response) }
+        else { throw RecoveryError(.unreadable, in: response) }
         session.userID = session.userID ?? transaction?.userID
         session.login = session.login ?? transaction?.login
         // A session that has arrived is stored before anyone uses it, even where the caller has lost patience.
@@ -52,7 +52,7 @@ extension OktaAPI {
         )
         guard let location = response.headerFields[.location], Self.leads(location, to: app.redirectURI) else {
             // A login page, or a redirect to one, in place of the app's address.
-            var refusal = failure(.credentialRejected, [.restartFlow], in: response)
+            var refusal = RecoveryError(.credentialRejected, [.restartFlow], in: response)
             refusal.outcome.credential = .code
             refusal.outcome.tokenAction = .clear
             throw refusal

@@ -2,7 +2,7 @@ public import AuthRecovery
 public import HTTPRecovery
 
 /// A session of an org, or an app's tokens for one.
-public struct OktaSession: Sendable, Hashable {
+public struct OktaSession: AuthSession, Hashable {
     /// The id of the org's session, which opens it like a cookie does; nil where tokens were obtained instead.
     public var id: Secret?
     /// The person's id, where the server tells it.
@@ -27,6 +27,11 @@ public struct OktaSession: Sendable, Hashable {
         self.login = login
         self.status = status
         self.expiresAt = expiresAt
+    }
+
+    /// The person, the status and the end: the session's own id opens it like a password.
+    public var summary: SessionSummary {
+        SessionSummary(name: userID ?? login, status: status ?? "ACTIVE", expiresAt: expiresAt)
     }
 
     /// Reads an org's session; nil where the value has no id.

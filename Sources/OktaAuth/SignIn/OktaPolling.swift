@@ -143,7 +143,7 @@ extension OktaAPI {
         case .show(let state): return state
         case .poll(let step):
             guard let transaction = try await step.within(operation).perform(()) else {
-                throw failure(.unreadable, in: nil)
+                throw RecoveryError(.unreadable, in: nil)
             }
             return OktaState(transaction, api: self)
         case .read(let token): return try await within(operation).read(token).map { OktaState($0, api: self) }

@@ -9,21 +9,20 @@ extension OktaSignInMachine {
         _ verified: OktaFactor,
         _ factor: Factor
     ) async throws -> SignInStep<OktaSession> {
-        guard let step = challenge.verify, let text = verified.challenge?["challenge"]?.string,
-            let bytes = Base64.decode(text.utf8)
+        guard let step = challenge.verify, let options = verified.challenge,
+            var request = WebAuthnSigningRequest(
+                options: options,
+                relyingPartyID: api.org.domain,
+                origin: api.org.origin.description
+            )
         else { throw missing("verify") }
         guard let authenticator = api.configuration.authenticator else {
-            return .ask(Challenge(factor: factor, hint: text))
+            return .ask(Challenge(factor: factor, hint: options["challenge"]?.string))
         }
+        // The credentials stand in the factors, each with its own.
         let known = challenge.transaction.factors.isEmpty ? [verified] : challenge.transaction.factors
-        let request = WebAuthnSigningRequest(
-            challenge: bytes,
-            relyingPartyID: api.org.domain,
-            origin: api.org.origin.description,
-            allowedCredentials: known.compactMap { $0.credentialID.flatMap { Base64.decode($0.utf8) } },
-            userVerification: Self.requirement(verified.challenge?["userVerification"])
-        )
-        let assertion = try await ceremony(request.timeout) { try await authenticator.sign(request) }
+        request.allowedCredentials = known.compactMap { $0.credentialID.flatMap { Base64.decode($0.utf8) } }
+        let assertion = try await ceremony { [request] in try await authenticator.sign(request, on: $0) }
         return try await goOn { _ in try await step.perform(.assertion(assertion)) }
     }
 
@@ -33,35 +32,20 @@ extension OktaSignInMachine {
         _ enrolled: OktaFactor,
         _ factor: Factor
     ) async throws -> SignInStep<OktaSession> {
-        guard let step = activating.activate, let activation = enrolled.activation,
-            let text = activation["challenge"]?.string, let bytes = Base64.decode(text.utf8)
+        guard let step = activating.activate, let options = enrolled.activation,
+            var request = WebAuthnRegistrationRequest(
+                options: options,
+                relyingPartyID: api.org.domain,
+                origin: api.org.origin.description,
+                // Okta writes the id as text; its bytes are the handle.
+                userID: { Array($0.utf8) }
+            )
         else { throw missing("activate") }
         guard let authenticator = api.configuration.authenticator else {
-            return .ask(Challenge(factor: factor, hint: text))
+            return .ask(Challenge(factor: factor, hint: options["challenge"]?.string))
         }
-        let user = activation["user"]
-        let id = user?["id"]?.string ?? ""
-        let selection = activation["authenticatorSelection"]
-        let request = WebAuthnRegistrationRequest(
-            challenge: bytes,
-            relyingPartyID: activation["rp"]?["id"]?.string ?? api.org.domain,
-            relyingPartyName: activation["rp"]?["name"]?.string ?? "",
-            origin: api.org.origin.description,
-            user: WebAuthnRegistrationRequest.User(
-                // Okta writes the id as text; its bytes are the handle.
-                id: Array(id.utf8.prefix(64)),
-                name: user?["name"]?.string ?? identifier,
-                displayName: user?["displayName"]?.string ?? ""
-            ),
-            algorithms: (activation["pubKeyCredParams"]?.array ?? []).prefix(32)
-                .compactMap { $0["alg"]?.number.map { Int(clamping: $0.saturatedInt) } },
-            excludedCredentials: (activation["excludeCredentials"]?.array ?? []).prefix(64)
-                .compactMap { $0["id"]?.string.flatMap { Base64.decode($0.utf8) } },
-            userVerification: Self.requirement(selection?["userVerification"]),
-            attachment: selection?["authenticatorAttachment"]?.string,
-            attestation: activation["attestation"]?.string ?? "none"
-        )
-        let attestation = try await ceremony(request.timeout) { try await authenticator.register(request) }
+        if request.user.name.isEmpty { request.user.name = identifier }
+        let attestation = try await ceremony { [request] in try await authenticator.register(request, on: $0) }
         return try await goOn { _ in try await step.perform(.attestation(attestation)) }
     }
 
@@ -71,20 +55,11 @@ extension OktaSignInMachine {
         return try await submit(answer, of: challenge)
     }
 
-    private static func requirement(_ json: JSONValue?) -> WebAuthnRegistrationRequest.Requirement {
-        json?.string.flatMap { WebAuthnRegistrationRequest.Requirement(rawValue: $0) } ?? .preferred
-    }
-
-    /// Runs a ceremony within its time; what goes wrong there makes the factor one that cannot be used now.
-    private func ceremony<Result: Sendable>(
-        _ timeout: Duration,
-        _ body: @escaping @Sendable () async throws -> Result
-    ) async throws -> Result {
-        let time = api.client.runtime.time
+    /// Runs a ceremony; what goes wrong there makes the factor one that cannot be used now.
+    private func ceremony<Credential>(_ body: (TimeSource) async throws -> Credential) async throws -> Credential {
         do {
-            return try await time.withTimeout(until: time.now.advanced(by: timeout), body)
-        } catch {
-            try Task.checkCancellation()
+            return try await body(api.client.runtime.time)
+        } catch let error as WebAuthnError {
             var refusal = failure(.factorUnavailable, [.switchFactor])
             refusal.cause = error
             throw refusal

@@ -273,7 +273,7 @@ struct OktaSignInMachine: SignInMachine {
     ) async throws -> SignInStep<OktaSession> {
         do {
             guard let transaction = try await step(api.waiting(atMost: patience)) else {
-                throw api.failure(.unreadable, in: nil)
+                throw RecoveryError(.unreadable, in: nil)
             }
             return try await follow(OktaState(transaction, api: api))
         } catch let error as RecoveryError {

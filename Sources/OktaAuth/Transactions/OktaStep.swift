@@ -25,20 +25,6 @@ public struct OktaStep<Input: Sendable>: Sendable {
     let members: @Sendable (Input) -> [JSONValue.Member]
     var query: @Sendable (Input) -> [String] = { _ in [] }
 
-    /// The step, for calls that wait no longer than that at a time.
-    func waiting(atMost limit: Duration?) -> OktaStep {
-        var step = self
-        step.api = api.waiting(atMost: limit)
-        return step
-    }
-
-    /// The step, for calls that belong to the operation.
-    func within(_ operation: RecoveryOperation) -> OktaStep {
-        var step = self
-        step.api = api.within(operation)
-        return step
-    }
-
     /// Takes the step.
     ///
     /// - Returns: The state that it leads to; nil where the answer tells none, as some resends' do.
@@ -65,7 +51,7 @@ public struct OktaStep<Input: Sendable>: Sendable {
     /// - Throws: `RecoveryError`, of the kind `unreadable` where the answer tells no state; `CancellationError` as soon
     ///   as the task is cancelled.
     public func callAsFunction(_ input: Input) async throws -> OktaState {
-        guard let transaction = try await perform(input) else { throw api.failure(.unreadable, in: nil) }
+        guard let transaction = try await perform(input) else { throw RecoveryError(.unreadable, in: nil) }
         return OktaState(transaction, api: api)
     }
 }
@@ -83,15 +69,10 @@ extension OktaStep where Input == Void {
 
 /// A step after which nothing new is known of the state: having a code sent again, or ending the transaction.
 public struct OktaQuietStep: Sendable {
-    let step: OktaStep<Void>
+    var step: OktaStep<Void>
 
     /// Where it goes.
     public var link: OktaLink { step.link }
-
-    /// The step, for calls that wait no longer than that at a time.
-    func waiting(atMost limit: Duration?) -> OktaQuietStep {
-        OktaQuietStep(step: step.waiting(atMost: limit))
-    }
 
     /// Takes the step.
     ///
@@ -100,5 +81,19 @@ public struct OktaQuietStep: Sendable {
     @discardableResult
     public func callAsFunction() async throws -> OktaState? {
         try await step.perform(()).map { OktaState($0, api: step.api) }
+    }
+}
+
+extension OktaStep: ClientBound {
+    package var client: RecoveringClient {
+        get { api.client }
+        set { api.client = newValue }
+    }
+}
+
+extension OktaQuietStep: ClientBound {
+    package var client: RecoveringClient {
+        get { step.client }
+        set { step.client = newValue }
     }
 }

@@ -32,7 +32,7 @@ struct ClerkProvider: AuthProvider {
     }
 
     func status() async throws -> Report.Session {
-        guard let session = try await clerk.currentSession() else { throw RecoveryError.notSignedIn }
+        guard let session = try await clerk.session() else { throw RecoveryError.notSignedIn }
         return Report.Session(session)
     }
 

@@ -79,7 +79,7 @@ struct ForgeRockProvider: AuthProvider {
     }
 
     func status() async throws -> Report.Session {
-        if let session = try await forgeRock.currentSession() { return Report.Session(session) }
+        if let session = try await forgeRock.session() { return Report.Session(session) }
         let held = try await tokens.read().credentials
         guard options.clientID != nil, held.accessToken != nil || held.refreshToken != nil else {
             throw RecoveryError.notSignedIn
@@ -125,14 +125,14 @@ struct ForgeRockProvider: AuthProvider {
         try await forgeRock.signOut()
     }
 
-    var tokenManager: TokenManager? { forgeRock.tokenManager }
+    var tokenManager: TokenManager? { forgeRock.tokens }
 
     /// The session as the server tells it; where it cannot be asked now, what is known without.
     ///
     /// What was to be done is done already, so an outage in between does not undo it.
     private func described(fallback: String?) async throws -> Report.Session {
         do {
-            if let session = try await forgeRock.currentSession() { return Report.Session(session) }
+            if let session = try await forgeRock.session() { return Report.Session(session) }
         } catch is RecoveryError {
             try Task.checkCancellation()
         }

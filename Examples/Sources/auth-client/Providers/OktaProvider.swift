@@ -55,7 +55,7 @@ struct OktaProvider: AuthProvider {
     }
 
     func status() async throws -> Report.Session {
-        guard let session = try await okta.currentSession() else { throw RecoveryError.notSignedIn }
+        guard let session = try await okta.session() else { throw RecoveryError.notSignedIn }
         return Report.Session(session)
     }
 
@@ -67,7 +67,7 @@ struct OktaProvider: AuthProvider {
         let renewed = try await okta.refresh()
         guard renewed.userID == nil else { return Report.Session(renewed) }
         // Tokens that tell nothing by themselves: the server knows whose they are.
-        let known = try? await okta.currentSession()
+        let known = try? await okta.session()
         try Task.checkCancellation()
         return Report.Session(known ?? renewed)
     }

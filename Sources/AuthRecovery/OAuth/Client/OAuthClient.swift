@@ -14,7 +14,7 @@ public import HTTPRecovery
 ///
 /// What spends something (a refresh token, a code) is never sent again when its answer was lost. Throttles are waited
 /// out, and passing failures are repeated where the server certainly has not acted, as the client's policies say.
-public struct OAuthClient: Sendable {
+public struct OAuthClient: Sendable, ClientBound {
     /// The authorization server.
     public let server: OAuthServer
     /// The client's identifier.
@@ -22,7 +22,7 @@ public struct OAuthClient: Sendable {
     /// How the client proves itself.
     public let authentication: any ClientAuthentication
     /// Sends the requests.
-    public let client: RecoveringClient
+    public package(set) var client: RecoveringClient
     /// Layers around every attempt, the outermost first, inside of the authentication; they see the answers too.
     public let attemptLayers: [any ClientLayer]
     /// Who tells what an answer means.
@@ -56,14 +56,9 @@ public struct OAuthClient: Sendable {
 
     /// The client, for calls that belong to the operation: they have its number, and keep to its bounds.
     public func within(_ operation: RecoveryOperation) -> OAuthClient {
-        OAuthClient(
-            server: server,
-            clientID: clientID,
-            authentication: authentication,
-            client: client.within(operation),
-            attemptLayers: attemptLayers,
-            classifier: classifier
-        )
+        var oauth = self
+        oauth.client = client.within(operation)
+        return oauth
     }
 
     /// Obtains tokens.

@@ -15,7 +15,10 @@ public struct OAuthDeviceSignIn: SignInProvider {
     }
 
     /// Sends the requests.
-    public var client: RecoveringClient { oauth.client }
+    public package(set) var client: RecoveringClient {
+        get { oauth.client }
+        set { oauth.client = newValue }
+    }
 
     /// A sign-in: nothing is sent before its first step.
     ///
@@ -36,8 +39,6 @@ extension OAuthDeviceSignIn: DeviceLoginServer {
         set {}
     }
 
-    package var time: TimeSource { client.runtime.time }
-
     package var rules: DeviceLoginRules {
         DeviceLoginRules(expired: Self.expired) { $0.code == OAuthError.Word.slowDown.rawValue }
     }
@@ -48,12 +49,6 @@ extension OAuthDeviceSignIn: DeviceLoginServer {
         outcome.code = OAuthError.Word.expiredToken.rawValue
         outcome.tokenAction = .clear
         return outcome
-    }
-
-    package func within(_ operation: RecoveryOperation) -> OAuthDeviceSignIn {
-        var login = self
-        login.oauth = oauth.within(operation)
-        return login
     }
 
     package func begin() async throws -> DeviceAuthorization {

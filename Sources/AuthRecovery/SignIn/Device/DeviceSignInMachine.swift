@@ -1,19 +1,15 @@
 package import HTTPRecovery
 
 /// A server's part of a device login.
-package protocol DeviceLoginServer: Sendable {
+package protocol DeviceLoginServer: ClientBound, Sendable {
     /// What a finished login gives.
     associatedtype Session: Sendable
 
     /// What tells its logins from those of others.
     var rules: DeviceLoginRules { get }
-    /// Where time comes from.
-    var time: TimeSource { get }
     /// What is asked for, as far as it is not the same for all logins at this server.
     var wish: JSONValue { get set }
 
-    /// The server, for calls that belong to the operation.
-    func within(_ operation: RecoveryOperation) -> Self
     /// Begins a login.
     func begin() async throws -> DeviceAuthorization
     /// Asks once whether the person has entered the code.

@@ -1,0 +1,36 @@
+public import AuthRecovery
+
+/// What a program wants of PingAM beside its address.
+public struct ForgeRockConfiguration: Sendable {
+    /// The realm, such as `alpha` or `alpha/customers`; empty, as by default, for the root realm.
+    public var realm: String
+    /// The journey to sign in with; nil, as by default, for the realm's default one.
+    public var journey: String?
+    /// How the session is exchanged for tokens; nil, as by default, where only the session is used.
+    public var oauth: OAuthSettings?
+    /// Answers WebAuthn ceremonies; nil, as by default, on a machine without one, and then journeys are told so at once.
+    public var authenticator: (any WebAuthnAuthenticator)?
+    /// The name of the session's cookie; nil, as by default, lets the server tell it.
+    ///
+    /// While it does not, the usual name is assumed, and no refusal under it counts as the end of a session.
+    public var cookieName: String?
+    /// Change requests before they go out, in this order; by default nothing does.
+    public var interceptors: [any ForgeRockInterceptor]
+
+    /// Creates a configuration.
+    public init(
+        realm: String = "",
+        journey: String? = nil,
+        oauth: OAuthSettings? = nil,
+        authenticator: (any WebAuthnAuthenticator)? = nil,
+        cookieName: String? = nil,
+        interceptors: [any ForgeRockInterceptor] = []
+    ) {
+        self.realm = realm
+        self.journey = journey
+        self.oauth = oauth
+        self.authenticator = authenticator
+        self.cookieName = cookieName
+        self.interceptors = interceptors
+    }
+}
