@@ -116,7 +116,7 @@ struct CommandRun: Sendable {
                 notice: { terminal.tell($0) },
                 makeClient: client
             )
-            let provider = try await options.provider.client(setup)
+            let provider = try await options.provider.commands(setup)
             if let tokens = provider.tokenManager {
                 ending.withLock { $0 = RenewalEnding(tokens, terminal: terminal, time: runtime.time) }
             }
@@ -129,7 +129,7 @@ struct CommandRun: Sendable {
     }
 
     private func perform(
-        _ provider: any AuthProvider,
+        _ provider: any ProviderCommands,
         terminal: Terminal,
         _ bounds: CommandBounds
     ) async throws -> Report {

@@ -31,13 +31,13 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
     var servesNoServer: Bool { self == .http }
 
     /// What the commands do there.
-    func client(_ setup: ProviderSetup) async throws -> any AuthProvider {
+    func commands(_ setup: ProviderSetup) async throws -> any ProviderCommands {
         switch self {
-        case .clerk: try ClerkProvider(setup)
+        case .clerk: try setup.clerk()
         case .oauth: try await OAuthProvider(setup)
-        case .okta: try OktaProvider(setup)
+        case .okta: try setup.okta()
         case .forgerock: try ForgeRockProvider(setup)
-        case .facebook: try FacebookProvider(setup)
+        case .facebook: try setup.facebook()
         case .http: throw InputError("--provider \(rawValue) serves classify and explain alone")
         }
     }

@@ -4,7 +4,7 @@ import HTTPRecovery
 import HTTPTypes
 
 /// PingAM (ForgeRock AM, OpenAM): journeys, the session, and with a client's registration tokens.
-struct ForgeRockProvider: AuthProvider {
+struct ForgeRockProvider: ProviderCommands {
     private let options: ClientOptionsValue
     private let forgeRock: ForgeRock
     private let tokens: any TokenStore
@@ -15,13 +15,15 @@ struct ForgeRockProvider: AuthProvider {
         do {
             forgeRock = try ForgeRock(
                 baseURL: setup.options.baseURL,
-                realm: setup.options.forgeRock.realm ?? "",
-                journey: setup.options.forgeRock.journey,
                 client: setup.client,
                 tokens: setup.tokens,
-                oauth: try Self.oauth(setup.options),
-                authenticator: try setup.options.softwareKey.map { try KeptAuthenticator(path: $0) },
-                cookieName: setup.options.forgeRock.cookieName
+                configuration: ForgeRockConfiguration(
+                    realm: setup.options.forgeRock.realm ?? "",
+                    journey: setup.options.forgeRock.journey,
+                    oauth: try Self.oauth(setup.options),
+                    authenticator: try setup.options.softwareKey.map { try KeptAuthenticator(path: $0) },
+                    cookieName: setup.options.forgeRock.cookieName
+                )
             )
         } catch let error as Origin.InvalidURL {
             throw InputError("--base-url: \(error)")
@@ -90,10 +92,6 @@ struct ForgeRockProvider: AuthProvider {
         return Report.Session(id: claims["sub"]?.string ?? "", status: "active", expiresAt: expiresAt)
     }
 
-    func get(_ path: String) async throws -> RecoveredResponse {
-        try await get(path, answering: nil)
-    }
-
     func get(_ path: String, answering input: SignInInput?) async throws -> RecoveredResponse {
         var fields: HTTPFields = [.accept: "application/json, */*;q=0.5"]
         let segments = path.prefix { $0 != "?" }.split(separator: "/")
@@ -106,8 +104,7 @@ struct ForgeRockProvider: AuthProvider {
             throw RecoveryError.notSignedIn
         }
         return try await forgeRock.send(
-            path: path,
-            headerFields: fields,
+            ProviderRequest(path: path, headerFields: fields),
             answering: input?.responder,
             callbacks: PreparedOutcomes(input: input),
             options: options.bounding(SignInOptions())
@@ -117,8 +114,7 @@ struct ForgeRockProvider: AuthProvider {
     func refresh() async throws -> Report.Session {
         let held = try await tokens.read().credentials
         guard held.ssoToken != nil || held.refreshToken != nil else { throw RecoveryError.notSignedIn }
-        try await forgeRock.refresh()
-        return try await described(fallback: nil)
+        return Report.Session(try await forgeRock.refresh())
     }
 
     func signOut() async throws {
@@ -153,15 +149,5 @@ struct PreparedOutcomes: CallbackResponder {
         else { return false }
         callback.setInput(.string(outcome.reveal()))
         return true
-    }
-}
-
-extension Report.Session {
-    init(_ session: ForgeRockSession) {
-        self.init(
-            id: session.universalID ?? session.username ?? session.realm ?? "",
-            status: "active",
-            expiresAt: session.expiresAt
-        )
     }
 }

@@ -4,7 +4,7 @@ import HTTPRecovery
 import HTTPTypes
 
 /// Any OAuth 2 server: the device flow, and bearer tokens that are renewed.
-struct OAuthProvider: AuthProvider {
+struct OAuthProvider: ProviderCommands {
     private let options: ClientOptionsValue
     private let oauth: OAuthClient
     private let tokens: TokenManager
@@ -80,7 +80,7 @@ struct OAuthProvider: AuthProvider {
         return session(try await held(), subject: person?["sub"]?.string)
     }
 
-    func get(_ path: String) async throws -> RecoveredResponse {
+    func get(_ path: String, answering input: SignInInput?) async throws -> RecoveredResponse {
         _ = try await held()
         let base = options.baseURL.hasSuffix("/") ? String(options.baseURL.dropLast()) : options.baseURL
         let url = base + (path.hasPrefix("/") ? path : "/\(path)")
