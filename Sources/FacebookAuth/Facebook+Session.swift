@@ -1,6 +1,6 @@
 public import AuthRecovery
 public import HTTPRecovery
-public import HTTPTypes
+import HTTPTypes
 
 extension Facebook {
     // MARK: The person

@@ -1,6 +1,6 @@
 public import AuthRecovery
 public import HTTPRecovery
-public import HTTPTypes
+import HTTPTypes
 
 extension ForgeRock {
     /// Sends a request with what is held: the session's cookie, and the access token where there is one.

@@ -33,7 +33,7 @@ extension ForgeRock {
 
     /// Renews what is held: the tokens by the refresh token or else by the session; without OAuth settings the session.
     ///
-    /// - Returns: The session as far as it is known then; where the server cannot be asked about it, its tokens' end alone.
+    /// - Returns: What is known of the session without asking: the end of its tokens.
     /// - Throws: `RecoveryError` when nothing came of it; of the kind `reauthentication_required` where a person has to
     ///   sign in. An outage clears nothing.
     @discardableResult
@@ -42,17 +42,6 @@ extension ForgeRock {
             _ = try await api.client.operation { try await tokens.renew($0.context) }
         } else if try await !extendSession() {
             throw RecoveryError.signedOut
-        }
-        return try await described()
-    }
-
-    /// The session as the server tells it; where it cannot be asked now, what is known without.
-    private func described() async throws -> ForgeRockSession {
-        do {
-            if let session = try await session() { return session }
-        } catch is RecoveryError {
-            // What was to be done is done already, so an outage in between does not undo it.
-            try Task.checkCancellation()
         }
         var session = ForgeRockSession(information: .null)
         session.expiresAt = try await api.tokens.read().credentials.expiresAt

@@ -1,7 +1,7 @@
 import Glibc
 import HTTPRecovery
-import Testing
 import HTTPRecoveryTesting
+import Testing
 
 @testable import AuthSandbox
 

@@ -1,6 +1,6 @@
 import HTTPRecovery
-import Testing
 import HTTPRecoveryTesting
+import Testing
 
 @testable import AuthSandbox
 

@@ -162,7 +162,7 @@ import Testing
 
     @Test func signingOutEndsAllSessionsAndKeepsTheClientToken() async throws {
         let bench = try bench(.status(200, [:], body: #"{"response":null,"client":null}"#))
-        try await bench.clerk.signOut()
+        try await bench.clerk.signOut(sessionID: nil)
         #expect(bench.sent == ["DELETE /client/sessions"])
         #expect(try await bench.credentials == Self.signedOut)
         #expect(bench.events.words.suffix(2) == ["clear session", "done ok 1"])
@@ -267,12 +267,20 @@ import Testing
 
     @Test func aSessionThatIsBegunAfterwardsIsNotEndedWithThem() async throws {
         let bench = try bench(.fail(.cannotResolve, .neverSent))
-        try await bench.clerk.signOut()
+        try await bench.clerk.signOut(sessionID: nil)
         try await bench.tokens.update { $0.sessionID = "sess_2" }
         bench.transport.append([.client(["sess_1", "sess_2"]), .status(200), .client(["sess_2"])])
         #expect(try await bench.clerk.sessions().map(\.id) == ["sess_2"])
         #expect(bench.sent[2] == "POST /client/sessions/sess_1/remove")
         #expect(try await bench.credentials == Credentials(clientToken: "T0", sessionID: "sess_2"))
+    }
+
+    @Test func signingOutEndsTheSessionThatTheStoreNames() async throws {
+        let bench = try bench(.status(200))
+        try await bench.clerk.signOut()
+        #expect(bench.sent == ["POST /client/sessions/sess_1/remove"])
+        try await bench.clerk.signOut()
+        #expect(bench.transport.received.count == 1, "there is none any more")
     }
 
     @Test func anEndThatTheServerTellsTooIsAnEnd() async throws {

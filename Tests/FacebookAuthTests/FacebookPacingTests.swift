@@ -95,10 +95,14 @@ struct FacebookPacingTests {
 
     @Test func theCallersOwnBusinessIsTheScope() async throws {
         let bench = try FacebookBench([.error(80_004, nil, 400, ["retry-after": "600"]), .answer("{}")])
-        await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "c1", business: "b") }
-        await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "c2", business: "b") }
+        await #expect(throws: RecoveryError.self) {
+            try await bench.facebook.send(ProviderRequest(path: "c1"), as: .stored, business: "b")
+        }
+        await #expect(throws: RecoveryError.self) {
+            try await bench.facebook.send(ProviderRequest(path: "c2"), as: .stored, business: "b")
+        }
         #expect(bench.transport.received.count == 1)
-        _ = try await bench.facebook.send(path: "c1", business: "other")
+        _ = try await bench.facebook.send(ProviderRequest(path: "c1"), as: .stored, business: "other")
     }
 
     @Test func aTurnBehindTheDeadlineIsNotWaitedFor() async throws {

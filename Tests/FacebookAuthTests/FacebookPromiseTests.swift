@@ -130,13 +130,14 @@ import Testing
     }
 
     @Test func aLimitForOneCustomerHoldsNobodyElsesMessages() async throws {
+        let message = ProviderRequest(.post, path: "5/messages", body: .form([:]))
         let bench = try FacebookBench([.error(131_056, nil, 400, ["retry-after": "600"]), .answer("{}")])
         await #expect(throws: RecoveryError.self) {
-            try await bench.facebook.send(.post, path: "5/messages", body: .form([:]), counterpart: "+1")
+            try await bench.facebook.send(message, as: .stored, counterpart: "+1")
         }
-        _ = try await bench.facebook.send(.post, path: "5/messages", body: .form([:]), counterpart: "+2")
+        _ = try await bench.facebook.send(message, as: .stored, counterpart: "+2")
         await #expect(throws: RecoveryError.self) {
-            try await bench.facebook.send(.post, path: "5/messages", body: .form([:]), counterpart: "+1")
+            try await bench.facebook.send(message, as: .stored, counterpart: "+1")
         }
         #expect(bench.transport.received.count == 2)
     }

@@ -111,13 +111,13 @@ import Testing
     @Test func aTokenThatTheCallerHoldsTouchesNoStoredOne() async throws {
         let bench = try FacebookBench([.error(190, 460), .error(190), .error(190)], app: FacebookBench.service)
         let page = await #expect(throws: RecoveryError.self) {
-            try await bench.facebook.send(path: "5/feed", as: .page("page1"))
+            try await bench.facebook.send(ProviderRequest(path: "5/feed"), as: .page("page1"))
         }
         #expect(page?.kind == .credentialRejected)
         #expect(page?.outcome.tokenAction == .clear)
         for token in [FacebookToken.app, .client] {
             let error = await #expect(throws: RecoveryError.self) {
-                try await bench.facebook.send(path: "77", as: token)
+                try await bench.facebook.send(ProviderRequest(path: "77"), as: token)
             }
             #expect(error?.kind == .misconfigured)
         }

@@ -101,7 +101,7 @@ import Testing
         )
         let path = "/json/realms/root/realms/alpha/sessions?_action=validate"
         let error = await #expect(throws: RecoveryError.self) {
-            try await bench.forgeRock.send(.post, path: path, body: body)
+            try await bench.forgeRock.send(.post, path: path, body: RequestContent(body))
         }
         #expect(error?.kind == .reauthenticationRequired)
         #expect(try await bench.credentials == Credentials())
@@ -138,7 +138,9 @@ import Testing
             }
         )
         let error = await #expect(throws: RecoveryError.self) {
-            try await clock.skippingWaits { try await forgeRock.send(.post, path: "/json/pay", body: body) }
+            try await clock.skippingWaits {
+                try await forgeRock.send(.post, path: "/json/pay", body: RequestContent(body))
+            }
         }
         #expect(error?.kind == .credentialRejected)
         #expect(clock.now.offset <= .seconds(10))

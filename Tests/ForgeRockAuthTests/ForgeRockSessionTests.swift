@@ -174,11 +174,11 @@ extension ScriptedTransport.Step {
     @Test func theRefreshTokenComesBeforeTheSession() async throws {
         let held = Credentials(accessToken: "A0", refreshToken: "R0", ssoToken: "S1")
         let kept = try bench([.tokens("A1")], held)
-        try await kept.skippingPauses { try await kept.forgeRock.refresh() }
+        _ = try await kept.skippingPauses { try await kept.forgeRock.refresh() }
         #expect(kept.form(0)["refresh_token"] == "R0")
         #expect(try await kept.credentials.refreshToken == "R0")
         let dead = try bench([.oauth(400, "invalid_grant"), .authorized, .tokens("A1", refresh: "R1")], held)
-        try await dead.skippingPauses { try await dead.forgeRock.refresh() }
+        _ = try await dead.skippingPauses { try await dead.forgeRock.refresh() }
         #expect(dead.transport.received.count == 3)
         #expect(try await dead.credentials.refreshToken == "R1")
     }

@@ -33,13 +33,13 @@ extension WebAuthnRegistrationRequest {
     ///   - options: The options.
     ///   - relyingPartyID: The relying party's id if the options name none; nil refuses such options.
     ///   - origin: What the client data is made for; nil is `https://` and the relying party's id.
-    ///   - userID: The handle of a text that the options name the user by; by default it is base64url.
+    ///   - userID: The handle of a text that the options name the user by; nil, the default, reads it as base64url.
     /// - Returns: Nil if there is no challenge, or no relying party.
     public init?(
         options: JSONValue,
         relyingPartyID: String? = nil,
         origin: String? = nil,
-        userID: (String) -> [UInt8]? = { WebAuthnJSON.bytes(.string($0)) }
+        userID: ((String) -> [UInt8])? = nil
     ) {
         let options = options["publicKey"] ?? options
         guard let challenge = options["challenge"].flatMap(WebAuthnJSON.bytes), !challenge.isEmpty,
@@ -47,6 +47,7 @@ extension WebAuthnRegistrationRequest {
         else { return nil }
         let user = options["user"]
         let selection = options["authenticatorSelection"]
+        let handle = user?["id"]?.string.map { userID?($0) ?? WebAuthnJSON.bytes(.string($0)) ?? [] }
         let isResident = selection?["requireResidentKey"]?.bool == true
         self.init(
             challenge: challenge,
@@ -54,7 +55,7 @@ extension WebAuthnRegistrationRequest {
             relyingPartyName: options["rp"]?["name"]?.string ?? "",
             origin: origin ?? "https://\(id)",
             user: User(
-                id: Array((user?["id"]?.string.flatMap(userID) ?? []).prefix(64)),
+                id: Array((handle ?? []).prefix(64)),
                 name: user?["name"]?.string ?? "",
                 displayName: user?["displayName"]?.string ?? ""
             ),

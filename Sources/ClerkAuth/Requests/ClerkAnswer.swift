@@ -1,3 +1,4 @@
+import AuthRecovery
 import HTTPRecovery
 
 /// An answer of Clerk's that was accepted.

@@ -1,5 +1,5 @@
 public import AuthRecovery
-public import HTTPRecovery
+import HTTPRecovery
 
 extension Clerk {
     /// Has the person prove themselves again within the session, as for a sensitive action (step-up).

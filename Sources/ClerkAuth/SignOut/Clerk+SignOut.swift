@@ -1,5 +1,5 @@
 public import AuthRecovery
-public import HTTPRecovery
+import HTTPRecovery
 
 extension Clerk {
     /// Signs out: ends the session that the store names, as ``signOut(sessionID:)`` does.

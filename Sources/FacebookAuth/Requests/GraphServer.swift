@@ -14,7 +14,9 @@ struct GraphServer: Sendable, Hashable {
     ///   - version: The version, such as `v25.0` or `25.0`; nil for none.
     init(_ url: String, version: String?) throws(Origin.InvalidURL) {
         let whole = try ServiceURL(url)
-        let stated = whole.prefix.split(separator: "/").last.flatMap { FacebookEndpoint.isVersion($0) ? String($0) : nil }
+        let stated = whole.prefix.split(separator: "/").last.flatMap {
+            FacebookEndpoint.isVersion($0) ? String($0) : nil
+        }
         base = stated.map { ServiceURL(whole.origin, prefix: String(whole.prefix.dropLast($0.count))) } ?? whole
         let chosen = stated ?? version.map { $0.hasPrefix("v") ? $0 : "v\($0)" }
         guard chosen.map({ FacebookEndpoint.isVersion($0[...]) }) ?? true else {

@@ -79,7 +79,9 @@ struct FacebookUploadPlan: RecoveryOperation.Plan {
 
     private mutating func goOn(after answer: Answer) -> RecoveryOperation.Action<Step, JSONValue> {
         if isFinishing { return .finish(answer.json) }
-        guard let next = Offsets(answer.json, size: size) else { return .fail(RecoveryError(.unreadable, in: answer.response)) }
+        guard let next = Offsets(answer.json, size: size) else {
+            return .fail(RecoveryError(.unreadable, in: answer.response))
+        }
         guard session != nil else {
             guard let session = answer.json["upload_session_id"]?.codeText else {
                 return .fail(RecoveryError(.unreadable, in: answer.response))

@@ -1,5 +1,5 @@
-package import AuthRecovery
-import HTTPRecovery
+public import AuthRecovery
+package import HTTPRecovery
 import HTTPTypes
 
 /// One journey under way, for those who answer its steps themselves.

@@ -37,7 +37,8 @@ struct WebAuthnMetadata {
                     user: user,
                     algorithms: algorithms,
                     excludedCredentials: credentials("excludeCredentials"),
-                    userVerification: WebAuthnJSON.requirement(selection("userVerification").map(JSONValue.string)) ?? .preferred,
+                    userVerification: WebAuthnJSON.requirement(selection("userVerification").map(JSONValue.string))
+                        ?? .preferred,
                     residentKey: residentKey,
                     attachment: selection("authenticatorAttachment"),
                     attestation: data["attestationPreference"]?.string?.nonEmpty ?? "none",

@@ -1,5 +1,5 @@
 import AuthRecovery
-import HTTPRecovery
+package import HTTPRecovery
 import HTTPTypes
 
 /// A step that a state offers, because the server has published its link.

@@ -114,7 +114,8 @@ struct ForgeRockProvider: ProviderCommands {
     func refresh() async throws -> Report.Session {
         let held = try await tokens.read().credentials
         guard held.ssoToken != nil || held.refreshToken != nil else { throw RecoveryError.notSignedIn }
-        return Report.Session(try await forgeRock.refresh())
+        try await forgeRock.refresh()
+        return try await described(fallback: nil)
     }
 
     func signOut() async throws {
