@@ -103,7 +103,7 @@ extension Clerk {
     ///   - responder: Answers what is asked if the request wants the person to prove themselves again, as
     ///     ``reverify(_:sessionID:answering:options:)`` does; the request is sent once more then, which the server has
     ///     refused unprocessed. Nil leaves that to the caller.
-    /// - Throws: `RecoveryError`; `NoAnswer` if the responder had none, `CancellationError` as soon as the task is
+    /// - Throws: `RecoveryError`; `Challenge.NoAnswer` if the responder had none, `CancellationError` as soon as the task is
     ///   cancelled.
     public func send(
         _ request: ProviderRequest,

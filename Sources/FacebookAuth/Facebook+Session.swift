@@ -32,7 +32,7 @@ extension Facebook {
     ///
     /// It asks nobody.
     ///
-    /// - Throws: `TokenStoreError` when the store cannot be read.
+    /// - Throws: `Credentials.StoreError` when the store cannot be read.
     public func cachedUser() async throws -> FacebookUser? {
         try await api.store.read().credentials.facebookProfile.flatMap { FacebookUser($0) }
     }

@@ -46,7 +46,7 @@ public struct Facebook: AuthProvider {
         let manager = TokenManager(
             store: store,
             renewer: FacebookExchange(api: api),
-            options: RenewalOptions(leeway: configuration.exchangeLeeway)
+            options: TokenManager.RenewalOptions(leeway: configuration.exchangeLeeway)
         )
         api.manager = manager
         self.api = api
@@ -126,7 +126,7 @@ public struct Facebook: AuthProvider {
     /// - Parameter permissions: What is asked for; nil takes the configuration's.
     /// - Throws: `RecoveryError`; of the kind `misconfigured` where the app has no client token. `CancellationError` as
     ///   soon as the task is cancelled.
-    public func beginDeviceLogin(permissions: [String]? = nil) async throws -> DeviceAuthorization {
+    public func beginDeviceLogin(permissions: [String]? = nil) async throws -> OAuthClient.DeviceAuthorization {
         try await deviceSignIn(permissions).begin()
     }
 
@@ -135,7 +135,7 @@ public struct Facebook: AuthProvider {
     /// It waits on the client's clock; the waits are events of the reason `challenge_pending`.
     ///
     /// - Throws: As ``signIn(permissions:answering:options:)``.
-    public func finishDeviceLogin(_ device: DeviceAuthorization) async throws -> FacebookSession {
+    public func finishDeviceLogin(_ device: OAuthClient.DeviceAuthorization) async throws -> FacebookSession {
         try await api.client.operation { operation in
             try await deviceSignIn().wait(for: device, in: operation)
         }

@@ -17,7 +17,7 @@ public import HTTPRecovery
 public struct ForgeRock: AuthProvider {
     var api: ForgeRockAPI
     let start: JourneyStart
-    let authenticator: (any WebAuthnAuthenticator)?
+    let authenticator: (any WebAuthn.Authenticator)?
     let oauth: ForgeRockOAuth?
 
     /// Keeps the tokens fresh: for `Authorization` and `SessionRenewal` of other clients.
@@ -103,7 +103,7 @@ public struct ForgeRock: AuthProvider {
     ///   - options: How to deal with what goes wrong.
     /// - Returns: The session; its token is stored before this returns.
     /// - Throws: `RecoveryError` for what could not be recovered from: of the kind `user_action_required` where the
-    ///   journey was suspended, to be taken up by ``resume(_:identifier:answering:callbacks:options:)``. `NoAnswer`
+    ///   journey was suspended, to be taken up by ``resume(_:identifier:answering:callbacks:options:)``. `Challenge.NoAnswer`
     ///   where the responder had none, `CancellationError` as soon as the task is cancelled.
     public func signIn(
         identifier: String?,

@@ -9,7 +9,7 @@ public struct ForgeRockConfiguration: Sendable {
     /// How the session is exchanged for tokens; nil, as by default, where only the session is used.
     public var oauth: OAuthSettings?
     /// Answers WebAuthn ceremonies; nil, as by default, on a machine without one, and then journeys are told so at once.
-    public var authenticator: (any WebAuthnAuthenticator)?
+    public var authenticator: (any WebAuthn.Authenticator)?
     /// The name of the session's cookie; nil, as by default, lets the server tell it.
     ///
     /// While it does not, the usual name is assumed, and no refusal under it counts as the end of a session.
@@ -22,7 +22,7 @@ public struct ForgeRockConfiguration: Sendable {
         realm: String = "",
         journey: String? = nil,
         oauth: OAuthSettings? = nil,
-        authenticator: (any WebAuthnAuthenticator)? = nil,
+        authenticator: (any WebAuthn.Authenticator)? = nil,
         cookieName: String? = nil,
         interceptors: [any ForgeRockInterceptor] = []
     ) {

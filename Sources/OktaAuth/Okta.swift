@@ -87,7 +87,7 @@ public struct Okta: AuthProvider {
     ///   - responder: Answers what is asked.
     ///   - options: How to deal with what goes wrong.
     /// - Throws: `RecoveryError`; of the kind `user_action_required` where the person has to follow a mail now.
-    ///   `NoAnswer` and `CancellationError` as in signing in.
+    ///   `Challenge.NoAnswer` and `CancellationError` as in signing in.
     public func recoverPassword(
         identifier: String,
         via factorType: OktaFactorType? = nil,

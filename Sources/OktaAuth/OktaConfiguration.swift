@@ -15,7 +15,7 @@ public struct OktaConfiguration: Sendable {
     public var enrollsOptionalFactors: Bool
 
     /// What signs WebAuthn challenges; nil asks the responder.
-    public var authenticator: (any WebAuthnAuthenticator)?
+    public var authenticator: (any WebAuthn.Authenticator)?
 
     /// What tells the device apart, sent as `X-Device-Fingerprint`; nil sends none.
     public var deviceFingerprint: String?
@@ -43,7 +43,7 @@ public struct OktaConfiguration: Sendable {
         pollInterval: Duration = .seconds(4),
         warnsOfExpiry: Bool = false,
         enrollsOptionalFactors: Bool = false,
-        authenticator: (any WebAuthnAuthenticator)? = nil,
+        authenticator: (any WebAuthn.Authenticator)? = nil,
         deviceFingerprint: String? = nil,
         deviceToken: Secret? = nil,
         audience: String? = nil,

@@ -1,21 +1,21 @@
 public import AuthRecovery
 
 /// An authenticator that always fails the same way.
-public struct FailingAuthenticator: WebAuthnAuthenticator {
-    private let error: WebAuthnError
+public struct FailingAuthenticator: WebAuthn.Authenticator {
+    private let error: WebAuthn.Failure
 
     /// Creates an authenticator.
-    public init(_ error: WebAuthnError) {
+    public init(_ error: WebAuthn.Failure) {
         self.error = error
     }
 
     /// Fails.
-    public func register(_ request: WebAuthnRegistrationRequest) throws -> WebAuthnAttestation {
+    public func register(_ request: WebAuthn.RegistrationRequest) throws -> WebAuthn.Attestation {
         throw error
     }
 
     /// Fails.
-    public func sign(_ request: WebAuthnSigningRequest) throws -> WebAuthnAssertion {
+    public func sign(_ request: WebAuthn.SigningRequest) throws -> WebAuthn.Assertion {
         throw error
     }
 }

@@ -13,7 +13,7 @@ public import HTTPRecovery
 /// let forgeRock = try ForgeRock(baseURL: url, client: client, tokens: tokens,
 ///     configuration: ForgeRockConfiguration(authenticator: authenticator))
 /// ```
-public final class SoftwareAuthenticator: WebAuthnAuthenticator {
+public final class SoftwareAuthenticator: WebAuthn.Authenticator {
     /// A credential as it can be stored and taken up again.
     private struct Credential: Sendable {
         var id: [UInt8]
@@ -51,11 +51,11 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
     /// Takes up the credentials that another one has exported.
     ///
     /// - Parameter exported: What ``export()`` has returned.
-    /// - Throws: `WebAuthnError` where it is not such a text.
+    /// - Throws: `WebAuthn.Failure` where it is not such a text.
     public convenience init(restoring exported: Secret) throws {
         self.init()
         guard let list = try? JSONValue(parsing: exported.reveal()).array else {
-            throw WebAuthnError.badData(message: "no credentials of a software authenticator")
+            throw WebAuthn.Failure.badData(message: "no credentials of a software authenticator")
         }
         let restored = try list.map { entry in
             func bytes(_ name: String) -> [UInt8]? { entry[name]?.string.flatMap { Base64.decode($0.utf8) } }
@@ -64,7 +64,7 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
                 // Begun anew, it would make the credential look like a copy.
                 let counter = entry["counter"]?.number.flatMap({ UInt32($0.text) }),
                 let key = try? P256.Signing.PrivateKey(rawRepresentation: raw)
-            else { throw WebAuthnError.badData(message: "no credential of a software authenticator") }
+            else { throw WebAuthn.Failure.badData(message: "no credential of a software authenticator") }
             return Credential(
                 id: id,
                 key: key,
@@ -103,10 +103,10 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
     ///
     /// The attestation is `none`, or a self attestation in the `packed` format where a direct one is asked for (Web
     /// Authentication section 8.2).
-    public func register(_ request: WebAuthnRegistrationRequest) async throws -> WebAuthnAttestation {
+    public func register(_ request: WebAuthn.RegistrationRequest) async throws -> WebAuthn.Attestation {
         try Task.checkCancellation()
         guard request.algorithms.isEmpty || request.algorithms.contains(Self.es256) else {
-            throw WebAuthnError.unsupported(message: "no common algorithm")
+            throw WebAuthn.Failure.unsupported(message: "no common algorithm")
         }
         let isVerified = try verification(request.userVerification)
         try check(request.relyingPartyID, request.origin)
@@ -125,11 +125,11 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
             if !holds { credentials.append(credential) }
             return holds
         }
-        if isExcluded { throw WebAuthnError.invalidState(message: "a credential exists already") }
-        let client = CollectedClientData(.create, challenge: request.challenge, origin: request.origin)
+        if isExcluded { throw WebAuthn.Failure.invalidState(message: "a credential exists already") }
+        let client = WebAuthn.ClientData(.create, challenge: request.challenge, origin: request.origin)
         let data = authenticatorData(credential, isVerified: isVerified, isNew: true)
         let isDirect = request.attestation == "direct" || request.attestation == "enterprise"
-        return WebAuthnAttestation(
+        return WebAuthn.Attestation(
             credentialID: credential.id,
             clientDataJSON: client.json,
             attestationObject: try attestation(
@@ -141,7 +141,7 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
     }
 
     /// Signs with a credential of the relying party: an allowed one, or one that can be found without its id.
-    public func sign(_ request: WebAuthnSigningRequest) async throws -> WebAuthnAssertion {
+    public func sign(_ request: WebAuthn.SigningRequest) async throws -> WebAuthn.Assertion {
         try Task.checkCancellation()
         let isVerified = try verification(request.userVerification)
         try check(request.relyingPartyID, request.origin)
@@ -155,10 +155,10 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
             credentials[index].counter &+= 1
             return credentials[index]
         }
-        guard let credential else { throw WebAuthnError.notAllowed(message: "no credential fits") }
-        let client = CollectedClientData(.get, challenge: request.challenge, origin: request.origin)
+        guard let credential else { throw WebAuthn.Failure.notAllowed(message: "no credential fits") }
+        let client = WebAuthn.ClientData(.get, challenge: request.challenge, origin: request.origin)
         let data = authenticatorData(credential, isVerified: isVerified, isNew: false)
-        return WebAuthnAssertion(
+        return WebAuthn.Assertion(
             credentialID: credential.id,
             clientDataJSON: client.json,
             authenticatorData: data,
@@ -170,8 +170,10 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
 
     // MARK: Parts
 
-    private func verification(_ requirement: WebAuthnRegistrationRequest.Requirement) throws -> Bool {
-        if requirement == .required, !verifiesUser { throw WebAuthnError.unsupported(message: "no user verification") }
+    private func verification(_ requirement: WebAuthn.RegistrationRequest.Requirement) throws -> Bool {
+        if requirement == .required, !verifiesUser {
+            throw WebAuthn.Failure.unsupported(message: "no user verification")
+        }
         return verifiesUser && requirement != .discouraged
     }
 
@@ -180,7 +182,7 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
         let authority = origin.split(separator: "/").dropFirst().first ?? ""
         let host = authority.prefix { $0 != ":" }
         guard !relyingPartyID.isEmpty, host == relyingPartyID || host.hasSuffix("." + relyingPartyID) else {
-            throw WebAuthnError.notAllowed(message: "the relying party's id does not belong to the origin")
+            throw WebAuthn.Failure.notAllowed(message: "the relying party's id does not belong to the origin")
         }
     }
 
@@ -240,7 +242,7 @@ public final class SoftwareAuthenticator: WebAuthnAuthenticator {
         do {
             return Array(try key.signature(for: bytes).derRepresentation)
         } catch {
-            throw WebAuthnError.unknown(platformError: error)
+            throw WebAuthn.Failure.unknown(platformError: error)
         }
     }
 }

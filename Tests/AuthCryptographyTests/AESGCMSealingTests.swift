@@ -47,7 +47,9 @@ import Testing
             for bit in 0..<8 {
                 var changed = sealed
                 changed[index] ^= 1 << UInt8(bit)
-                #expect(throws: SealingError.self, "byte \(index), bit \(bit)") { try sealing.open(changed, at: "p") }
+                #expect(throws: Credentials.SealingError.self, "byte \(index), bit \(bit)") {
+                    try sealing.open(changed, at: "p")
+                }
             }
         }
     }
@@ -56,20 +58,20 @@ import Testing
         let sealing = AESGCMSealing(one)
         let sealed = try sealing.seal(plaintext, at: "p")
         for count in 0..<sealed.count {
-            #expect(throws: SealingError.self, "\(count) bytes") {
+            #expect(throws: Credentials.SealingError.self, "\(count) bytes") {
                 try sealing.open(Array(sealed.prefix(count)), at: "p")
             }
-            #expect(throws: SealingError.self, "the last \(count)") {
+            #expect(throws: Credentials.SealingError.self, "the last \(count)") {
                 try sealing.open(Array(sealed.suffix(count)), at: "p")
             }
         }
-        #expect(throws: SealingError.self) { try sealing.open(sealed + [0], at: "p") }
+        #expect(throws: Credentials.SealingError.self) { try sealing.open(sealed + [0], at: "p") }
     }
 
     @Test func anotherKeyAnotherPlaceAndAnotherFormatAreToldApart() throws {
         let sealed = try AESGCMSealing(one).seal(plaintext, at: "credentials:alice")
         let namesake = try SealingKey(text: other.text, id: one.id)
-        let cases: [(AESGCMSealing, String, [UInt8], SealingError.Code)] = [
+        let cases: [(AESGCMSealing, String, [UInt8], Credentials.SealingError.Code)] = [
             (AESGCMSealing(other), "credentials:alice", sealed, .unknownKey),
             (AESGCMSealing(namesake), "credentials:alice", sealed, .notAuthentic),
             (AESGCMSealing(one), "credentials:bob", sealed, .notAuthentic),
@@ -77,7 +79,7 @@ import Testing
             (AESGCMSealing(one), "credentials:alice", [], .malformed),
         ]
         for (sealing, place, bytes, code) in cases {
-            let error = #expect(throws: SealingError.self) { try sealing.open(bytes, at: place) }
+            let error = #expect(throws: Credentials.SealingError.self) { try sealing.open(bytes, at: place) }
             #expect(error?.code == code)
         }
     }
@@ -89,10 +91,10 @@ import Testing
         let atLast = AESGCMSealing(other)
         let old = try before.seal(plaintext, at: "p")
         for sealing in [before, meanwhile, after] { #expect(try sealing.open(old, at: "p") == plaintext) }
-        #expect(throws: SealingError.self) { try atLast.open(old, at: "p") }
+        #expect(throws: Credentials.SealingError.self) { try atLast.open(old, at: "p") }
         let new = try after.seal(plaintext, at: "p")
         for sealing in [meanwhile, after, atLast] { #expect(try sealing.open(new, at: "p") == plaintext) }
-        #expect(throws: SealingError.self) { try before.open(new, at: "p") }
+        #expect(throws: Credentials.SealingError.self) { try before.open(new, at: "p") }
     }
 
     @Test func keysOfOneNameAreAllTried() throws {
@@ -107,7 +109,9 @@ import Testing
         let sealed = try sealing.seal(plaintext, at: "p")
         for _ in 0..<2000 {
             let mutated = mutator.mutate(sealed)
-            if mutated != sealed { #expect(throws: SealingError.self) { try sealing.open(mutated, at: "p") } }
+            if mutated != sealed {
+                #expect(throws: Credentials.SealingError.self) { try sealing.open(mutated, at: "p") }
+            }
         }
     }
 
@@ -126,7 +130,7 @@ import Testing
         let withNew = FileTokenStore(path: path, identity: "alice", sealing: AESGCMSealing(other))
         #expect(try await withNew.read().credentials == credentials)
         let withOld = FileTokenStore(path: path, identity: "alice", sealing: AESGCMSealing(one))
-        let error = await #expect(throws: TokenStoreError.self) { try await withOld.read() }
+        let error = await #expect(throws: Credentials.StoreError.self) { try await withOld.read() }
         #expect(error?.description.contains("another key") == true)
     }
 
@@ -139,7 +143,7 @@ import Testing
         let his = try await bob.update { $0.accessToken = "his" }
         let row = try #require(try await state.record("credentials:alice"))
         _ = try await state.replaceRecord("credentials:bob", version: his.version, with: row.bytes)
-        await #expect(throws: TokenStoreError.self) { try await bob.read() }
+        await #expect(throws: Credentials.StoreError.self) { try await bob.read() }
         #expect(try await alice.read().credentials.accessToken == "hers")
     }
 }

@@ -129,7 +129,7 @@ import Testing
         let bench = try Bench(
             [.status(503, ["retry-after": "0", "date": "Mon, 31 Dec 2029 22:00:00 GMT"]), Bench.tokens],
             authentication: PrivateKeyJWT(.generate(), clocks: clocks),
-            attemptLayers: [ClockLearning(clocks)]
+            attemptLayers: [ServerClocks.Learning(clocks)]
         )
         _ = try await bench.skippingWaits { try await bench.oauth.tokens(.clientCredentials()) }
         let times = bench.assertions.compactMap { $0?.claims["iat"]?.number?.saturatedInt }

@@ -35,7 +35,7 @@ import Testing
 
     @Test func fromTheRenewalToTheResource() async throws {
         let prover = DPoPProver()
-        let nonces = DPoPNonces()
+        let nonces = DPoPAuthorization.Nonces()
         let bench = try Bench(
             [
                 // The access token has expired: it is renewed first.
@@ -52,7 +52,7 @@ import Testing
         let tokens = TokenManager(store: store, renewer: RefreshTokenGrant(client: bench.oauth))
         let client = RecoveringClient(transport: bench.transport, runtime: bench.client.runtime) {
             Recovery {
-                NonceRetry()
+                DPoPAuthorization.NonceRetry()
                 SessionRenewal(tokens)
             }
             DPoPAuthorization(tokens, prover: prover, nonces: nonces, audience: [Bench.api])
@@ -108,7 +108,7 @@ import Testing
         let tokens = TokenManager(store: store, renewer: RefreshTokenGrant(client: bench.oauth))
         let client = RecoveringClient(transport: bench.transport, runtime: bench.client.runtime) {
             Recovery {
-                NonceRetry()
+                DPoPAuthorization.NonceRetry()
                 SessionRenewal(tokens)
             }
             DPoPAuthorization(tokens, prover: prover, audience: [Bench.api])
@@ -134,7 +134,7 @@ import Testing
         let error = await #expect(throws: RecoveryError.self) {
             try await client.send(HTTPRequest(url: "https://api.example.com/orders"))
         }
-        #expect(error?.cause as? TokenBindingError == .notBound)
+        #expect(error?.cause as? DPoPAuthorization.BindingError == .notBound)
         #expect(transport.received.isEmpty)
     }
 
@@ -143,7 +143,7 @@ import Testing
         let store = InMemoryTokenStore(Credentials(accessToken: "A", tokenType: "DPoP"))
         let client = RecoveringClient(transport: transport, runtime: .manual()) {
             Redirects()
-            Recovery { NonceRetry() }
+            Recovery { DPoPAuthorization.NonceRetry() }
             DPoPAuthorization(store, prover: DPoPProver(), audience: [Bench.api])
         }
         _ = try await client.send(HTTPRequest(url: "https://api.example.com/orders"))

@@ -31,7 +31,7 @@ import Testing
 
         let last = FileTokenStore(path: path, identity: "alice", sealing: AESGCMSealing(newKey))
         #expect(try await last.read().credentials.accessToken == "A")
-        await #expect(throws: TokenStoreError.self) { try await tokens.read() }
+        await #expect(throws: Credentials.StoreError.self) { try await tokens.read() }
     }
 
     @Test func aClientThatProvesItselfWithAKey() async throws {
@@ -59,13 +59,13 @@ import Testing
         let keptKey = DPoPProver().pem
 
         let prover = try DPoPProver(pem: keptKey)
-        let nonces = DPoPNonces()
+        let nonces = DPoPAuthorization.Nonces()
         let oauth = OAuthClient(
             server: server,
             clientID: "app",
             client: RecoveringClient(transport: transport, runtime: .manual()) {
                 Recovery {
-                    NonceRetry()
+                    DPoPAuthorization.NonceRetry()
                     RateLimitBackoff()
                     TransientRetry()
                 }
@@ -75,7 +75,7 @@ import Testing
         let tokens = TokenManager(store: store, renewer: RefreshTokenGrant(client: oauth))
         let client = RecoveringClient(transport: transport, runtime: .manual()) {
             Recovery {
-                NonceRetry()
+                DPoPAuthorization.NonceRetry()
                 RateLimitBackoff()
                 SessionRenewal(tokens)
                 TransientRetry()

@@ -26,7 +26,7 @@ struct OAuthServerBench {
         let runtime = Runtime.manual(clock)
         client = RecoveringClient(transport: transport, runtime: runtime) {
             Recovery {
-                NonceRetry()
+                DPoPAuthorization.NonceRetry()
                 RateLimitBackoff()
                 TransientRetry()
             }

@@ -35,7 +35,7 @@ import Darwin
         #expect(try SealingKey(bytes: bytes.reversed()).id != key.id)
         #expect(try SealingKey(bytes: bytes, id: "2030").id == "2030")
         for id in ["", String(repeating: "x", count: 256)] {
-            #expect(throws: SealingError.self) { try SealingKey(bytes: bytes, id: id) }
+            #expect(throws: Credentials.SealingError.self) { try SealingKey(bytes: bytes, id: id) }
         }
     }
 
@@ -52,18 +52,20 @@ import Darwin
         "AAECAwQFBgcICQoLDA0ODw==",
     ])
     func textThatIsNoKeyIsRefusedWithoutBeingShown(text: String) {
-        let error = #expect(throws: SealingError.self) { try SealingKey(text: Secret(text)) }
+        let error = #expect(throws: Credentials.SealingError.self) { try SealingKey(text: Secret(text)) }
         #expect(error?.code == .unusableKey)
         if !text.isEmpty { #expect(error?.description.contains(text) == false) }
     }
 
     @Test(arguments: [0, 16, 31, 33, 64])
     func anotherLengthIsRefused(count: Int) {
-        #expect(throws: SealingError.self) { try SealingKey(bytes: [UInt8](repeating: 7, count: count)) }
+        #expect(throws: Credentials.SealingError.self) { try SealingKey(bytes: [UInt8](repeating: 7, count: count)) }
     }
 
     @Test func aTextOf32DigitsIsNotTakenForBytes() {
-        #expect(throws: SealingError.self) { try SealingKey(bytes: Array("0123456789abcdef0123456789abcdef".utf8)) }
+        #expect(throws: Credentials.SealingError.self) {
+            try SealingKey(bytes: Array("0123456789abcdef0123456789abcdef".utf8))
+        }
     }
 
     @Test func itIsReadFromAFile() throws {
@@ -80,33 +82,35 @@ import Darwin
     @Test(arguments: [0o640, 0o604, 0o610, 0o666, 0o644] as [mode_t])
     func aFileThatOthersCanReachIsRefused(mode: mode_t) {
         TemporaryDirectory.write(bytes, to: directory.file("key"), mode: mode)
-        let error = #expect(throws: SealingError.self) { try SealingKey(file: directory.file("key")) }
+        let error = #expect(throws: Credentials.SealingError.self) { try SealingKey(file: directory.file("key")) }
         #expect(error?.code == .unusableKey)
         #expect(error?.description.contains("0600") == true)
         #expect(error?.description.contains(directory.file("key")) == true)
     }
 
     @Test func whatIsNoKeyFileIsRefused() {
-        #expect(throws: SealingError.self) { try SealingKey(file: directory.file("key")) }
-        #expect(throws: SealingError.self) { try SealingKey(file: directory.path) }
+        #expect(throws: Credentials.SealingError.self) { try SealingKey(file: directory.file("key")) }
+        #expect(throws: Credentials.SealingError.self) { try SealingKey(file: directory.path) }
         unsafe mkfifo(directory.file("pipe"), 0o600)
-        #expect(throws: SealingError.self, "and does not hang") { try SealingKey(file: directory.file("pipe")) }
+        #expect(throws: Credentials.SealingError.self, "and does not hang") {
+            try SealingKey(file: directory.file("pipe"))
+        }
         for content in [[], Array("s3cret".utf8), [UInt8](repeating: 1, count: 70_000)] {
             TemporaryDirectory.write(content, to: directory.file("key"))
-            let error = #expect(throws: SealingError.self) { try SealingKey(file: directory.file("key")) }
+            let error = #expect(throws: Credentials.SealingError.self) { try SealingKey(file: directory.file("key")) }
             #expect(error?.description.contains("s3cret") == false)
         }
     }
 
     @Test func itIsReadFromTheEnvironment() throws {
         let name = "HTTP_RECOVERY_TEST_SEALING_KEY"
-        let error = #expect(throws: SealingError.self) { try SealingKey(environment: name) }
+        let error = #expect(throws: Credentials.SealingError.self) { try SealingKey(environment: name) }
         #expect(error?.description.contains(name) == true)
         unsafe setenv(name, base64, 1)
         defer { unsafe unsetenv(name) }
         #expect(try SealingKey(environment: name).text.reveal() == base64)
         unsafe setenv(name, "s3cret", 1)
-        let wrong = #expect(throws: SealingError.self) { try SealingKey(environment: name) }
+        let wrong = #expect(throws: Credentials.SealingError.self) { try SealingKey(environment: name) }
         #expect(wrong?.description.contains("s3cret") == false)
         #expect(wrong?.description.contains(name) == true)
     }

@@ -72,7 +72,7 @@ import Darwin
         #expect(other == key.publicKey)
     }
 
-    static let claims = ProofClaims(
+    static let claims = DPoPAuthorization.Claims(
         id: "1",
         method: "GET",
         url: "https://api.example.com/",

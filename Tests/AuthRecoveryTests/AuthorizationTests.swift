@@ -85,7 +85,7 @@ import Testing
     @Test func aStoreThatFailsFailsTheCallAndSendsNothing() async throws {
         let bench = Bench(tokens: FailingStore())
         let error = await #expect(throws: RecoveryError.self) { try await bench.send() }
-        #expect(error?.cause as? TokenStoreError == TokenStoreError("the disk is gone"))
+        #expect(error?.cause as? Credentials.StoreError == Credentials.StoreError("the disk is gone"))
         #expect(error?.kind == .misconfigured)
         #expect(bench.transport.received.isEmpty)
     }
@@ -93,15 +93,15 @@ import Testing
 
 /// A store whose disk is gone.
 struct FailingStore: TokenStore {
-    func read() async throws -> StoredCredentials {
-        throw TokenStoreError("the disk is gone")
+    func read() async throws -> Credentials.Stored {
+        throw Credentials.StoreError("the disk is gone")
     }
 
-    func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
-        throw TokenStoreError("the disk is gone")
+    func replace(version: UInt64, with credentials: Credentials) async throws -> Credentials.Stored? {
+        throw Credentials.StoreError("the disk is gone")
     }
 
-    func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any TokenLease)? {
-        throw TokenStoreError("the disk is gone")
+    func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any Credentials.Lease)? {
+        throw Credentials.StoreError("the disk is gone")
     }
 }

@@ -86,7 +86,7 @@ import Testing
 
     @Test(arguments: ["[]", "17", "null", "\"text\"", "true"])
     func whatIsNoObjectIsNoCredentials(text: String) {
-        #expect(throws: TokenStoreError.self) { try read(text) }
+        #expect(throws: Credentials.StoreError.self) { try read(text) }
     }
 
     @Test func aClearedKeyIsGoneFromTheStoredForm() throws {

@@ -11,7 +11,7 @@ import Testing
         let clock = ManualClock()
         let transport: ScriptedTransport
         let client: RecoveringClient
-        let nonces = DPoPNonces()
+        let nonces = DPoPAuthorization.Nonces()
         let clocks = ServerClocks()
         let tokens: InMemoryTokenStore
 
@@ -42,7 +42,7 @@ import Testing
                 : DPoPAuthorization(tokens, prover: prover, nonces: nonces, clocks: clocks, audience: [Self.origin])
             client = RecoveringClient(transport: transport, runtime: runtime) {
                 Recovery {
-                    NonceRetry()
+                    DPoPAuthorization.NonceRetry()
                     SessionRenewal(tokens)
                     TransientRetry()
                 }
@@ -265,7 +265,7 @@ import Testing
         let bench = Bench(credentials: Credentials(accessToken: "A", tokenType: type))
         let error = await #expect(throws: RecoveryError.self) { try await bench.send() }
         #expect(error?.kind == .misconfigured)
-        #expect(error?.cause as? TokenBindingError == .notBound)
+        #expect(error?.cause as? DPoPAuthorization.BindingError == .notBound)
         #expect(bench.transport.received.isEmpty)
     }
 
@@ -277,7 +277,7 @@ import Testing
         }
         let error = await #expect(throws: RecoveryError.self) { try await client.send(Bench.get) }
         #expect(error?.kind == .misconfigured)
-        #expect(error?.cause as? TokenBindingError == .bound)
+        #expect(error?.cause as? DPoPAuthorization.BindingError == .bound)
         #expect(transport.received.isEmpty)
         _ = try await client.send(HTTPRequest(url: "https://other.example.com/"))
         #expect(transport.received.map { $0.request.headerFields[.authorization] } == [nil])

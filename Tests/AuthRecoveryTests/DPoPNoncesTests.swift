@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test func eachOriginHasItsOwnAndTheNewestCounts() {
-        let nonces = DPoPNonces()
+        let nonces = DPoPAuthorization.Nonces()
         nonces.keep(fields("a"), from: origin(1))
         nonces.keep(fields("b"), from: origin(2))
         nonces.keep(fields("c"), from: origin(1))
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func whatIsNoNonceChangesNothing() {
-        let nonces = DPoPNonces()
+        let nonces = DPoPAuthorization.Nonces()
         nonces.keep(fields("good"), from: origin(1))
         for text in ["", "a b", "a\"b", "a\\b", "ä", String(repeating: "x", count: 4097)] {
             nonces.keep(fields(text), from: origin(1))
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func theOriginThatWasSilentLongestGoesFirst() {
-        let nonces = DPoPNonces(capacity: 2)
+        let nonces = DPoPAuthorization.Nonces(capacity: 2)
         nonces.keep(fields("1"), from: origin(1))
         nonces.keep(fields("2"), from: origin(2))
         nonces.keep(fields("1"), from: origin(1))
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func manyTasksMayUseIt() async {
-        let nonces = DPoPNonces(capacity: 8)
+        let nonces = DPoPAuthorization.Nonces(capacity: 8)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<8 {
                 group.addTask {

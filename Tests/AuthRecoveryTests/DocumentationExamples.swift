@@ -68,7 +68,7 @@ import Testing
     struct Prompts: ChallengeResponder {
         func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
             print("Please enter the \(challenge.key.rawValue) sent to \(challenge.factor.destination ?? "you").")
-            guard let line = readLine() else { throw NoAnswer(challenge.key) }
+            guard let line = readLine() else { throw Challenge.NoAnswer(challenge.key) }
             return line.isEmpty ? .resend : .text(Secret(line))
         }
     }

@@ -59,7 +59,7 @@ import Darwin
 
     @Test func aLinkInACircleIsAClearError() async throws {
         unsafe symlink("tokens.json", path)
-        await #expect(throws: TokenStoreError.self) { try await FileTokenStore(path: path).read() }
+        await #expect(throws: Credentials.StoreError.self) { try await FileTokenStore(path: path).read() }
         await #expect(throws: (any Error).self) {
             try await FileTokenStore(path: path).replace(version: 0, with: Credentials())
         }
@@ -80,11 +80,13 @@ import Darwin
     func aFileThatCannotBeReadIsAClearErrorAndIsLeftAlone(text: String) async throws {
         TemporaryDirectory.write(text, to: path)
         let store = FileTokenStore(path: path)
-        let error = await #expect(throws: TokenStoreError.self) { try await store.update { $0.accessToken = "a" } }
+        let error = await #expect(throws: Credentials.StoreError.self) {
+            try await store.update { $0.accessToken = "a" }
+        }
         #expect(error?.description.contains(path) == true)
         #expect(error?.description.contains("Moving it away starts afresh") == true)
         #expect(error?.description.contains("s3cret") == false)
-        await #expect(throws: TokenStoreError.self) {
+        await #expect(throws: Credentials.StoreError.self) {
             try await store.replace(version: 0, with: Credentials(accessToken: "a"))
         }
         #expect(TemporaryDirectory.read(path) == text)
@@ -92,13 +94,13 @@ import Darwin
 
     @Test func aFileThatIsFarTooLargeIsNotRead() async throws {
         TemporaryDirectory.write(String(repeating: " ", count: (1 << 20) + 1), to: path)
-        let error = await #expect(throws: TokenStoreError.self) { try await FileTokenStore(path: path).read() }
+        let error = await #expect(throws: Credentials.StoreError.self) { try await FileTokenStore(path: path).read() }
         #expect(error?.description.contains("larger") == true)
     }
 
     @Test func aDirectoryInItsPlaceIsAClearError() async throws {
         unsafe mkdir(path, 0o700)
-        await #expect(throws: TokenStoreError.self) { try await FileTokenStore(path: path).read() }
+        await #expect(throws: Credentials.StoreError.self) { try await FileTokenStore(path: path).read() }
     }
 
     @Test func anOlderVersionStoresNothing() async throws {
@@ -163,7 +165,7 @@ import Darwin
         try await FileTokenStore(path: path).update { $0.accessToken = "old" }
         unsafe chmod(directory.path, 0o500)
         defer { unsafe chmod(directory.path, 0o700) }
-        await #expect(throws: TokenStoreError.self) {
+        await #expect(throws: Credentials.StoreError.self) {
             try await FileTokenStore(path: path).update { $0.accessToken = "new" }
         }
         #expect(try await FileTokenStore(path: path).read().credentials.accessToken == "old")

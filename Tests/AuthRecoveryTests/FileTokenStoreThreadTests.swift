@@ -158,7 +158,7 @@ import Darwin
         defer { close(descriptor) }
         let clock = ManualClock()
         let store = FileTokenStore(path: path, time: clock.timeSource(), random: Runtime.RandomSource(seed: 1))
-        let error = await #expect(throws: TokenStoreError.self) {
+        let error = await #expect(throws: Credentials.StoreError.self) {
             try await clock.skippingWaits { try await store.replace(version: 0, with: Credentials()) }
         }
         #expect(error?.description.contains("locked") == true)

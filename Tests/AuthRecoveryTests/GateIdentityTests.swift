@@ -40,7 +40,7 @@ struct GateIdentityTests {
     }
 
     private struct Renews: TokenRenewer {
-        var reuse: RefreshTokenReuse { .reusable }
+        var reuse: RefreshTokenGrant.Reuse { .reusable }
         func canRenew(_ credentials: Credentials) -> Bool { true }
         func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
             var renewed = credentials

@@ -22,7 +22,9 @@ struct GraphemeTests {
                 #expect(OAuthClassifierTests.classify(status, body: text).status == status)
             }
             guard let json = try? JSONValue(parsing: text) else { continue }
-            if let answer = TokenAnswer(json, date: OAuthBench.start) { #expect(!answer.accessToken.isEmpty) }
+            if let answer = OAuthClient.TokenAnswer(json, date: OAuthBench.start) {
+                #expect(!answer.accessToken.isEmpty)
+            }
             _ = try? Credentials(json: json)
         }
     }
@@ -47,9 +49,9 @@ struct GraphemeTests {
             var form: FormFields = ["x": text]
             form.add("y", secret: Secret(text))
             #expect(FormFields(parsing: form.encoded.utf8)["x"] == [Secret(text)])
-            _ = AuthorizationRedirect(query: text)
-            _ = AuthorizationRedirect(url: "app:/cb?\(text)#\(text)")
-            _ = AuthorizationRedirect(url: text)
+            _ = OAuthClient.AuthorizationRedirect(query: text)
+            _ = OAuthClient.AuthorizationRedirect(url: "app:/cb?\(text)#\(text)")
+            _ = OAuthClient.AuthorizationRedirect(url: text)
         }
     }
 

@@ -109,7 +109,7 @@ import Testing
         let log = Log()
         log.note(Self.secret("password"))
         log.note(Self.credentials)
-        log.note(StoredCredentials(Self.credentials, version: 1))
+        log.note(Credentials.Stored(Self.credentials, version: 1))
         let body = Array(Self.body.utf8)
         var response = HTTPResponse(status: .unauthorized)
         response.headerFields[.setCookie] = Self.planted
@@ -123,7 +123,7 @@ import Testing
         log.note(OAuthClassifier().classify(exchange))
         log.note(RecoveredResponse(head: response, body: MessageBody(body)))
         log.note(MessageBody(body))
-        log.note(TokenAnswer.self)
+        log.note(OAuthClient.TokenAnswer.self)
         #expect(!log.text.contains(Self.planted))
         // Neither as the numbers of its bytes.
         #expect(!log.text.contains("115, 51, 99, 114"))

@@ -9,7 +9,7 @@ struct RedirectCredentialTests {
     private struct Renews: TokenRenewer {
         let renewals = Locked(0)
 
-        var reuse: RefreshTokenReuse { .reusable }
+        var reuse: RefreshTokenGrant.Reuse { .reusable }
         func canRenew(_ credentials: Credentials) -> Bool { credentials.refreshToken != nil }
         func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
             renewals.withLock { $0 += 1 }

@@ -49,7 +49,7 @@ import Testing
     @Test(arguments: places) func whatIsSealedIsReadAndHoldsNothingInPlain(place: Place) async throws {
         let place = place.make()
         let store = place.store("alice", MarkingSealing())
-        #expect(try await store.read() == StoredCredentials(Credentials(), version: 0))
+        #expect(try await store.read() == Credentials.Stored(Credentials(), version: 0))
         let stored = try await store.update { $0 = Self.sample }
         #expect(stored.credentials == Self.sample)
         #expect(try await place.store("alice", MarkingSealing()).read() == stored)
@@ -103,13 +103,13 @@ import Testing
         let stored = try await place.store("alice", MarkingSealing()).update { $0 = Self.sample }
         let text = await place.text()
         let store = place.store(reader.identity, reader.sealing)
-        let error = await #expect(throws: TokenStoreError.self) { try await store.read() }
+        let error = await #expect(throws: Credentials.StoreError.self) { try await store.read() }
         let description = try #require(error?.description)
         #expect(description.contains("sealed"))
         #expect(description.contains("key"), "it says what to do")
         #expect(!description.contains("s3cret"))
-        await #expect(throws: TokenStoreError.self) { try await store.update { $0.accessToken = "new" } }
-        await #expect(throws: TokenStoreError.self) {
+        await #expect(throws: Credentials.StoreError.self) { try await store.update { $0.accessToken = "new" } }
+        await #expect(throws: Credentials.StoreError.self) {
             try await store.replace(version: stored.version, with: Credentials(accessToken: "new"))
         }
         // A store that holds something never holds version 0.
@@ -126,7 +126,7 @@ import Testing
         let mine = try await bob.update { $0.accessToken = "other" }
         let row = try #require(try await state.record("credentials:alice"))
         _ = try await state.replaceRecord("credentials:bob", version: mine.version, with: row.bytes)
-        await #expect(throws: TokenStoreError.self) { try await bob.read() }
+        await #expect(throws: Credentials.StoreError.self) { try await bob.read() }
         #expect(try await alice.read().credentials == Self.sample)
     }
 
@@ -142,9 +142,9 @@ import Testing
         await place.write(text)
         for sealing in [nil, MarkingSealing()] {
             let store = place.store("alice", sealing)
-            let error = await #expect(throws: TokenStoreError.self) { try await store.read() }
+            let error = await #expect(throws: Credentials.StoreError.self) { try await store.read() }
             #expect(error?.description.contains("sealed") == true)
-            await #expect(throws: TokenStoreError.self) { try await store.update { $0.accessToken = "a" } }
+            await #expect(throws: Credentials.StoreError.self) { try await store.update { $0.accessToken = "a" } }
         }
         #expect(await place.text() == text)
     }
@@ -152,13 +152,13 @@ import Testing
     @Test(arguments: places) func whatCannotBeSealedIsNotStored(place: Place) async throws {
         let place = place.make()
         let store = place.store("alice", MarkingSealing(failure: TalkativeError()))
-        let error = await #expect(throws: TokenStoreError.self) { try await store.update { $0 = Self.sample } }
+        let error = await #expect(throws: Credentials.StoreError.self) { try await store.update { $0 = Self.sample } }
         #expect(error?.description.contains("TalkativeError") == true)
         #expect(error?.description.contains("s3cret") == false)
         #expect(await place.text() == nil)
     }
 
     @Test func sealedCredentialsAreNoPlainOnesElsewhereEither() {
-        #expect(throws: TokenStoreError.self) { try Credentials(json: ["sealed": "AQ=="]) }
+        #expect(throws: Credentials.StoreError.self) { try Credentials(json: ["sealed": "AQ=="]) }
     }
 }

@@ -45,7 +45,7 @@ import Testing
         let values: [Any] = [
             Self.secret, Holder(), Failure.with(Self.secret), [Self.secret], Optional(Self.secret) as Any,
             (1, Self.secret), Challenge.Answer.text(Self.secret), credentials, Optional(credentials) as Any,
-            StoredCredentials(credentials, version: 1), [credentials], Set([Self.secret]),
+            Credentials.Stored(credentials, version: 1), [credentials], Set([Self.secret]),
             InMemoryTokenStore(credentials),
         ]
         for value in values {

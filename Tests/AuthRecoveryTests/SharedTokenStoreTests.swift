@@ -30,7 +30,9 @@ import Testing
     @Test func whatIsNoCredentialsIsNotOverwritten() async throws {
         _ = try await state.replaceRecord("credentials:a", version: nil, with: Array("nonsense".utf8))
         let store = SharedTokenStore(state, name: "a")
-        let error = await #expect(throws: TokenStoreError.self) { try await store.update { $0.accessToken = "A" } }
+        let error = await #expect(throws: Credentials.StoreError.self) {
+            try await store.update { $0.accessToken = "A" }
+        }
         #expect(error?.description.contains("nonsense") == false)
     }
 
@@ -85,7 +87,7 @@ import Testing
     }
 
     @Test func aStoreThatCannotBeReadEndsTheSequenceWithItsError() async throws {
-        await #expect(throws: TokenStoreError.self) {
+        await #expect(throws: Credentials.StoreError.self) {
             for try await _ in FailingStore().changes() {}
         }
     }

@@ -132,7 +132,7 @@ final class ScriptedPerson: ChallengeResponder {
             seen.told.append("ask \(challenge.key.rawValue)")
         }
         let answer = answers.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-        guard let answer else { throw NoAnswer(challenge.key) }
+        guard let answer else { throw Challenge.NoAnswer(challenge.key) }
         return try answer.get()
     }
 

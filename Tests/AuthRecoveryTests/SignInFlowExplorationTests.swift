@@ -133,7 +133,7 @@ import Testing
             #expect(!isCancelled, "cancellation is thrown as such: \(trace)")
             #expect(error.kind != .stateConflict || error.reason != .attemptsExhausted, "no circles: \(trace)")
             return "refused"
-        case .failure(is NoAnswer):
+        case .failure(is Challenge.NoAnswer):
             #expect(!isCancelled, "cancellation is thrown as such: \(trace)")
             return "no answer"
         case .failure(let error):
@@ -228,7 +228,8 @@ private struct ExploringMachine: SignInMachine {
     private mutating func answer(_ call: String) throws -> SignInStep<String> {
         oracle.note(call)
         switch oracle.choose(of: 13) {
-        case 12: return .pending(Challenge(factor: Factor(key: .push, providerName: "push")), SignInPause(.zero))
+        case 12:
+            return .pending(Challenge(factor: Factor(key: .push, providerName: "push")), SignInContext.Pause(.zero))
         case 0: return .finished("session")
         case 1: return .ask(Challenge(factor: .email))
         case 2: return .choose([.password, .totp, .email])
@@ -277,13 +278,13 @@ private struct ExploringPerson: ChallengeResponder {
     func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         oracle.note("round \(challenge.round)")
         switch oracle.choose(of: 5) {
-        case 0: throw NoAnswer(challenge.key)
+        case 0: throw Challenge.NoAnswer(challenge.key)
         case 1: return .text(oracle.uniqueAnswer())
         case 2: return .resend
         case 3: return .useAnotherFactor
         default:
             oracle.cancel()
-            throw NoAnswer(challenge.key)
+            throw Challenge.NoAnswer(challenge.key)
         }
     }
 }

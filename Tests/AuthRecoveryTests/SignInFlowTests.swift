@@ -306,7 +306,7 @@ import Testing
 
     @Test func withoutAnAnswerItEndsAndNamesTheQuestion() async throws {
         var machine = ScriptedMachine(.success(.ask(Challenge(factor: .totp))))
-        let error = await #expect(throws: NoAnswer.self) { try await run(&machine) }
+        let error = await #expect(throws: Challenge.NoAnswer.self) { try await run(&machine) }
         #expect(error?.key == .totp)
         #expect(error?.description == "there is no answer for totp")
         #expect(machine.calls == ["begin"])

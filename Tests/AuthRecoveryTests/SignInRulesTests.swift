@@ -10,7 +10,7 @@ import Testing
     private func reaction(
         _ kind: Outcome.Kind,
         _ remedies: [Outcome.Remedy] = [],
-        answering key: AnswerKey? = .emailCode,
+        answering key: Factor.Key? = .emailCode,
         round: Int = 1,
         restarts: Int = 0,
         parameter: String? = nil,
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func theBestFactorIsThePreferredOneAndThenTheDefault() {
-        func factor(_ key: AnswerKey, _ id: String = "", isDefault: Bool = false) -> Factor {
+        func factor(_ key: Factor.Key, _ id: String = "", isDefault: Bool = false) -> Factor {
             Factor(key: key, providerName: key.rawValue, id: id, isDefault: isDefault)
         }
         let factors = [

@@ -226,7 +226,7 @@ struct SuspendedSignInTests {
     @Test func whoHasNoKeyReadsAndContinuesNothing() async throws {
         let (one, stranger) = (instance(), instance(key: "k2"))
         let first = try await one.begin()
-        await #expect(throws: SealingError.self) { try await stranger.answer(first.ticket, "1") }
+        await #expect(throws: Credentials.SealingError.self) { try await stranger.answer(first.ticket, "1") }
         #expect(stranger.sent == [])
         let ticket = try #require(first.ticket).reveal()
         for record in await store.contents {
@@ -316,7 +316,10 @@ private struct DoorMachine: SignInMachine {
         try await send("submit/\(answer.reveal())")
         count += 1
         if answer == "push" {
-            return .pending(Challenge(factor: Factor(key: .push, providerName: "push")), SignInPause(.seconds(5)))
+            return .pending(
+                Challenge(factor: Factor(key: .push, providerName: "push")),
+                SignInContext.Pause(.seconds(5))
+            )
         }
         return count == 1 ? .ask(Challenge(factor: .totp)) : .finished("session \(count)")
     }

@@ -121,7 +121,7 @@ struct ClerkBench {
 /// A person with prepared answers, who remembers what they were asked.
 final class Person: ChallengeResponder {
     private struct State {
-        var answers: [AnswerKey: [Challenge.Answer]] = [:]
+        var answers: [Factor.Key: [Challenge.Answer]] = [:]
         var questions: [Challenge] = []
         var waits: [String] = []
         var notices: [Outcome.Kind] = []
@@ -129,9 +129,9 @@ final class Person: ChallengeResponder {
     }
 
     private let state: Locked<State>
-    private let choice: AnswerKey?
+    private let choice: Factor.Key?
 
-    init(_ answers: [AnswerKey: [Challenge.Answer]] = [:], choosing choice: AnswerKey? = nil) {
+    init(_ answers: [Factor.Key: [Challenge.Answer]] = [:], choosing choice: Factor.Key? = nil) {
         state = Locked(State(answers: answers))
         self.choice = choice
     }
@@ -142,12 +142,12 @@ final class Person: ChallengeResponder {
     }
 
     /// Someone with one text for each key.
-    convenience init(_ answers: [AnswerKey: Secret], choosing choice: AnswerKey? = nil) {
+    convenience init(_ answers: [Factor.Key: Secret], choosing choice: Factor.Key? = nil) {
         self.init(answers.mapValues { [.text($0)] }, choosing: choice)
     }
 
     var questions: [Challenge] { state.withLock { $0.questions } }
-    var keys: [AnswerKey] { questions.map(\.key) }
+    var keys: [Factor.Key] { questions.map(\.key) }
     var waits: [String] { state.withLock { $0.waits } }
     var notices: [Outcome.Kind] { state.withLock { $0.notices } }
     /// What was asked and noticed, in order.
@@ -160,7 +160,7 @@ final class Person: ChallengeResponder {
             guard let answers = state.answers[challenge.key], !answers.isEmpty else { return nil }
             return state.answers[challenge.key]?.removeFirst()
         }
-        guard let answer else { throw NoAnswer(challenge.key) }
+        guard let answer else { throw Challenge.NoAnswer(challenge.key) }
         return answer
     }
 

@@ -55,7 +55,7 @@ private final class SlowPerson: ChallengeResponder {
 
     func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         let answer = answers.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-        guard let answer else { throw NoAnswer(challenge.key) }
+        guard let answer else { throw Challenge.NoAnswer(challenge.key) }
         let isFirst = isFirst.withLock { isFirst in
             defer { isFirst = false }
             return isFirst

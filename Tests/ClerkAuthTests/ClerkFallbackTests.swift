@@ -115,9 +115,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (ClerkJSON.totp, AnswerKey.totp, "totp"), (ClerkJSON.backup, .backupCode, "backup_code"),
+        (ClerkJSON.totp, Factor.Key.totp, "totp"), (ClerkJSON.backup, .backupCode, "backup_code"),
     ])
-    func aSecondFactorIsAttemptedAtOnce(factor: String, key: AnswerKey, strategy: String) async throws {
+    func aSecondFactorIsAttemptedAtOnce(factor: String, key: Factor.Key, strategy: String) async throws {
         let bench = try ClerkBench([.signIn("needs_second_factor", second: factor), .complete()])
         let person = Person([key: "123456"])
         _ = try await bench.signIn("hunter2", person)
@@ -126,13 +126,13 @@ import Testing
 
     @Test(
         arguments: [
-            (ClerkJSON.email, AnswerKey.emailCode, "email_code", "email_address_id=idn_1"),
+            (ClerkJSON.email, Factor.Key.emailCode, "email_code", "email_address_id=idn_1"),
             (ClerkJSON.phone, .phoneCode, "phone_code", "phone_number_id=idn_2"),
         ],
         ["needs_second_factor", "needs_client_trust"]
     )
     func aCodeAsSecondFactorOrForANewDeviceIsPreparedFirst(
-        factor: (json: String, key: AnswerKey, strategy: String, id: String),
+        factor: (json: String, key: Factor.Key, strategy: String, id: String),
         status: String
     ) async throws {
         let bench = try ClerkBench([

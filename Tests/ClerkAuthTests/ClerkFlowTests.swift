@@ -74,7 +74,7 @@ import Testing
         #expect(
             bench.sent[2].hasPrefix("POST /client/magic_links/complete flow_id=f1&approval_token=a%2B1&code_verifier=")
         )
-        let proof = ProofKey(verifier: try #require(completed["code_verifier"].first))
+        let proof = OAuthClient.ProofKey(verifier: try #require(completed["code_verifier"].first))
         #expect(prepared["code_challenge"].first?.reveal() == proof?.challenge)
         #expect(bench.sent[3] == Self.create + " strategy=ticket&ticket=t1")
         #expect(person.questions.first?.factor.destination == "a***@x")
@@ -130,7 +130,7 @@ import Testing
             .complete()
         )
         let sent = try await bench.clerk.sendEmailLink(identifier: "ada@example.com")
-        let kept = try #require(ProofKey(verifier: sent.proof.verifier))
+        let kept = try #require(OAuthClient.ProofKey(verifier: sent.proof.verifier))
         let session = try await bench.clerk.signIn(
             link: ClerkEmailLink(proof: kept),
             ledTo: "https://app.example.com/back?x=1&flow_id=f&approval_token=a",
@@ -148,7 +148,7 @@ import Testing
         let bench = try ClerkBench()
         let error = await #expect(throws: RecoveryError.self) {
             try await bench.clerk.signIn(
-                link: ClerkEmailLink(proof: ProofKey()),
+                link: ClerkEmailLink(proof: OAuthClient.ProofKey()),
                 ledTo: Secret(address),
                 answering: Person()
             )
@@ -198,19 +198,19 @@ import Testing
             [.signIn("needs_first_factor", first: factors), Self.challenged(Self.options), .complete()],
             configuration: ClerkConfiguration(authenticator: Authenticator(), origin: "https://app.example.com")
         )
-        _ = try await bench.signIn(nil, Person([:] as [AnswerKey: Secret], choosing: .webauthn))
+        _ = try await bench.signIn(nil, Person([:] as [Factor.Key: Secret], choosing: .webauthn))
         #expect(bench.sent[1] == Self.step + "prepare_first_factor strategy=passkey")
     }
 
     @Test(
         arguments: [
-            (WebAuthnError.unsupported(), Outcome.Kind.factorUnavailable, "webauthn_unsupported"),
+            (WebAuthn.Failure.unsupported(), Outcome.Kind.factorUnavailable, "webauthn_unsupported"),
             (.notAllowed(), .factorUnavailable, "webauthn_not_allowed"),
             (.timeout(), .factorUnavailable, "webauthn_timeout"),
             (.badData(), .factorUnavailable, "webauthn_bad_data"), (.cancelled(), .declined, "webauthn_cancelled"),
-        ] as [(WebAuthnError, Outcome.Kind, String)]
+        ] as [(WebAuthn.Failure, Outcome.Kind, String)]
     )
-    func whatFailsHereIsTold(failure: WebAuthnError, kind: Outcome.Kind, code: String) async throws {
+    func whatFailsHereIsTold(failure: WebAuthn.Failure, kind: Outcome.Kind, code: String) async throws {
         let bench = try ClerkBench(
             [Self.challenged(Self.options)],
             configuration: ClerkConfiguration(authenticator: Authenticator(failure))
@@ -219,7 +219,7 @@ import Testing
             try await bench.clerk.signInWithPasskey(answering: Person())
         }
         #expect(error?.kind == kind && error?.outcome.code == code)
-        #expect(error?.cause is WebAuthnError)
+        #expect(error?.cause is WebAuthn.Failure)
         #expect(bench.transport.received.count == 1)
     }
 
@@ -320,29 +320,29 @@ import Testing
 }
 
 /// An authenticator with one answer.
-final class Authenticator: WebAuthnAuthenticator {
-    private let failure: WebAuthnError?
+final class Authenticator: WebAuthn.Authenticator {
+    private let failure: WebAuthn.Failure?
     private let hangs: Bool
-    private let asked = Locked<[WebAuthnSigningRequest]>([])
+    private let asked = Locked<[WebAuthn.SigningRequest]>([])
 
-    init(_ failure: WebAuthnError? = nil, hangs: Bool = false) {
+    init(_ failure: WebAuthn.Failure? = nil, hangs: Bool = false) {
         self.failure = failure
         self.hangs = hangs
     }
 
-    var requests: [WebAuthnSigningRequest] { asked.withLock { $0 } }
+    var requests: [WebAuthn.SigningRequest] { asked.withLock { $0 } }
 
-    func register(_ request: WebAuthnRegistrationRequest) async throws -> WebAuthnAttestation {
-        throw WebAuthnError.unsupported()
+    func register(_ request: WebAuthn.RegistrationRequest) async throws -> WebAuthn.Attestation {
+        throw WebAuthn.Failure.unsupported()
     }
 
-    func sign(_ request: WebAuthnSigningRequest) async throws -> WebAuthnAssertion {
+    func sign(_ request: WebAuthn.SigningRequest) async throws -> WebAuthn.Assertion {
         asked.withLock { $0.append(request) }
         if hangs { try await Task.sleep(for: .seconds(86_400)) }
         if let failure { throw failure }
-        return WebAuthnAssertion(
+        return WebAuthn.Assertion(
             credentialID: [4, 5],
-            clientDataJSON: CollectedClientData(.get, challenge: request.challenge, origin: request.origin).json,
+            clientDataJSON: WebAuthn.ClientData(.get, challenge: request.challenge, origin: request.origin).json,
             authenticatorData: [8],
             signature: [9],
             userHandle: [7, 6]

@@ -40,7 +40,9 @@ struct ClerkGraphemeTests {
 
     @Test func addressesOfEmailLinks() async throws {
         let address = "https://app.example.com/back?__clerk_status=verified&flow_id=f1&approval_token=t1#x"
-        let link = ClerkEmailLink(proof: try #require(ProofKey(verifier: Secret(String(repeating: "v", count: 43)))))
+        let link = ClerkEmailLink(
+            proof: try #require(OAuthClient.ProofKey(verifier: Secret(String(repeating: "v", count: 43))))
+        )
         for text in mutator.joined(address, limit: 256) {
             let bench = try ClerkBench([])
             await #expect(throws: RecoveryError.self) {
@@ -52,7 +54,9 @@ struct ClerkGraphemeTests {
 
     /// The fragment is the browser's, whatever it begins with.
     @Test func aSignThatJoinsTheFragmentIsNoPartOfTheApproval() async throws {
-        let link = ClerkEmailLink(proof: try #require(ProofKey(verifier: Secret(String(repeating: "v", count: 43)))))
+        let link = ClerkEmailLink(
+            proof: try #require(OAuthClient.ProofKey(verifier: Secret(String(repeating: "v", count: 43))))
+        )
         let bench = try ClerkBench([])
         await #expect(throws: RecoveryError.self) {
             let address: Secret = "app://back?flow_id=f1&approval_token=t1#\u{301}x"

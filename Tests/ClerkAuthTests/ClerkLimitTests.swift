@@ -151,7 +151,7 @@ private final class Countdown: ChallengeResponder {
 
     var log: [String] { person.words }
 
-    func answer(_ challenge: Challenge) async throws -> Challenge.Answer { throw NoAnswer(challenge.key) }
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer { throw Challenge.NoAnswer(challenge.key) }
 
     func waiting(for reason: Outcome.Kind, duration: Duration, until: Timestamp) async {
         person.add("begin \(reason.rawValue)")

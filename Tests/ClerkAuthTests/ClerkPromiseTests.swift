@@ -60,7 +60,7 @@ import Testing
             case .ticket: _ = try await bench.clerk.signIn(ticket: "t", answering: person)
             case .approval:
                 let address: Secret = "app://x?flow_id=f&approval_token=a"
-                let link = ClerkEmailLink(proof: ProofKey())
+                let link = ClerkEmailLink(proof: OAuthClient.ProofKey())
                 _ = try await bench.clerk.signIn(link: link, ledTo: address, answering: person)
             case .passkey: _ = try await bench.clerk.signInWithPasskey(answering: person)
             case .reverification: try await bench.clerk.reverify(answering: person)
@@ -321,7 +321,7 @@ private final class Stubborn: ChallengeResponder {
     func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         await asked.open()
         try? await Task.sleep(for: .seconds(86_400))
-        throw NoAnswer(challenge.key)
+        throw Challenge.NoAnswer(challenge.key)
     }
 
     func waiting(for reason: Outcome.Kind, duration: Duration, until: Timestamp) async {
@@ -341,16 +341,16 @@ private final class SlowStore: TokenStore {
         store = InMemoryTokenStore(credentials)
     }
 
-    func read() async -> StoredCredentials { await store.read() }
+    func read() async -> Credentials.Stored { await store.read() }
 
-    func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
+    func replace(version: UInt64, with credentials: Credentials) async throws -> Credentials.Stored? {
         await replacing.open()
         await release.wait()
         try Task.checkCancellation()
         return await store.replace(version: version, with: credentials)
     }
 
-    func acquireLease(for duration: Duration, time: TimeSource) async -> (any TokenLease)? {
+    func acquireLease(for duration: Duration, time: TimeSource) async -> (any Credentials.Lease)? {
         await store.acquireLease(for: duration, time: time)
     }
 }

@@ -17,7 +17,7 @@ import Testing
         )
     }
 
-    private static let person: [AnswerKey: [Challenge.Answer]] = [
+    private static let person: [Factor.Key: [Challenge.Answer]] = [
         .password: [.text(Secret("\(planted)-2"))], .emailCode: [.text(Secret("\(planted)-3"))],
         .totp: [.text(Secret("\(planted)-4"))], .newPassword: [.text(Secret("\(planted)-5"))],
     ]
@@ -98,7 +98,9 @@ import Testing
                 await attempt { try await bench.clerk.sendEmailLink(identifier: "ada") }
                 await attempt { try await bench.clerk.signIn(ticket: Secret(Self.planted), answering: person) }
                 let address = Secret("app://back?flow_id=\(Self.planted)&approval_token=\(Self.planted)")
-                let proof = ProofKey(verifier: Secret(String(repeating: Self.planted, count: 8))) ?? ProofKey()
+                let proof =
+                    OAuthClient.ProofKey(verifier: Secret(String(repeating: Self.planted, count: 8)))
+                    ?? OAuthClient.ProofKey()
                 await attempt {
                     try await bench.clerk.signIn(
                         link: ClerkEmailLink(proof: proof),
@@ -180,7 +182,7 @@ import Testing
                 }
             }
             let bench = try ClerkBench(steps) { Recovery(maxAttempts: 2) }
-            let answers = [AnswerKey.password, .emailCode, .phoneCode, .totp, .newPassword].map {
+            let answers = [Factor.Key.password, .emailCode, .phoneCode, .totp, .newPassword].map {
                 ($0, (0..<10).map { Challenge.Answer.text(Secret("\($0)")) })
             }
             do {
@@ -188,7 +190,7 @@ import Testing
                 #expect(!session.id.isEmpty)
             } catch is RecoveryError {
                 // A typed error is as good an end as any.
-            } catch is NoAnswer {
+            } catch is Challenge.NoAnswer {
                 // So is having run out of answers.
             }
         }
@@ -222,7 +224,7 @@ import Testing
                 credentials: Credentials(clientToken: "T0", sessionID: "sess_1"),
                 configuration: ClerkConfiguration(authenticator: Authenticator(), redirectURL: "app://x")
             ) { Recovery(maxAttempts: 2) }
-            let answers = [AnswerKey.password, .emailCode, .phoneCode, .totp, .newPassword, .text, .emailLink].map {
+            let answers = [Factor.Key.password, .emailCode, .phoneCode, .totp, .newPassword, .text, .emailLink].map {
                 ($0, (0..<10).map { Challenge.Answer.text(Secret("\($0)")) })
             }
             let person = Person(Dictionary(uniqueKeysWithValues: answers))
@@ -243,7 +245,7 @@ import Testing
                     try await bench.skippingWaits { try await operation() }
                 } catch is RecoveryError {
                     // A typed error is as good an end as any.
-                } catch is NoAnswer {
+                } catch is Challenge.NoAnswer {
                     // So is having run out of answers.
                 }
             }

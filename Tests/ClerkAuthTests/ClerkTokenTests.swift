@@ -180,7 +180,7 @@ import Testing
     @Test func aStoreThatCannotKeepTheNewTokenFailsTheCall() async throws {
         let bench = try ClerkBench([.complete()], tokens: BrokenStore())
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
-        #expect(error?.cause is TokenStoreError)
+        #expect(error?.cause is Credentials.StoreError)
     }
 
     @Test(arguments: ["a.b.c", "..", "a.!!!.c", "a.e30.c", "a.eyJpZCI6N30.c", "é", String(repeating: "x.", count: 9)])
@@ -193,11 +193,11 @@ import Testing
 
 /// A store that can be read but not written.
 private struct BrokenStore: TokenStore {
-    func read() async -> StoredCredentials { StoredCredentials(Credentials(clientToken: "T0"), version: 1) }
+    func read() async -> Credentials.Stored { Credentials.Stored(Credentials(clientToken: "T0"), version: 1) }
 
-    func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
-        throw TokenStoreError("the disk is full")
+    func replace(version: UInt64, with credentials: Credentials) async throws -> Credentials.Stored? {
+        throw Credentials.StoreError("the disk is full")
     }
 
-    func acquireLease(for duration: Duration, time: TimeSource) async -> (any TokenLease)? { nil }
+    func acquireLease(for duration: Duration, time: TimeSource) async -> (any Credentials.Lease)? { nil }
 }

@@ -72,7 +72,7 @@ final class Person: ChallengeResponder {
     var shown: [Challenge] { state.withLock { $0.shown } }
     var waits: [String] { state.withLock { $0.waits } }
 
-    func answer(_ challenge: Challenge) async throws -> Challenge.Answer { throw NoAnswer(challenge.key) }
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer { throw Challenge.NoAnswer(challenge.key) }
     func show(_ challenge: Challenge) async { state.withLock { $0.shown.append(challenge) } }
     func waiting(for reason: Outcome.Kind, duration: Duration, until: Timestamp) async {
         state.withLock { $0.waits.append("\(reason.rawValue) \(duration.inSeconds)") }

@@ -167,7 +167,7 @@ struct FacebookSessionTests {
         let bench = try FacebookBench([.device, .pending, .token(), .me], credentials: Credentials())
         let device = try await bench.facebook.beginDeviceLogin(permissions: ["email"])
         #expect(device.userCode == "ABCD")
-        #expect("\(device)" == "DeviceAuthorization")
+        #expect("\(device)" == "OAuthClient.DeviceAuthorization")
         let session = try await bench.skippingWaits { try await bench.facebook.finishDeviceLogin(device) }
         #expect(session.user?.id == "1")
         #expect(bench.sent[0].hasSuffix("scope=email"))

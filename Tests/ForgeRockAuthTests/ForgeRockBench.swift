@@ -25,7 +25,7 @@ struct ForgeRockBench {
         tokens: (any TokenStore)? = nil,
         journey: String? = "Login",
         oauth: OAuthSettings? = nil,
-        authenticator: (any WebAuthnAuthenticator)? = nil,
+        authenticator: (any WebAuthn.Authenticator)? = nil,
         cookieName: String? = "sso",
         baseURL: String = "https://id.example.com/am",
         interceptors: [any ForgeRockInterceptor] = [],
@@ -72,7 +72,7 @@ struct ForgeRockBench {
         clientID: "app",
         redirectURI: "org.app:/cb",
         scope: "openid",
-        renewal: RenewalOptions(timeout: .seconds(1_000_000), lease: .seconds(1_000_000))
+        renewal: TokenManager.RenewalOptions(timeout: .seconds(1_000_000), lease: .seconds(1_000_000))
     )
 
     /// Does something while the clock jumps to whatever is slept for, but not to the timeouts that guard the work.
@@ -161,7 +161,7 @@ struct ForgeRockBench {
 /// A person with prepared answers, who remembers what they were asked.
 final class Person: ChallengeResponder {
     private struct State {
-        var answers: [AnswerKey: [Challenge.Answer]] = [:]
+        var answers: [Factor.Key: [Challenge.Answer]] = [:]
         var questions: [Challenge] = []
         var choices: [[Factor]] = []
         var waits: [String] = []
@@ -171,7 +171,7 @@ final class Person: ChallengeResponder {
     private let state: Locked<State>
     private let choice: String?
 
-    init(_ answers: [AnswerKey: [Challenge.Answer]] = [:], choosing choice: String? = nil) {
+    init(_ answers: [Factor.Key: [Challenge.Answer]] = [:], choosing choice: String? = nil) {
         state = Locked(State(answers: answers))
         self.choice = choice
     }
@@ -182,12 +182,12 @@ final class Person: ChallengeResponder {
     }
 
     /// Someone with one text for each key.
-    convenience init(_ answers: [AnswerKey: Secret], choosing choice: String? = nil) {
+    convenience init(_ answers: [Factor.Key: Secret], choosing choice: String? = nil) {
         self.init(answers.mapValues { [.text($0)] }, choosing: choice)
     }
 
     var questions: [Challenge] { state.withLock { $0.questions } }
-    var keys: [AnswerKey] { questions.map(\.key) }
+    var keys: [Factor.Key] { questions.map(\.key) }
     var offered: [[Factor]] { state.withLock { $0.choices } }
     var choices: [[String]] { offered.map { $0.map(\.providerName) } }
     var waits: [String] { state.withLock { $0.waits } }
@@ -199,7 +199,7 @@ final class Person: ChallengeResponder {
             guard let answers = state.answers[challenge.key], !answers.isEmpty else { return nil }
             return state.answers[challenge.key]?.removeFirst()
         }
-        guard let answer else { throw NoAnswer(challenge.key) }
+        guard let answer else { throw Challenge.NoAnswer(challenge.key) }
         return answer
     }
 

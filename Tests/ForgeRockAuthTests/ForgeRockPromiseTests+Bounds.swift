@@ -72,17 +72,17 @@ import Testing
         #expect(bench.transport.received.count == 1)
     }
 
-    private final class Waiting: WebAuthnAuthenticator {
+    private final class Waiting: WebAuthn.Authenticator {
         let began = Latch()
 
-        func register(_ request: WebAuthnRegistrationRequest) async throws -> WebAuthnAttestation {
-            throw WebAuthnError.unknown()
+        func register(_ request: WebAuthn.RegistrationRequest) async throws -> WebAuthn.Attestation {
+            throw WebAuthn.Failure.unknown()
         }
 
-        func sign(_ request: WebAuthnSigningRequest) async throws -> WebAuthnAssertion {
+        func sign(_ request: WebAuthn.SigningRequest) async throws -> WebAuthn.Assertion {
             await began.open()
             try await Task.sleep(for: .seconds(86_400))
-            throw WebAuthnError.unknown()
+            throw WebAuthn.Failure.unknown()
         }
     }
 }
@@ -260,12 +260,12 @@ actor Latch {
                 }
             }
             let bench = try ForgeRockBench(script) { Recovery(maxAttempts: 2) }
-            let answers = AnswerKey.allCases.map { ($0, (0..<10).map { Challenge.Answer.text(Secret("\($0)")) }) }
+            let answers = Factor.Key.allCases.map { ($0, (0..<10).map { Challenge.Answer.text(Secret("\($0)")) }) }
             do {
                 _ = try await bench.signIn("p", Person(Dictionary(uniqueKeysWithValues: answers)))
             } catch is RecoveryError {
                 // A typed error is as good an end as any.
-            } catch is NoAnswer {
+            } catch is Challenge.NoAnswer {
                 // So is having run out of answers.
             }
         }

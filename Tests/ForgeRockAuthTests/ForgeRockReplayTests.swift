@@ -101,7 +101,7 @@ import Testing
         )
         let path = "/json/realms/root/realms/alpha/sessions?_action=validate"
         let error = await #expect(throws: RecoveryError.self) {
-            try await bench.forgeRock.send(.post, path: path, body: RequestContent(body))
+            try await bench.forgeRock.send(.post, path: path, body: ProviderRequest.Content(body))
         }
         #expect(error?.kind == .reauthenticationRequired)
         #expect(try await bench.credentials == Credentials())
@@ -139,7 +139,7 @@ import Testing
         )
         let error = await #expect(throws: RecoveryError.self) {
             try await clock.skippingWaits {
-                try await forgeRock.send(.post, path: "/json/pay", body: RequestContent(body))
+                try await forgeRock.send(.post, path: "/json/pay", body: ProviderRequest.Content(body))
             }
         }
         #expect(error?.kind == .credentialRejected)

@@ -151,7 +151,7 @@ import Testing
             .login, .step(AM.choice("Email", "SMS"), id: "a2"), .error(500, "Authentication Error!!", number: "102"),
             .login, .step(AM.choice("Email", "SMS"), id: "b2"), .success(),
         ])
-        _ = try await bench.signIn("hunter2", Person([:] as [AnswerKey: Secret], choosing: "SMS"))
+        _ = try await bench.signIn("hunter2", Person([:] as [Factor.Key: Secret], choosing: "SMS"))
         // The step with the password was accepted, so the password serves again.
         #expect(bench.sent.filter { $0 == login }.count == 2)
         #expect(bench.events.words.contains("wait unavailable 1.0"))
@@ -164,7 +164,7 @@ import Testing
     ])
     func afterAnAnswerThatProvesNothingThePasswordIsAskedFor(answer: ScriptedTransport.Step) async throws {
         let silent = try ForgeRockBench([.login, answer, .login, .success()])
-        await #expect(throws: NoAnswer(.password)) { try await silent.signIn() }
+        await #expect(throws: Challenge.NoAnswer(.password)) { try await silent.signIn() }
         #expect(silent.sent == [start, login, start])
         let bench = try ForgeRockBench([.login, answer, .step(AM.name, AM.password, id: "b1"), .success()])
         _ = try await bench.signIn("hunter2", Person([.password: "typed"]))
@@ -379,10 +379,10 @@ import Testing
     @Test func aJourneyWithoutASessionEndsWithoutOne() async throws {
         let bench = try ForgeRockBench([.login, .success(nil)])
         var journey = bench.forgeRock.journey(options: JourneyOptions(forcesAuthentication: true, skipsSession: true))
-        guard case .step(var step) = try await journey.begin() else { throw NoAnswer(.text) }
+        guard case .step(var step) = try await journey.begin() else { throw Challenge.NoAnswer(.text) }
         step.callbacks[0].setInput("ada")
         step.callbacks[1].setInput("p")
-        guard case .success(let success) = try await journey.submit(step) else { throw NoAnswer(.text) }
+        guard case .success(let success) = try await journey.submit(step) else { throw Challenge.NoAnswer(.text) }
         #expect(success.token == nil)
         #expect(bench.sent[0] == start + "&ForceAuth=true&noSession=true")
         #expect(try await bench.credentials == Credentials())

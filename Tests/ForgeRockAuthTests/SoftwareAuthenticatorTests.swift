@@ -63,10 +63,10 @@ struct CBORReader {
 }
 
 @Suite struct SoftwareAuthenticatorTests {
-    private func registration(_ change: (inout WebAuthnRegistrationRequest) -> Void = { _ in })
-        -> WebAuthnRegistrationRequest
+    private func registration(_ change: (inout WebAuthn.RegistrationRequest) -> Void = { _ in })
+        -> WebAuthn.RegistrationRequest
     {
-        var request = WebAuthnRegistrationRequest(
+        var request = WebAuthn.RegistrationRequest(
             challenge: [1, 2, 3],
             relyingPartyID: "example.com",
             origin: "https://login.example.com",
@@ -76,8 +76,8 @@ struct CBORReader {
         return request
     }
 
-    private func signing(_ ids: [[UInt8]], _ challenge: [UInt8] = [9]) -> WebAuthnSigningRequest {
-        WebAuthnSigningRequest(
+    private func signing(_ ids: [[UInt8]], _ challenge: [UInt8] = [9]) -> WebAuthn.SigningRequest {
+        WebAuthn.SigningRequest(
             challenge: challenge,
             relyingPartyID: "example.com",
             origin: "https://login.example.com",
@@ -148,7 +148,7 @@ struct CBORReader {
                 try await body()
                 return nil
             } catch {
-                return (error as? WebAuthnError)?.name
+                return (error as? WebAuthn.Failure)?.name
             }
         }
         #expect(
@@ -205,7 +205,7 @@ struct CBORReader {
             authenticator = try SoftwareAuthenticator(restoring: authenticator.export())
         }
         // An excluded credential is known again, and the one that is not resident is not found without its id.
-        await #expect(throws: WebAuthnError.self) {
+        await #expect(throws: WebAuthn.Failure.self) {
             try await authenticator.register(registration { $0.excludedCredentials = [id] })
         }
         let proof = try await authenticator.sign(signing([authenticator.credentialIDs[1]]))
@@ -229,7 +229,7 @@ struct CBORReader {
         }
         for changed in texts {
             #expect(changed != text)
-            let error = #expect(throws: WebAuthnError.self, "\(changed.prefix(40))") {
+            let error = #expect(throws: WebAuthn.Failure.self, "\(changed.prefix(40))") {
                 try SoftwareAuthenticator(restoring: Secret(changed))
             }
             #expect(error?.name == "bad_data")
@@ -251,7 +251,7 @@ struct CBORReader {
         let key = try #require(entry["key"]?.string)
         let bytes = try #require(Base64.decode(key.utf8))
         let restored = try SoftwareAuthenticator(restoring: exported)
-        let error = #expect(throws: WebAuthnError.self) {
+        let error = #expect(throws: WebAuthn.Failure.self) {
             try SoftwareAuthenticator(restoring: Secret("[" + exported.reveal()))
         }
         var texts = ["\(exported)", String(reflecting: exported), "\(restored)", String(reflecting: restored)]

@@ -12,7 +12,7 @@ import WebAuthnTesting
         var localizedText: String
     }
 
-    typealias Row = (error: WebAuthnError, code: Int, outcome: String)
+    typealias Row = (error: WebAuthn.Failure, code: Int, outcome: String)
 
     static let rows: [Row] = [
         (.badData(), 1_600_001, "ERROR::DataError:"), (.badOperation(), 1_600_002, "ERROR::UnknownError:"),
@@ -32,14 +32,14 @@ import WebAuthnTesting
     @Test func theTextIsThePlatformsElseTheMessage() {
         let both = Platform(debugText: "debug::x", localizedText: "local")
         #expect(
-            WebAuthnError.notAllowed(platformError: both, message: "m").webAuthnOutcome
+            WebAuthn.Failure.notAllowed(platformError: both, message: "m").webAuthnOutcome
                 == "ERROR::NotAllowedError:debug::x"
         )
         let local = Platform(debugText: nil, localizedText: "local")
-        #expect(WebAuthnError.unknown(platformError: local).webAuthnOutcome == "ERROR::UnknownError:local")
-        #expect(WebAuthnError.timeout(message: "m").webAuthnOutcome == "ERROR::TimeoutError:m")
-        #expect(WebAuthnError.unsupported(platformError: both, message: "m").webAuthnOutcome == "unsupported")
-        #expect(!"\(WebAuthnError.unknown(platformError: both, message: "pl4nted"))".contains("pl4nted"))
+        #expect(WebAuthn.Failure.unknown(platformError: local).webAuthnOutcome == "ERROR::UnknownError:local")
+        #expect(WebAuthn.Failure.timeout(message: "m").webAuthnOutcome == "ERROR::TimeoutError:m")
+        #expect(WebAuthn.Failure.unsupported(platformError: both, message: "m").webAuthnOutcome == "unsupported")
+        #expect(!"\(WebAuthn.Failure.unknown(platformError: both, message: "pl4nted"))".contains("pl4nted"))
     }
 
     @Test func withoutAnAuthenticatorTheJourneyTakesItsFallbackAtOnce() async throws {
@@ -80,15 +80,15 @@ import WebAuthnTesting
     }
 
     /// An authenticator that takes longer than anybody waits.
-    private struct Sleepy: WebAuthnAuthenticator {
-        func register(_ request: WebAuthnRegistrationRequest) async throws -> WebAuthnAttestation {
+    private struct Sleepy: WebAuthn.Authenticator {
+        func register(_ request: WebAuthn.RegistrationRequest) async throws -> WebAuthn.Attestation {
             try await Task.sleep(for: .seconds(86_400))
-            throw WebAuthnError.unknown()
+            throw WebAuthn.Failure.unknown()
         }
 
-        func sign(_ request: WebAuthnSigningRequest) async throws -> WebAuthnAssertion {
+        func sign(_ request: WebAuthn.SigningRequest) async throws -> WebAuthn.Assertion {
             try await Task.sleep(for: .seconds(86_400))
-            throw WebAuthnError.unknown()
+            throw WebAuthn.Failure.unknown()
         }
     }
 
@@ -111,7 +111,7 @@ import WebAuthnTesting
         let newer = AM.metadata(
             #"{"_type":"WebAuthn","_action":"webauthn_registration","challenge":"AQL/","_relyingPartyId":"example.com","relyingPartyName":"Ex","userName":"ada","userId":"QURB","displayName":"Ada","_pubKeyCredParams":[{"type":"public-key","alg":-7},{"type":"public-key","alg":-257}],"_excludeCredentials":[{"type":"public-key","id":[1,-1]}],"_authenticatorSelection":{"userVerification":"required","authenticatorAttachment":"platform","requireResidentKey":true},"attestationPreference":"direct","timeout":"30000"}"#
         )
-        let expected = WebAuthnRegistrationRequest(
+        let expected = WebAuthn.RegistrationRequest(
             challenge: [1, 2, 255],
             relyingPartyID: "example.com",
             relyingPartyName: "Ex",
@@ -129,7 +129,7 @@ import WebAuthnTesting
         let older = AM.metadata(
             #"{"challenge":"AQL/","relyingPartyId":"rpId: \"example.com\",","allowCredentials":"allowCredentials: [{ \"type\": \"public-key\", \"id\": new Int8Array([1, -1]).buffer }]","userVerification":"discouraged","timeout":"60000"}"#
         )
-        let signing = WebAuthnSigningRequest(
+        let signing = WebAuthn.SigningRequest(
             challenge: [1, 2, 255],
             relyingPartyID: "example.com",
             origin: "https://example.com",
@@ -163,7 +163,7 @@ import WebAuthnTesting
             };
             navigator.credentials.get({ "publicKey" : options })
             """
-        let signing = WebAuthnSigningRequest(
+        let signing = WebAuthn.SigningRequest(
             challenge: [1, 2, 255],
             relyingPartyID: "example.com",
             origin: "https://example.com",

@@ -134,7 +134,7 @@ extension String {
 /// A person with prepared answers, who remembers what they were asked and shown.
 final class Person: ChallengeResponder {
     private struct State {
-        var answers: [AnswerKey: [Challenge.Answer]] = [:]
+        var answers: [Factor.Key: [Challenge.Answer]] = [:]
         var questions: [Challenge] = []
         var shown: [Challenge] = []
         var waits: [String] = []
@@ -148,7 +148,7 @@ final class Person: ChallengeResponder {
     private let state: Locked<State>
     private let choice: String?
 
-    init(_ answers: [AnswerKey: [Challenge.Answer]] = [:], choosing choice: String? = nil) {
+    init(_ answers: [Factor.Key: [Challenge.Answer]] = [:], choosing choice: String? = nil) {
         state = Locked(State(answers: answers))
         self.choice = choice
     }
@@ -159,12 +159,12 @@ final class Person: ChallengeResponder {
     }
 
     /// Someone with one text for each key.
-    convenience init(_ answers: [AnswerKey: Secret], choosing choice: String? = nil) {
+    convenience init(_ answers: [Factor.Key: Secret], choosing choice: String? = nil) {
         self.init(answers.mapValues { [.text($0)] }, choosing: choice)
     }
 
     var questions: [Challenge] { state.withLock { $0.questions } }
-    var keys: [AnswerKey] { questions.map(\.key) }
+    var keys: [Factor.Key] { questions.map(\.key) }
     var shown: [Challenge] { state.withLock { $0.shown } }
     var waits: [String] { state.withLock { $0.waits } }
     var notices: [Outcome.Kind] { state.withLock { $0.notices } }
@@ -183,7 +183,7 @@ final class Person: ChallengeResponder {
             guard let answers = state.answers[challenge.key], !answers.isEmpty else { return nil }
             return state.answers[challenge.key]?.removeFirst()
         }
-        guard let answer else { throw NoAnswer(challenge.key) }
+        guard let answer else { throw Challenge.NoAnswer(challenge.key) }
         return answer
     }
 

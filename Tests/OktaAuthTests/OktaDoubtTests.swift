@@ -103,7 +103,9 @@ struct OktaDoubtTests {
     func afterAnAnswerThatProvesNothingThePasswordIsAskedFor(body: String) async throws {
         let unknownCode = ScriptedTransport.Step.status(401, [:], body: body)
         let silent = try OktaBench([.required(Self.totp), unknownCode, .success(), .session])
-        await #expect(throws: NoAnswer(.password)) { try await silent.signIn("hunter2", Person([.totp: "1"])) }
+        await #expect(throws: Challenge.NoAnswer(.password)) {
+            try await silent.signIn("hunter2", Person([.totp: "1"]))
+        }
         #expect(silent.sent.count == 2)
         let bench = try OktaBench([.required(Self.totp), unknownCode, .success(), .session])
         let person = Person([.totp: "1", .password: "typed"])

@@ -72,7 +72,7 @@ struct OktaGraphemeTests {
                 do {
                     _ = try await bench.signIn("hunter2", Person())
                 } catch {
-                    #expect(error is RecoveryError || error is NoAnswer, "\(error)")
+                    #expect(error is RecoveryError || error is Challenge.NoAnswer, "\(error)")
                 }
             }
         }

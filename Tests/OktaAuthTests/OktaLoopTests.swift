@@ -44,7 +44,7 @@ struct OktaLoopTests {
     @Test func anUnlockLeadsToThePasswordOnce() async throws {
         let bench = try OktaBench([.lockedOut] + Self.constant(Self.unlocked))
         let error = await #expect(throws: RecoveryError.self) {
-            try await bench.signIn("hunter2", Person([AnswerKey: Secret](), choosing: "SMS"))
+            try await bench.signIn("hunter2", Person([Factor.Key: Secret](), choosing: "SMS"))
         }
         #expect(error?.kind == .unreadable)
         #expect(bench.sent.filter { $0 == Self.first }.count == 2)
@@ -116,12 +116,12 @@ struct OktaLoopTests {
 }
 
 /// An authenticator that always signs.
-private struct Tireless: WebAuthnAuthenticator {
-    func register(_ request: WebAuthnRegistrationRequest) async throws -> WebAuthnAttestation {
-        throw WebAuthnError.unsupported()
+private struct Tireless: WebAuthn.Authenticator {
+    func register(_ request: WebAuthn.RegistrationRequest) async throws -> WebAuthn.Attestation {
+        throw WebAuthn.Failure.unsupported()
     }
 
-    func sign(_ request: WebAuthnSigningRequest) async throws -> WebAuthnAssertion {
-        WebAuthnAssertion(credentialID: [1], clientDataJSON: [1], authenticatorData: [1], signature: [1])
+    func sign(_ request: WebAuthn.SigningRequest) async throws -> WebAuthn.Assertion {
+        WebAuthn.Assertion(credentialID: [1], clientDataJSON: [1], authenticatorData: [1], signature: [1])
     }
 }

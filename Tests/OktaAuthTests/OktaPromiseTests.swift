@@ -224,7 +224,7 @@ import Testing
             let bench = try OktaBench(steps)
             var seen = ""
             do {
-                let answers: [AnswerKey: [Challenge.Answer]] = [
+                let answers: [Factor.Key: [Challenge.Answer]] = [
                     .newPassword: [.text("better"), .text("better")],
                     .totp: Array(repeating: .text("123456"), count: 3),
                 ]
@@ -350,7 +350,7 @@ import Testing
             do {
                 _ = try await bench.signIn("hunter2", person)
             } catch {
-                #expect(error is RecoveryError || error is NoAnswer, "\(error)")
+                #expect(error is RecoveryError || error is Challenge.NoAnswer, "\(error)")
             }
             #expect(bench.transport.received.count < 60)
         }

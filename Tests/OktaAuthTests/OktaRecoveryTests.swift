@@ -63,7 +63,7 @@ struct OktaRecoveryTests {
     @Test func anUnlockByMailLetsThePersonGoAndHoldsNothingBack() async throws {
         let bench = try OktaBench([.lockedOut, Self.mail("UNLOCK")])
         let error = await #expect(throws: RecoveryError.self) {
-            try await bench.signIn("hunter2", Person([AnswerKey: Secret](), choosing: "EMAIL"))
+            try await bench.signIn("hunter2", Person([Factor.Key: Secret](), choosing: "EMAIL"))
         }
         #expect(error?.kind == .userActionRequired)
         #expect(error?.remedies == [.visitProvider])
@@ -225,7 +225,7 @@ struct OktaRecoveryTests {
             .answer(OktaJSON.state("LOCKED_OUT", links: [link], token: nil)), .error(4, 401),
         ])
         await #expect(throws: RecoveryError.self) {
-            try await bench.signIn("hunter2", Person([:] as [AnswerKey: Secret], choosing: "SMS"))
+            try await bench.signIn("hunter2", Person([:] as [Factor.Key: Secret], choosing: "SMS"))
         }
         #expect(bench.sent.count == 2 && bench.sent[1].hasPrefix("/authn/of/their/own {username:"))
     }
@@ -235,7 +235,7 @@ struct OktaRecoveryTests {
         let first = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
         #expect(first?.kind == .accountLocked)
         // No further attempt goes out, but what lifts the lock does; and the person is told before they are asked.
-        let person = Person([:] as [AnswerKey: Secret], choosing: "SMS")
+        let person = Person([:] as [Factor.Key: Secret], choosing: "SMS")
         await #expect(throws: RecoveryError.self) { try await bench.signIn("hunter2", person) }
         #expect(bench.sent.count == 2 && bench.sent[1].hasPrefix("/authn/recovery/unlock "))
         #expect(person.notices.first == .accountLocked)
@@ -247,7 +247,7 @@ struct OktaRecoveryTests {
         ] as [(SignInOptions, String?, [[String]])] {
             let bench = try OktaBench([.lockedOut])
             await #expect(throws: RecoveryError.self) { try await bench.signIn() }
-            let person = Person([:] as [AnswerKey: Secret], choosing: choice)
+            let person = Person([:] as [Factor.Key: Secret], choosing: choice)
             let error = await #expect(throws: RecoveryError.self) {
                 try await bench.signIn("hunter2", person, options: options)
             }
@@ -299,16 +299,16 @@ struct OktaRecoveryTests {
 }
 
 /// An authenticator that always signs, with nothing.
-private final class Key: WebAuthnAuthenticator {
-    let signed = Locked<WebAuthnSigningRequest?>(nil)
+private final class Key: WebAuthn.Authenticator {
+    let signed = Locked<WebAuthn.SigningRequest?>(nil)
 
-    func register(_ request: WebAuthnRegistrationRequest) async throws -> WebAuthnAttestation {
-        throw WebAuthnError.unsupported()
+    func register(_ request: WebAuthn.RegistrationRequest) async throws -> WebAuthn.Attestation {
+        throw WebAuthn.Failure.unsupported()
     }
 
-    func sign(_ request: WebAuthnSigningRequest) async throws -> WebAuthnAssertion {
+    func sign(_ request: WebAuthn.SigningRequest) async throws -> WebAuthn.Assertion {
         signed.withLock { $0 = request }
-        return WebAuthnAssertion(
+        return WebAuthn.Assertion(
             credentialID: [1, 2, 3],
             clientDataJSON: Array("a".utf8),
             authenticatorData: Array("b".utf8),

@@ -105,7 +105,7 @@ import WebAuthnTesting
         )
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
         #expect(error?.kind == .factorUnavailable)
-        #expect((error?.cause as? WebAuthnError)?.name == "unsupported")
+        #expect((error?.cause as? WebAuthn.Failure)?.name == "unsupported")
     }
 }
 #endif

@@ -19,9 +19,9 @@ package struct MarkingSealing: CredentialSealing {
     package func open(_ sealed: [UInt8], at place: String) throws -> [UInt8] {
         if let failure { throw failure }
         let parts = sealed.split(separator: UInt8(ascii: "|"), maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 4 else { throw SealingError(.malformed, "cut") }
-        guard parts[0].elementsEqual(key.utf8) else { throw SealingError(.unknownKey, "another key") }
-        guard parts[1].elementsEqual(place.utf8) else { throw SealingError(.notAuthentic, "another place") }
+        guard parts.count == 4 else { throw Credentials.SealingError(.malformed, "cut") }
+        guard parts[0].elementsEqual(key.utf8) else { throw Credentials.SealingError(.unknownKey, "another key") }
+        guard parts[1].elementsEqual(place.utf8) else { throw Credentials.SealingError(.notAuthentic, "another place") }
         return parts[3].reversed()
     }
 }

@@ -59,7 +59,7 @@ package struct SuspendedWalk<Provider: SignInProvider> {
     private func answer(_ question: Challenge, _ person: any ChallengeResponder) async throws -> Challenge.Answer {
         do {
             return try await person.answer(question)
-        } catch let error as NoAnswer {
+        } catch let error as Challenge.NoAnswer {
             guard question.key == .push, let failure = question.previousFailure else { throw error }
             throw RecoveryError(outcome: failure, reason: .notRecoverable)
         }

@@ -52,7 +52,7 @@ public struct RenewalEnding: Sendable {
     private func wait(deadline: TimeSource.Instant?, _ isInterrupted: Locked<Bool>) async {
         guard tokens.isRenewing else { return }
         let left = deadline.map { max(time.now.duration(to: $0), .zero) }
-        let timeout = RenewalOptions().timeout
+        let timeout = TokenManager.RenewalOptions().timeout
         let limit = left.map { min($0 + Self.afterDeadline, timeout) } ?? timeout
         let notice = Task.detached {
             // Where nothing presses, nobody is told of what is over before it has been read.

@@ -129,7 +129,7 @@ final class Runner: Sendable {
             results.finish(index, CallResult(status: response.status.code, exit: .ofRequest(response.outcome)))
             if plan.total == 1 { hint(at: response) }
         } catch let error as RecoveryError {
-            if error.reason == .notRecoverable, let failure = error.cause as? TokenStoreError {
+            if error.reason == .notRecoverable, let failure = error.cause as? Credentials.StoreError {
                 results.finish(index, CallResult(exit: .badInput, message: ["\(failure)"]))
                 return
             }
@@ -141,7 +141,7 @@ final class Runner: Sendable {
             results.finish(index, CallResult(status: Self.status(of: error), exit: .ofRequest(error), message: lines))
         } catch is CancellationError {
             results.finish(index, CallResult(exit: .interrupted))
-        } catch let error as TokenStoreError {
+        } catch let error as Credentials.StoreError {
             results.finish(index, CallResult(exit: .badInput, message: ["\(error)"]))
         } catch {
             results.finish(index, CallResult(exit: .transferFailed, message: ["\(name): \(error)"]))

@@ -230,31 +230,31 @@ private struct Mailbox: ChallengeResponder {
         case .password: return .text("open-sesame-42")
         case .newPassword: return .text("correct horse battery")
         case .emailLink:
-            guard let browser, let link = sandbox.outbox().last?.code else { throw NoAnswer(.emailLink) }
+            guard let browser, let link = sandbox.outbox().last?.code else { throw Challenge.NoAnswer(.emailLink) }
             let response = try await browser.send(HTTPRequest(url: link))
             return .text(Secret(response.headerFields[.location] ?? ""))
-        default: throw NoAnswer(challenge.key)
+        default: throw Challenge.NoAnswer(challenge.key)
         }
     }
 }
 
 /// A passkey for the sandbox's address, whose signature nobody checks.
-private struct PaperKey: WebAuthnAuthenticator {
+private struct PaperKey: WebAuthn.Authenticator {
     /// The SHA-256 of `127.0.0.1`.
     private static let party: [UInt8] = [
         0x12, 0xCA, 0x17, 0xB4, 0x9A, 0xF2, 0x28, 0x94, 0x36, 0xF3, 0x03, 0xE0, 0x16, 0x60, 0x30, 0xA2,
         0x1E, 0x52, 0x5D, 0x26, 0x6E, 0x20, 0x92, 0x67, 0x43, 0x38, 0x01, 0xA8, 0xFD, 0x40, 0x71, 0xA0,
     ]
 
-    func register(_ request: WebAuthnRegistrationRequest) async throws -> WebAuthnAttestation {
-        throw WebAuthnError.unsupported()
+    func register(_ request: WebAuthn.RegistrationRequest) async throws -> WebAuthn.Attestation {
+        throw WebAuthn.Failure.unsupported()
     }
 
-    func sign(_ request: WebAuthnSigningRequest) async throws -> WebAuthnAssertion {
-        guard request.relyingPartyID == "127.0.0.1" else { throw WebAuthnError.notAllowed() }
-        return WebAuthnAssertion(
+    func sign(_ request: WebAuthn.SigningRequest) async throws -> WebAuthn.Assertion {
+        guard request.relyingPartyID == "127.0.0.1" else { throw WebAuthn.Failure.notAllowed() }
+        return WebAuthn.Assertion(
             credentialID: Array("key-1".utf8),
-            clientDataJSON: CollectedClientData(.get, challenge: request.challenge, origin: request.origin).json,
+            clientDataJSON: WebAuthn.ClientData(.get, challenge: request.challenge, origin: request.origin).json,
             authenticatorData: Self.party + [0x05, 0, 0, 0, 1],
             signature: [1]
         )

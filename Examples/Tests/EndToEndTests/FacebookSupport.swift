@@ -175,5 +175,5 @@ extension SandboxFacebookSettings {
 
 /// A person who enters no code.
 struct Absent: ChallengeResponder {
-    func answer(_ challenge: Challenge) async throws -> Challenge.Answer { throw NoAnswer(challenge.key) }
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer { throw Challenge.NoAnswer(challenge.key) }
 }

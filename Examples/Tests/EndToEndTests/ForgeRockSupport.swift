@@ -72,7 +72,7 @@ extension Bench {
     func library(
         journey: String? = "Login",
         oauth: Bool = false,
-        authenticator: (any WebAuthnAuthenticator)? = nil,
+        authenticator: (any WebAuthn.Authenticator)? = nil,
         deadline: Duration = .seconds(30),
         transport: CurlTransport
     ) throws -> ForgeRock {
@@ -92,7 +92,7 @@ extension Bench {
         client: RecoveringClient,
         journey: String? = "Login",
         oauth: Bool = false,
-        authenticator: (any WebAuthnAuthenticator)? = nil
+        authenticator: (any WebAuthn.Authenticator)? = nil
     ) throws -> ForgeRock {
         try ForgeRock(
             baseURL: sandbox.url,
@@ -122,12 +122,12 @@ extension Bench {
 
 /// Answers by key, each as often as it is asked for.
 struct Person: ChallengeResponder {
-    var answers: [AnswerKey: Secret] = [.password: "open-sesame-42"]
+    var answers: [Factor.Key: Secret] = [.password: "open-sesame-42"]
 
     func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         // A refused answer is not given twice.
         if let failure = challenge.previousFailure { throw RecoveryError(outcome: failure, reason: .notRecoverable) }
-        guard let answer = answers[challenge.key] else { throw NoAnswer(challenge.key) }
+        guard let answer = answers[challenge.key] else { throw Challenge.NoAnswer(challenge.key) }
         return .text(answer)
     }
 

@@ -66,7 +66,7 @@ struct OktaLine: Sendable {
     @discardableResult
     func signIn(
         _ identifier: String = "ada@example.com",
-        _ answers: [AnswerKey: [Challenge.Answer]] = [:]
+        _ answers: [Factor.Key: [Challenge.Answer]] = [:]
     ) async throws -> OktaSession {
         try await okta.signIn(
             identifier: identifier,
@@ -101,9 +101,9 @@ extension String {
 
 /// Answers that were prepared, each of which is given once.
 final class PreparedAnswers: ChallengeResponder {
-    private let answers: Locked<[AnswerKey: [Challenge.Answer]]>
+    private let answers: Locked<[Factor.Key: [Challenge.Answer]]>
 
-    init(_ answers: [AnswerKey: [Challenge.Answer]]) {
+    init(_ answers: [Factor.Key: [Challenge.Answer]]) {
         self.answers = Locked(answers)
     }
 
@@ -114,7 +114,7 @@ final class PreparedAnswers: ChallengeResponder {
             answers[challenge.key] = left
             return next
         }
-        guard let answer else { throw NoAnswer(challenge.key) }
+        guard let answer else { throw Challenge.NoAnswer(challenge.key) }
         return answer
     }
 

@@ -215,7 +215,7 @@ extension OktaPromises {
                 line.sandbox.add(fault)
                 let error = await #expect(throws: (any Error).self) { try await line.signIn() }
                 // A readable 401 is about the password, and nobody has another one.
-                #expect(error is RecoveryError || (status == 401 && error is NoAnswer))
+                #expect(error is RecoveryError || (status == 401 && error is Challenge.NoAnswer))
                 #expect(line.count <= 4)
             }
         }

@@ -81,7 +81,7 @@ extension OktaPromises {
                 guard case .factorRequired(let required) = try await line.okta.authenticate(credentials),
                     let factor = required.factors.first, let start = required.verify(factor),
                     case .factorChallenge(let challenge) = try await start(.start)
-                else { throw NoAnswer(.phoneCode) }
+                else { throw Challenge.NoAnswer(.phoneCode) }
                 line.sandbox.advanceClock(by: .seconds(31))
                 line.sandbox.add(lose(kind, "*/resend"))
                 await #expect(throws: RecoveryError.self) { try await challenge.resend?() }

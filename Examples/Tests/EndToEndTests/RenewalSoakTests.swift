@@ -26,7 +26,11 @@ import Testing
         let tokens = TokenManager(
             store: store,
             renewer: RefreshTokenGrant(client: oauth, reuse: .rotating(grace: .milliseconds(400))),
-            options: RenewalOptions(leeway: .milliseconds(10), cooldown: .milliseconds(20), limit: 1_000_000)
+            options: TokenManager.RenewalOptions(
+                leeway: .milliseconds(10),
+                cooldown: .milliseconds(20),
+                limit: 1_000_000
+            )
         )
         let request = try HTTPRequest(url: sandbox.url + "/api/items")
         let client = RecoveringClient(transport: transport) {

@@ -49,9 +49,9 @@ struct RenewalWorker: AsyncParsableCommand {
             clientID: "cli",
             client: RecoveringClient(transport: transport)
         )
-        let reuse = grace.map { RefreshTokenReuse.rotating(grace: .seconds($0)) } ?? .undeclared
+        let reuse = grace.map { RefreshTokenGrant.Reuse.rotating(grace: .seconds($0)) } ?? .undeclared
         let renewer = StoppingRenewer(base: RefreshTokenGrant(client: oauth, reuse: reuse), stopAt: stopAt)
-        let options = RenewalOptions(lease: .milliseconds(leaseMs))
+        let options = TokenManager.RenewalOptions(lease: .milliseconds(leaseMs))
         let tokens = TokenManager(store: store, renewer: renewer, options: options)
         let request = try HTTPRequest(url: url)
         let client = RecoveringClient(transport: transport, runtime: runtime) {
@@ -92,7 +92,7 @@ struct StoppingRenewer: TokenRenewer {
     let base: RefreshTokenGrant
     let stopAt: RenewalWorker.Moment?
 
-    var reuse: RefreshTokenReuse { base.reuse }
+    var reuse: RefreshTokenGrant.Reuse { base.reuse }
 
     func canRenew(_ credentials: Credentials) -> Bool { base.canRenew(credentials) }
 

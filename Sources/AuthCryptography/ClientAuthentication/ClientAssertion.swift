@@ -22,7 +22,7 @@ struct ClientAssertion {
     ///
     /// - Throws: ``ClientAssertionError`` when the audience is not known.
     init(
-        _ attempt: ClientAttempt,
+        _ attempt: OAuthClient.Attempt,
         audience: AssertionAudience,
         lifetime: Duration,
         clocks: ServerClocks?
@@ -62,7 +62,7 @@ struct ClientAssertion {
     }
 }
 
-extension ClientAttempt {
+extension OAuthClient.Attempt {
     /// Adds a signed assertion to the body; the attempt must not leave after it has expired.
     mutating func add(_ jwt: Secret, of assertion: ClientAssertion) {
         sendBy = sendBy.map { min($0, assertion.staleAt) } ?? assertion.staleAt

@@ -36,7 +36,7 @@ public struct ClientSecretJWT: ClientAuthentication {
     /// Adds `client_id`, `client_assertion_type` and a fresh `client_assertion` to the body.
     ///
     /// - Throws: ``ClientAssertionError`` when the secret is empty or the audience is not known.
-    public func authenticate(_ attempt: inout ClientAttempt) throws {
+    public func authenticate(_ attempt: inout OAuthClient.Attempt) throws {
         guard !secret.isEmpty else { throw ClientAssertionError.emptySecret }
         let assertion = try ClientAssertion(attempt, audience: audience, lifetime: lifetime, clocks: clocks)
         let key = SymmetricKey(data: Array(secret.reveal().utf8))

@@ -29,7 +29,7 @@ public struct PrivateKeyJWT: ClientAuthentication {
     ///   - keyID: The name under which the server knows it (`kid`); nil, the default, names none.
     ///   - audience: Whom the assertions are made for. Default: the token endpoint.
     ///   - lifetime: How long an assertion is good; 1 to 60 s, default: 60 s.
-    ///   - clocks: What is known of the server's clock; nil, the default, goes by the local one. `ClockLearning` among
+    ///   - clocks: What is known of the server's clock; nil, the default, goes by the local one. `ServerClocks.Learning` among
     ///     the attempt layers of the OAuth client keeps it.
     public init(
         _ key: SigningKey,
@@ -48,7 +48,7 @@ public struct PrivateKeyJWT: ClientAuthentication {
     /// Adds `client_id`, `client_assertion_type` and a fresh `client_assertion` to the body.
     ///
     /// - Throws: ``ClientAssertionError`` when the audience is not known.
-    public func authenticate(_ attempt: inout ClientAttempt) throws {
+    public func authenticate(_ attempt: inout OAuthClient.Attempt) throws {
         var header: [JSONValue.Member] = [
             JSONValue.Member("alg", .string(key.algorithm.rawValue)), JSONValue.Member("typ", "JWT"),
         ]

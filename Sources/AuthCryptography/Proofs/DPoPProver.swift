@@ -11,7 +11,7 @@ public import HTTPRecovery
 /// let kept: Secret = prover.pem  // where secrets are kept
 /// let later = try DPoPProver(pem: kept)
 /// ```
-public struct DPoPProver: ProofOfPossession {
+public struct DPoPProver: DPoPAuthorization.Prover {
     private let key: SigningKey
 
     /// Creates a prover with a new P-256 key.
@@ -53,7 +53,7 @@ public struct DPoPProver: ProofOfPossession {
     public var thumbprint: String { key.thumbprint }
 
     /// Signs one proof.
-    public func proof(_ claims: ProofClaims) throws -> Secret {
+    public func proof(_ claims: DPoPAuthorization.Claims) throws -> Secret {
         try SignedJWT.make(
             header: [
                 JSONValue.Member("typ", "dpop+jwt"),

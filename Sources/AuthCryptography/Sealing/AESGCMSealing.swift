@@ -35,7 +35,7 @@ public struct AESGCMSealing: CredentialSealing {
     ///
     /// The result is the format's version, the length of the key's name, the name, the nonce, the ciphertext and the
     /// tag of 16 bytes.
-    public func seal(_ plaintext: [UInt8], at place: String) throws(SealingError) -> [UInt8] {
+    public func seal(_ plaintext: [UInt8], at place: String) throws(Credentials.SealingError) -> [UInt8] {
         let header = [Self.version, UInt8(clamping: key.id.utf8.count)] + Array(key.id.utf8)
         do {
             let box = try AES.GCM.seal(
@@ -46,30 +46,33 @@ public struct AESGCMSealing: CredentialSealing {
             )
             return header + Array(box.nonce) + Array(box.ciphertext) + Array(box.tag)
         } catch {
-            throw SealingError(.failed, "the cipher has failed")
+            throw Credentials.SealingError(.failed, "the cipher has failed")
         }
     }
 
     /// Opens what any of the keys has sealed for this place.
-    public func open(_ sealed: [UInt8], at place: String) throws(SealingError) -> [UInt8] {
+    public func open(_ sealed: [UInt8], at place: String) throws(Credentials.SealingError) -> [UInt8] {
         guard sealed.count >= 2, sealed[0] == Self.version else {
-            throw SealingError(.malformed, "it is not in the format of this version")
+            throw Credentials.SealingError(.malformed, "it is not in the format of this version")
         }
         let header = sealed.prefix(2 + Int(sealed[1]))
         let box = sealed.dropFirst(header.count)
         guard header.count == 2 + Int(sealed[1]), box.count >= Self.nonceLength + Self.tagLength else {
-            throw SealingError(.malformed, "it was cut off")
+            throw Credentials.SealingError(.malformed, "it was cut off")
         }
         let candidates = keys.filter { $0.id.utf8.elementsEqual(header.dropFirst(2)) }
         guard !candidates.isEmpty else {
-            throw SealingError(.unknownKey, "it was sealed with another key than those at hand")
+            throw Credentials.SealingError(.unknownKey, "it was sealed with another key than those at hand")
         }
         for candidate in candidates {
             if let plaintext = Self.open(box, with: candidate, authenticating: Array(header) + Array(place.utf8)) {
                 return plaintext
             }
         }
-        throw SealingError(.notAuthentic, "it was changed, sealed for another name, or sealed with another key")
+        throw Credentials.SealingError(
+            .notAuthentic,
+            "it was changed, sealed for another name, or sealed with another key"
+        )
     }
 
     private static func open(

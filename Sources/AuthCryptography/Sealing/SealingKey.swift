@@ -20,14 +20,14 @@ public struct SealingKey: Sendable {
     /// - Parameters:
     ///   - bytes: 32 bytes from a good random source; not a password.
     ///   - id: The key's name; nil, the default, derives one from the key, without telling anything else about it.
-    /// - Throws: `SealingError` when the length is another or the name is too long.
-    public init(bytes: [UInt8], id: String? = nil) throws(SealingError) {
+    /// - Throws: `Credentials.SealingError` when the length is another or the name is too long.
+    public init(bytes: [UInt8], id: String? = nil) throws(Credentials.SealingError) {
         guard bytes.count == Self.length else {
-            throw SealingError(.unusableKey, "a sealing key has \(Self.length) bytes, not \(bytes.count)")
+            throw Credentials.SealingError(.unusableKey, "a sealing key has \(Self.length) bytes, not \(bytes.count)")
         }
         // Whoever meant a text of 32 digits as 16 bytes would get half of the strength without knowing.
         guard !bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-            throw SealingError(
+            throw Credentials.SealingError(
                 .unusableKey,
                 "the sealing key is 32 characters of text; make one of 32 random bytes, in Base64 or hexadecimal"
             )
@@ -36,7 +36,7 @@ public struct SealingKey: Sendable {
         self.id = id ?? Self.name(of: key)
         held = Immutable(key)
         guard (1...255).contains(self.id.utf8.count) else {
-            throw SealingError(.unusableKey, "the name of a sealing key has between 1 and 255 bytes")
+            throw Credentials.SealingError(.unusableKey, "the name of a sealing key has between 1 and 255 bytes")
         }
     }
 
@@ -45,10 +45,10 @@ public struct SealingKey: Sendable {
     /// - Parameters:
     ///   - text: The key; white space around it is ignored.
     ///   - id: The key's name; nil, the default, derives one from the key.
-    /// - Throws: `SealingError` when it is no such text.
-    public init(text: Secret, id: String? = nil) throws(SealingError) {
+    /// - Throws: `Credentials.SealingError` when it is no such text.
+    public init(text: Secret, id: String? = nil) throws(Credentials.SealingError) {
         guard let bytes = Self.bytes(ofText: Array(text.reveal().utf8)) else {
-            throw SealingError(.unusableKey, "the sealing key is not 32 bytes in Base64 or hexadecimal")
+            throw Credentials.SealingError(.unusableKey, "the sealing key is not 32 bytes in Base64 or hexadecimal")
         }
         try self.init(bytes: bytes, id: id)
     }
@@ -58,15 +58,18 @@ public struct SealingKey: Sendable {
     /// - Parameters:
     ///   - variable: The variable's name.
     ///   - id: The key's name; nil, the default, derives one from the key.
-    /// - Throws: `SealingError` when the variable is not set or is no such text.
-    public init(environment variable: String, id: String? = nil) throws(SealingError) {
+    /// - Throws: `Credentials.SealingError` when the variable is not set or is no such text.
+    public init(environment variable: String, id: String? = nil) throws(Credentials.SealingError) {
         guard let text = KeySource.environment(variable) else {
-            throw SealingError(.unusableKey, "the environment variable \(variable) with the sealing key is not set")
+            throw Credentials.SealingError(
+                .unusableKey,
+                "the environment variable \(variable) with the sealing key is not set"
+            )
         }
         do {
             try self.init(text: text, id: id)
         } catch {
-            throw SealingError(error.code, "\(error), in the environment variable \(variable)")
+            throw Credentials.SealingError(error.code, "\(error), in the environment variable \(variable)")
         }
     }
 
@@ -75,19 +78,19 @@ public struct SealingKey: Sendable {
     /// - Parameters:
     ///   - path: The file's path; a link is followed.
     ///   - id: The key's name; nil, the default, derives one from the key.
-    /// - Throws: `SealingError` when the file cannot be read, is no regular file, belongs to another user
+    /// - Throws: `Credentials.SealingError` when the file cannot be read, is no regular file, belongs to another user
     ///   than this one or root, gives group or others any permission, or holds no key.
-    public init(file path: String, id: String? = nil) throws(SealingError) {
+    public init(file path: String, id: String? = nil) throws(Credentials.SealingError) {
         let content: [UInt8]
         do {
             content = try KeySource.privateFile(path)
         } catch {
-            throw SealingError(.unusableKey, error.description)
+            throw Credentials.SealingError(.unusableKey, error.description)
         }
         do {
             try self.init(bytes: Self.bytes(ofText: content) ?? content, id: id)
         } catch {
-            throw SealingError(error.code, "\(error), in the file \(path)")
+            throw Credentials.SealingError(error.code, "\(error), in the file \(path)")
         }
     }
 

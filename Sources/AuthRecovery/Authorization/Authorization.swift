@@ -7,7 +7,7 @@ public import HTTPTypes
 /// presented. A token that has expired is renewed before the request goes out, and one that expires soon in the
 /// background. A request that brings its own `Authorization` field, or presents another credential, is left alone. A
 /// token that is bound to a key is never sent as a bearer token: the call fails as `misconfigured`
-/// (``TokenBindingError``).
+/// (``DPoPAuthorization/BindingError``).
 public struct Authorization: CredentialPresenting {
     private let tokens: TokenManager
     private let audience: Set<Origin>
@@ -47,7 +47,7 @@ public struct Authorization: CredentialPresenting {
         }
         // A bound token sent without a proof is refused, and shown to whoever could use it where it is not checked.
         if let type = credentials.tokenType, type.lowercased() != "bearer", !type.isEmpty {
-            let error = Credentials.isDPoP(type) ? TokenBindingError.bound : .unknownType
+            let error = Credentials.isDPoP(type) ? DPoPAuthorization.BindingError.bound : .unknownType
             throw RecoveryError.misconfigured(error, context)
         }
         var request = request

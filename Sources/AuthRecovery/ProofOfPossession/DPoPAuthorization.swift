@@ -6,13 +6,13 @@ public import HTTPTypes
 ///
 /// It stands inside `Recovery`, so that each attempt carries a fresh proof for its own method and URL, with the newest
 /// token and the newest nonce of the server. It keeps the nonce of every answer, of refusals and of answers whose body
-/// breaks off too; ``NonceRetry`` repeats what was refused for want of one.
+/// breaks off too; ``DPoPAuthorization/NonceRetry`` repeats what was refused for want of one.
 ///
 /// ```swift
-/// let nonces = DPoPNonces()
+/// let nonces = DPoPAuthorization.Nonces()
 /// let client = RecoveringClient(transport: transport) {
 ///     Recovery {
-///         NonceRetry()
+///         DPoPAuthorization.NonceRetry()
 ///         SessionRenewal(tokens)
 ///         TransientRetry()
 ///     }
@@ -24,8 +24,8 @@ public import HTTPTypes
 /// section 5).
 public struct DPoPAuthorization: CredentialPresenting {
     private let tokens: TokenManager?
-    private let prover: any ProofOfPossession
-    private let nonces: DPoPNonces
+    private let prover: any DPoPAuthorization.Prover
+    private let nonces: DPoPAuthorization.Nonces
     private let clocks: ServerClocks
     private let audience: Set<Origin>
 
@@ -45,8 +45,8 @@ public struct DPoPAuthorization: CredentialPresenting {
     ///   - audience: The origins that the token belongs to.
     public init(
         _ tokens: TokenManager,
-        prover: any ProofOfPossession,
-        nonces: DPoPNonces = DPoPNonces(),
+        prover: any DPoPAuthorization.Prover,
+        nonces: DPoPAuthorization.Nonces = DPoPAuthorization.Nonces(),
         clocks: ServerClocks = ServerClocks(),
         audience: Set<Origin>
     ) {
@@ -67,8 +67,8 @@ public struct DPoPAuthorization: CredentialPresenting {
     ///   - audience: The origins that the token belongs to.
     public init(
         _ store: any TokenStore,
-        prover: any ProofOfPossession,
-        nonces: DPoPNonces = DPoPNonces(),
+        prover: any DPoPAuthorization.Prover,
+        nonces: DPoPAuthorization.Nonces = DPoPAuthorization.Nonces(),
         clocks: ServerClocks = ServerClocks(),
         audience: Set<Origin>
     ) {
@@ -83,8 +83,8 @@ public struct DPoPAuthorization: CredentialPresenting {
     ///   - clocks: What is known of the servers' clocks; by default the layer's own.
     ///   - audience: The origins of the authorization server.
     public init(
-        prover: any ProofOfPossession,
-        nonces: DPoPNonces = DPoPNonces(),
+        prover: any DPoPAuthorization.Prover,
+        nonces: DPoPAuthorization.Nonces = DPoPAuthorization.Nonces(),
         clocks: ServerClocks = ServerClocks(),
         audience: Set<Origin>
     ) {
@@ -99,7 +99,7 @@ public struct DPoPAuthorization: CredentialPresenting {
     ///
     /// Where the layer has tokens, a request that brings its own `Authorization` field, or presents another credential,
     /// is left alone; a token that has expired is renewed before, one that expires soon in the background. A token that the
-    /// server has issued as another type than `DPoP` fails the call (``TokenBindingError``): it is not bound to the key.
+    /// server has issued as another type than `DPoP` fails the call (``DPoPAuthorization/BindingError``): it is not bound to the key.
     public func intercept(
         _ request: HTTPRequest,
         body: MessageBody?,
@@ -145,7 +145,7 @@ public struct DPoPAuthorization: CredentialPresenting {
             return nil
         }
         if let type = credentials.tokenType, !Credentials.isDPoP(type) {
-            throw RecoveryError.misconfigured(TokenBindingError.notBound, context)
+            throw RecoveryError.misconfigured(DPoPAuthorization.BindingError.notBound, context)
         }
         context.present(PresentedCredential(kind: .access, version: credentials.version(of: .access) ?? 0))
         return token
@@ -158,7 +158,7 @@ public struct DPoPAuthorization: CredentialPresenting {
         context: CallContext
     ) async throws {
         let random = context.runtime.random
-        let claims = ProofClaims(
+        let claims = DPoPAuthorization.Claims(
             id: Base64.encodeForURL(random.bytes(16)),
             method: request.method.rawValue,
             url: request.redactedURL,

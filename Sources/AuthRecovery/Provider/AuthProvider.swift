@@ -90,7 +90,7 @@ extension AuthProvider {
     ///   - responder: Answers what is asked.
     ///   - options: How to deal with what goes wrong; nil for what suits the provider.
     /// - Returns: The session; what belongs to it is stored before this returns.
-    /// - Throws: `RecoveryError` for what could not be recovered from, `NoAnswer` if the responder had none,
+    /// - Throws: `RecoveryError` for what could not be recovered from, `Challenge.NoAnswer` if the responder had none,
     ///   `CancellationError` as soon as the task is cancelled.
     public func signIn(
         identifier: String? = nil,
@@ -119,7 +119,7 @@ extension AuthProvider {
         path: String,
         query: FormFields = FormFields(),
         headerFields: HTTPFields = [:],
-        body: RequestContent? = nil,
+        body: ProviderRequest.Content? = nil,
         resend: RequestOptions.ResendPermission = .byMethod,
         answering responder: (any ChallengeResponder)? = nil
     ) async throws -> RecoveredResponse {

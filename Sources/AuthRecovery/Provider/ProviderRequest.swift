@@ -12,7 +12,7 @@ public struct ProviderRequest: Sendable {
     /// Further header fields.
     public var headerFields: HTTPFields
     /// The body; nil sends none.
-    public var body: RequestContent?
+    public var body: ProviderRequest.Content?
     /// What makes it safe to send the request again on doubt.
     public var resend: RequestOptions.ResendPermission
 
@@ -30,7 +30,7 @@ public struct ProviderRequest: Sendable {
         path: String,
         query: FormFields = FormFields(),
         headerFields: HTTPFields = [:],
-        body: RequestContent? = nil,
+        body: ProviderRequest.Content? = nil,
         resend: RequestOptions.ResendPermission = .byMethod
     ) {
         self.method = method

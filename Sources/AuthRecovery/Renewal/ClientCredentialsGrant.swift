@@ -7,7 +7,7 @@ public struct ClientCredentialsGrant: TokenRenewer {
     private let parameters: FormFields
 
     /// No refresh token is used.
-    public var reuse: RefreshTokenReuse { .reusable }
+    public var reuse: RefreshTokenGrant.Reuse { .reusable }
 
     /// Creates the renewer.
     ///
@@ -29,7 +29,7 @@ public struct ClientCredentialsGrant: TokenRenewer {
     /// - Returns: The credentials with the new token; everything else in them stays.
     /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
     public func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
-        let grant = TokenGrant.clientCredentials(scope: scope, parameters: parameters)
+        let grant = OAuthClient.Grant.clientCredentials(scope: scope, parameters: parameters)
         return try await client.within(operation).tokens(grant).merged(into: credentials)
     }
 }

@@ -6,7 +6,7 @@ public struct RefreshTokenGrant: TokenRenewer {
     private let scope: String?
 
     /// What may be done with a refresh token after the answer to its use was lost.
-    public let reuse: RefreshTokenReuse
+    public let reuse: RefreshTokenGrant.Reuse
 
     /// Creates the renewer.
     ///
@@ -14,7 +14,7 @@ public struct RefreshTokenGrant: TokenRenewer {
     ///   - client: The client that the refresh token was issued to.
     ///   - reuse: What the server does with refresh tokens. Default: nothing is known.
     ///   - scope: Less than was granted; nil for the same.
-    public init(client: OAuthClient, reuse: RefreshTokenReuse = .undeclared, scope: String? = nil) {
+    public init(client: OAuthClient, reuse: RefreshTokenGrant.Reuse = .undeclared, scope: String? = nil) {
         self.client = client
         self.reuse = reuse
         self.scope = scope

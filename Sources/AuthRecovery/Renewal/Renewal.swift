@@ -4,7 +4,7 @@ import HTTPRecovery
 struct Renewal: Sendable {
     let store: any TokenStore
     let renewer: any TokenRenewer
-    let options: RenewalOptions
+    let options: TokenManager.RenewalOptions
     /// The call for which it is done.
     let call: CallContext
     /// Told of credentials that are stored, and of those that they replace.
@@ -45,13 +45,13 @@ struct Renewal: Sendable {
     private func lease(
         until end: TimeSource.Instant,
         unlessChanged hasChanged: (Credentials) -> Bool
-    ) async throws -> (any TokenLease)? {
+    ) async throws -> (any Credentials.Lease)? {
         var pause = Duration.milliseconds(20)
         while true {
             if hasChanged(try await store.read().credentials) { return nil }
             if let lease = try await store.acquireLease(for: options.lease, time: time) { return lease }
             guard time.now < end else {
-                throw TokenStoreError("another process has been renewing the credentials for too long")
+                throw Credentials.StoreError("another process has been renewing the credentials for too long")
             }
             try await time.sleep(for: pause.scaled(by: 0.5 + random.unit() / 2))
             pause = min(pause.scaled(by: 1.5), .milliseconds(250))
@@ -61,7 +61,7 @@ struct Renewal: Sendable {
     private func renew(
         _ kind: Outcome.CredentialKind,
         version: UInt64?,
-        lease: any TokenLease,
+        lease: any Credentials.Lease,
         until end: TimeSource.Instant
     ) async -> RenewalEnd {
         let operation = RecoveryOperation(for: call, until: end)
@@ -81,7 +81,7 @@ struct Renewal: Sendable {
     private func attempt(
         _ kind: Outcome.CredentialKind,
         version: UInt64?,
-        lease: any TokenLease,
+        lease: any Credentials.Lease,
         until end: TimeSource.Instant,
         in operation: RecoveryOperation
     ) async throws -> RenewalTries.Answer {
@@ -174,7 +174,7 @@ struct Renewal: Sendable {
     ///
     /// Who has lost the lease knows of the own use alone. One that has only run out is taken again: nobody has had it in
     /// between where the fence is the next.
-    private func forgetDoubt(about sent: Credentials, since lease: any TokenLease) async throws {
+    private func forgetDoubt(about sent: Credentials, since lease: any Credentials.Lease) async throws {
         guard sent.renewalBeganAt != nil else { return }
         if await lease.extend(for: options.lease) { return try await forgetDoubt(about: sent) }
         guard let next = try await store.acquireLease(for: options.lease, time: time) else { return }

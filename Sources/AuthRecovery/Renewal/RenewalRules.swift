@@ -45,7 +45,7 @@ enum RenewalRules {
     ///   - began: When the renewal was begun whose end is not known.
     ///   - reuse: What the server does with refresh tokens.
     ///   - now: The time at which it would be presented.
-    static func graceLeft(since began: Timestamp, reuse: RefreshTokenReuse, at now: Timestamp) -> Duration? {
+    static func graceLeft(since began: Timestamp, reuse: RefreshTokenGrant.Reuse, at now: Timestamp) -> Duration? {
         let grace: Duration
         switch reuse {
         case .reusable: return .longest
@@ -63,7 +63,7 @@ enum RenewalRules {
     /// It does where the answer was lost. Where the server is known to rotate, it also does after an answer that somebody
     /// else may have given in its place, or that broke in the middle: a 408, 500, 502 or 504, a page. A 503 and everything
     /// that refuses say that nothing was done.
-    static func isInDoubt(after outcome: Outcome, reuse: RefreshTokenReuse) -> Bool {
+    static func isInDoubt(after outcome: Outcome, reuse: RefreshTokenGrant.Reuse) -> Bool {
         guard !outcome.provesNothingSpent else { return false }
         if outcome.transportError != nil || outcome.kind == .transport || outcome.kind == .timedOut { return true }
         guard case .rotating = reuse else { return false }
@@ -77,7 +77,7 @@ enum RenewalRules {
     ///   - reuse: What may be done with the refresh token.
     ///   - tries: The tries so far.
     ///   - random: A number in `0 ..< 1`.
-    static func delay(after outcome: Outcome, reuse: RefreshTokenReuse, tries: Int, random: Double) -> Duration? {
+    static func delay(after outcome: Outcome, reuse: RefreshTokenGrant.Reuse, tries: Int, random: Double) -> Duration? {
         guard tries < 3, outcome.remedies.contains(.retry) || outcome.remedies.contains(.wait) else { return nil }
         // What was refused unprocessed has been repeated below, where that helps; and without the server's word on reuse,
         // a repetition could be the theft that it looks like.

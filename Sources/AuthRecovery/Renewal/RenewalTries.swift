@@ -10,12 +10,12 @@ struct RenewalTries: RecoveryOperation.Plan {
         case failed(RenewalEnd)
     }
 
-    let reuse: RefreshTokenReuse
+    let reuse: RefreshTokenGrant.Reuse
     let end: TimeSource.Instant
     private var tries = 0
     private var failure: (end: RenewalEnd, kind: Outcome.Kind)?
 
-    init(reuse: RefreshTokenReuse, end: TimeSource.Instant) {
+    init(reuse: RefreshTokenGrant.Reuse, end: TimeSource.Instant) {
         self.reuse = reuse
         self.end = end
     }

@@ -24,7 +24,7 @@ public final class TokenManager: Sendable {
     public let store: any TokenStore
 
     private let renewer: (any TokenRenewer)?
-    private let options: RenewalOptions
+    private let options: TokenManager.RenewalOptions
     private let clock = LearnedClock()
     /// Which tokens have replaced each other.
     let lineage = CredentialLineage()
@@ -60,7 +60,7 @@ public final class TokenManager: Sendable {
     public init(
         store: any TokenStore,
         renewer: (any TokenRenewer)? = nil,
-        options: RenewalOptions = RenewalOptions()
+        options: TokenManager.RenewalOptions = TokenManager.RenewalOptions()
     ) {
         self.store = store
         self.renewer = renewer
@@ -73,9 +73,9 @@ public final class TokenManager: Sendable {
     /// needed fails, the credentials are what they are: whether they still serve, the server knows best.
     ///
     /// - Throws: `RecoveryError` with the reason `deadline_passed` and a `FailureContext.RemediationUnfinished` as its cause when the call's
-    ///   deadline passes while they are renewed, or has passed before; ``TokenStoreError`` when the store cannot be read;
+    ///   deadline passes while they are renewed, or has passed before; ``Credentials/StoreError`` when the store cannot be read;
     ///   `CancellationError` as soon as the call is cancelled. Neither end of the wait ends the renewal.
-    public func credentials(for context: CallContext) async throws -> StoredCredentials {
+    public func credentials(for context: CallContext) async throws -> Credentials.Stored {
         let present = try await store.read()
         guard let renewer, renewer.canRenew(present.credentials) else { return present }
         switch need(of: present.credentials, time: context.runtime.time) {
@@ -102,7 +102,7 @@ public final class TokenManager: Sendable {
     /// - Returns: What is stored after it.
     /// - Throws: `RecoveryError` when nothing came of it, or when the call's deadline passes before: then the renewal goes
     ///   on; `CancellationError` as soon as the call is cancelled.
-    public func renew(_ context: CallContext) async throws -> StoredCredentials {
+    public func renew(_ context: CallContext) async throws -> Credentials.Stored {
         let present = try await store.read().credentials
         let result: FailureContext.RemediationResult
         if let renewer, renewer.canRenew(present) {
@@ -145,7 +145,7 @@ public final class TokenManager: Sendable {
 
     /// Waits until no renewal is under way and what it brought is stored, so that a program that ends loses nothing.
     ///
-    /// A renewal ends by itself within ``RenewalOptions/timeout``; storing what it brought is tried a few times more.
+    /// A renewal ends by itself within ``TokenManager/RenewalOptions/timeout``; storing what it brought is tried a few times more.
     /// What an earlier renewal could not store is tried once more.
     ///
     /// - Returns: Whether nothing is under way any more, and everything is stored; false at once where the task is

@@ -6,7 +6,7 @@ public import HTTPRecovery
 /// before anyone uses it, and what its failure means for the credentials, is the business of ``TokenManager``.
 public protocol TokenRenewer: Sendable {
     /// What may be done with a refresh token after the answer to its use was lost.
-    var reuse: RefreshTokenReuse { get }
+    var reuse: RefreshTokenGrant.Reuse { get }
 
     /// Whether the credentials hold what a renewal needs.
     func canRenew(_ credentials: Credentials) -> Bool

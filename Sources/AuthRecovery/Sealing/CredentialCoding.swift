@@ -25,29 +25,33 @@ struct CredentialCoding: Sendable {
     }
 
     /// The form in which the credentials are stored.
-    func encode(_ credentials: Credentials) throws(TokenStoreError) -> [UInt8] {
+    func encode(_ credentials: Credentials) throws(Credentials.StoreError) -> [UInt8] {
         let plain = Array(credentials.json.description.utf8)
         guard let sealing else { return plain }
         do {
             let sealed = JSONValue.string(Base64.encode(try sealing.seal(plain, at: place)))
             return Array(JSONValue.object([JSONValue.Member(Self.sealedKey, sealed)]).description.utf8)
         } catch {
-            throw TokenStoreError("the credentials cannot be sealed, and were not stored (\(Self.text(of: error)))")
+            throw Credentials.StoreError(
+                "the credentials cannot be sealed, and were not stored (\(Self.text(of: error)))"
+            )
         }
     }
 
     /// The credentials of a stored form; with a sealing, of a plain one too, which the next change seals.
-    func decode(_ bytes: [UInt8]) throws(TokenStoreError) -> Credentials {
+    func decode(_ bytes: [UInt8]) throws(Credentials.StoreError) -> Credentials {
         let json = try Self.parse(bytes, what: "the stored credentials are")
         guard let sealing, let value = json[Self.sealedKey] else { return try Credentials(json: json) }
         guard json.members?.count == 1, let text = value.string, let sealed = Base64.decode(text.utf8) else {
-            throw TokenStoreError("the stored credentials are sealed, but not in a form that this version can read")
+            throw Credentials.StoreError(
+                "the stored credentials are sealed, but not in a form that this version can read"
+            )
         }
         let plain: [UInt8]
         do {
             plain = try sealing.open(sealed, at: place)
         } catch {
-            throw TokenStoreError(
+            throw Credentials.StoreError(
                 "the stored credentials are sealed and cannot be opened (\(Self.text(of: error))); "
                     + "give the store the key and the name that they were sealed with"
             )
@@ -55,16 +59,16 @@ struct CredentialCoding: Sendable {
         return try Credentials(json: try Self.parse(plain, what: "what was sealed is"))
     }
 
-    private static func parse(_ bytes: [UInt8], what: String) throws(TokenStoreError) -> JSONValue {
+    private static func parse(_ bytes: [UInt8], what: String) throws(Credentials.StoreError) -> JSONValue {
         do {
             return try JSONValue(parsing: bytes)
         } catch {
-            throw TokenStoreError("\(what) not JSON (\(error))")
+            throw Credentials.StoreError("\(what) not JSON (\(error))")
         }
     }
 
     /// An error's text, where its type promises that it holds no secret.
     private static func text(of error: any Error) -> String {
-        (error as? SealingError)?.description ?? "\(type(of: error))"
+        (error as? Credentials.SealingError)?.description ?? "\(type(of: error))"
     }
 }

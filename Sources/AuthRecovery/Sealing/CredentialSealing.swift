@@ -10,12 +10,12 @@ public protocol CredentialSealing: Sendable {
     ///   - place: Where it is stored, as text: not secret, not part of the result, but ``open(_:at:)`` must refuse what
     ///     was sealed for another place, so that one identity's credentials cannot be put in the place of another's.
     /// - Returns: The sealed bytes; different ones each time.
-    /// - Throws: ``SealingError``; another error is reported without its text.
+    /// - Throws: ``Credentials/SealingError``; another error is reported without its text.
     func seal(_ plaintext: [UInt8], at place: String) throws -> [UInt8]
 
     /// Opens what was sealed for this place.
     ///
-    /// - Throws: ``SealingError`` when a byte of it was changed, or it was sealed for another place or with a key that is
+    /// - Throws: ``Credentials/SealingError`` when a byte of it was changed, or it was sealed for another place or with a key that is
     ///   not at hand; another error is reported without its text.
     func open(_ sealed: [UInt8], at place: String) throws -> [UInt8]
 }

@@ -1,36 +1,38 @@
 public import HTTPRecovery
 
-/// What a sign-in can ask a person for, by the words that events and answer files use.
-@nonexhaustive public enum AnswerKey: String, Sendable, Hashable, CaseIterable {
-    /// The password.
-    case password
-    /// A code sent by e-mail.
-    case emailCode = "email_code"
-    /// A code sent to a phone.
-    case phoneCode = "phone_code"
-    /// A link sent by e-mail: the address that it has led to, or anything else once it was opened.
-    case emailLink = "email_link"
-    /// A code from an authenticator app (RFC 6238).
-    case totp
-    /// One of the single-use backup codes.
-    case backupCode = "backup_code"
-    /// A new password.
-    case newPassword = "new_password"
-    /// Which of several factors to use.
-    case choice
-    /// The answer to a security question.
-    case securityAnswer = "security_answer"
-    /// The outcome of a WebAuthn ceremony.
-    case webauthn
-    /// The confirmation on another device.
-    case push
-    /// A phone number that codes are to be sent to.
-    case phoneNumber = "phone_number"
-    /// Something else that the provider asks for in its own words: ``Challenge/prompt`` says what.
-    case text
+extension Factor {
+    /// What a sign-in can ask a person for, by the words that events and answer files use.
+    @nonexhaustive public enum Key: String, Sendable, Hashable, CaseIterable {
+        /// The password.
+        case password
+        /// A code sent by e-mail.
+        case emailCode = "email_code"
+        /// A code sent to a phone.
+        case phoneCode = "phone_code"
+        /// A link sent by e-mail: the address that it has led to, or anything else once it was opened.
+        case emailLink = "email_link"
+        /// A code from an authenticator app (RFC 6238).
+        case totp
+        /// One of the single-use backup codes.
+        case backupCode = "backup_code"
+        /// A new password.
+        case newPassword = "new_password"
+        /// Which of several factors to use.
+        case choice
+        /// The answer to a security question.
+        case securityAnswer = "security_answer"
+        /// The outcome of a WebAuthn ceremony.
+        case webauthn
+        /// The confirmation on another device.
+        case push
+        /// A phone number that codes are to be sent to.
+        case phoneNumber = "phone_number"
+        /// Something else that the provider asks for in its own words: ``Challenge/prompt`` says what.
+        case text
+    }
 }
 
-extension AnswerKey {
+extension Factor.Key {
     /// Whether the server sends what is asked for, so that it can be sent again.
     public var isSent: Bool {
         self == .emailCode || self == .phoneCode || self == .emailLink
@@ -40,7 +42,7 @@ extension AnswerKey {
 /// A way to prove oneself that the server offers.
 public struct Factor: Sendable, Hashable {
     /// What it asks a person for.
-    public var key: AnswerKey
+    public var key: Factor.Key
     /// The provider's own name of the factor, such as `email_code`.
     public var providerName: String
     /// Where a code goes to, as the server masks it, such as `a***@example.com`; the question, for the answer to a
@@ -53,7 +55,7 @@ public struct Factor: Sendable, Hashable {
 
     /// Creates a factor.
     public init(
-        key: AnswerKey,
+        key: Factor.Key,
         providerName: String,
         destination: String? = nil,
         id: String? = nil,
@@ -122,7 +124,7 @@ public struct Challenge: Sendable, Hashable {
     }
 
     /// What is asked for.
-    public var key: AnswerKey { factor.key }
+    public var key: Factor.Key { factor.key }
 }
 
 extension Challenge {

@@ -4,7 +4,7 @@ public import HTTPRecovery
 public protocol ChallengeResponder: Sendable {
     /// Answers a question.
     ///
-    /// - Throws: ``NoAnswer`` when there is none to give; the sign-in then ends. Any other error ends it too.
+    /// - Throws: ``Challenge/NoAnswer`` when there is none to give; the sign-in then ends. Any other error ends it too.
     func answer(_ challenge: Challenge) async throws -> Challenge.Answer
 
     /// Chooses among several factors that the server offers; nil, or one that is not among them, leaves it to the
@@ -41,16 +41,18 @@ extension ChallengeResponder {
     public func notice(_ outcome: Outcome) async {}
 }
 
-/// A responder has no answer to give: nobody is there, or the answers that were prepared are used up.
-public struct NoAnswer: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was asked for.
-    public let key: AnswerKey
+extension Challenge {
+    /// A responder has no answer to give: nobody is there, or the answers that were prepared are used up.
+    public struct NoAnswer: Error, Sendable, Hashable, CustomStringConvertible {
+        /// What was asked for.
+        public let key: Factor.Key
 
-    /// Creates the error.
-    public init(_ key: AnswerKey) {
-        self.key = key
+        /// Creates the error.
+        public init(_ key: Factor.Key) {
+            self.key = key
+        }
+
+        /// What was asked for.
+        public var description: String { "there is no answer for \(key.rawValue)" }
     }
-
-    /// What was asked for.
-    public var description: String { "there is no answer for \(key.rawValue)" }
 }

@@ -162,7 +162,7 @@ extension SignInFlow {
         case .answer(let question): .ask(question)
         case .choice(let factors, _), .unlocking(let factors, _): .choose(factors)
         case .poll(let poll):
-            .pending(poll.challenge, SignInPause(poll.opensAt.elapsed(since: now), reason: poll.pause.reason))
+            .pending(poll.challenge, SignInContext.Pause(poll.opensAt.elapsed(since: now), reason: poll.pause.reason))
         case .beginning, .nothing: nil
         }
     }
@@ -179,7 +179,7 @@ extension SignInFlow {
 
     private mutating func wait(
         for challenge: Challenge,
-        _ pause: SignInPause,
+        _ pause: SignInContext.Pause,
         _ origin: SignInOrigin,
         _ context: SignInContext
     ) -> SignInStep<Session> {

@@ -7,7 +7,7 @@ extension SignInFlow {
     ///
     /// - Parameter responder: Who answers.
     /// - Returns: The session.
-    /// - Throws: `RecoveryError` for what could not be recovered from, ``NoAnswer`` if the responder had nothing to say, and
+    /// - Throws: `RecoveryError` for what could not be recovered from, ``Challenge/NoAnswer`` if the responder had nothing to say, and
     ///   `CancellationError`, whatever else went wrong, once the task is cancelled.
     public mutating func run(answering responder: any ChallengeResponder) async throws -> Session {
         do {
@@ -39,14 +39,14 @@ extension SignInFlow {
     private func answer(to question: Challenge, _ responder: any ChallengeResponder) async throws -> Challenge.Answer {
         do {
             return try await responder.answer(question)
-        } catch let error as NoAnswer {
+        } catch let error as Challenge.NoAnswer {
             // Nobody wishes for another confirmation: it ends with what became of the last one.
             guard question.key == .push, let failure = question.previousFailure else { throw error }
             throw RecoveryError(outcome: failure, reason: .notRecoverable)
         }
     }
 
-    private func poll(after pause: SignInPause, _ context: SignInContext) async throws -> Call {
+    private func poll(after pause: SignInContext.Pause, _ context: SignInContext) async throws -> Call {
         guard case .poll(let poll) = wanted else { throw InputNotWanted() }
         do {
             try await context.wait(pause.duration, reason: pause.reason)

@@ -1,10 +1,10 @@
 /// How a sign-in deals with what goes wrong.
 public struct SignInOptions: Sendable, Hashable {
     /// Which factors to prefer where several are offered and the responder does not choose, the best first.
-    public var preference: [AnswerKey]
+    public var preference: [Factor.Key]
 
     /// The factors that may stand in for a compromised password, the best first; empty switches the fallback off.
-    public var compromisedPasswordFallback: [AnswerKey]
+    public var compromisedPasswordFallback: [Factor.Key]
 
     /// How often one question is asked before the sign-in gives up; at least 1.
     public var maxRounds: Int
@@ -33,8 +33,8 @@ public struct SignInOptions: Sendable, Hashable {
     ///   - deadline: How long after its beginning the sign-in may still wait between two calls. Default: any time.
     ///   - maxWait: The longest single wait between two calls. Default: any.
     public init(
-        preference: [AnswerKey] = [.password, .totp, .emailCode, .phoneCode, .backupCode],
-        compromisedPasswordFallback: [AnswerKey] = [.emailCode, .phoneCode],
+        preference: [Factor.Key] = [.password, .totp, .emailCode, .phoneCode, .backupCode],
+        compromisedPasswordFallback: [Factor.Key] = [.emailCode, .phoneCode],
         maxRounds: Int = 3,
         maxRestarts: Int = 1,
         deadline: Duration? = nil,

@@ -6,7 +6,7 @@ import HTTPRecovery
 struct SignInProgress: Sendable {
     /// What tells a factor from others across the answers of a server, which may flag and mask it differently.
     fileprivate struct FactorID: Hashable, RememberedFields {
-        var key = AnswerKey.text
+        var key = Factor.Key.text
         var providerName = ""
         var id: String?
 

@@ -9,7 +9,7 @@ public enum SignInRules {
         /// Have a new code sent, then ask again.
         case newChallenge
         /// Use one of these sorts of factors instead, the best first; nil allows any.
-        case switchFactor([AnswerKey]?)
+        case switchFactor([Factor.Key]?)
         /// Read at the server where the flow stands, and follow it.
         case resync
         /// Begin the flow again.
@@ -94,7 +94,7 @@ public enum SignInRules {
     }
 
     /// The best of several factors by preference; those not named come last, a default before others.
-    public static func best(of factors: [Factor], by preference: [AnswerKey]) -> Factor? {
+    public static func best(of factors: [Factor], by preference: [Factor.Key]) -> Factor? {
         func rank(_ factor: Factor) -> (Int, Int) {
             (preference.firstIndex(of: factor.key) ?? preference.count, factor.isDefault ? 0 : 1)
         }

@@ -21,7 +21,7 @@ enum SignInWanted: Sendable {
         var challenge: Challenge
         /// Whether they have been shown it before the last pause.
         var isShown = false
-        var pause: SignInPause
+        var pause: SignInContext.Pause
         /// When the pause is over.
         var opensAt: Timestamp
         /// What the polls belong to.
@@ -33,7 +33,7 @@ enum SignInWanted: Sendable {
 struct SignInDetour: Sendable {
     var question: Challenge
     /// The sorts of factors that may stand in; nil allows any.
-    var keys: [AnswerKey]?
+    var keys: [Factor.Key]?
     /// Why another is needed; nil if the person wants one.
     var refusal: RecoveryError?
 }

@@ -6,13 +6,13 @@ extension Credentials {
     /// Unknown members are kept; members of a wrong type count as unknown until their key gets a value of its own; a
     /// `null` is as good as no member.
     ///
-    /// - Throws: ``TokenStoreError`` when the value is no object, or holds sealed credentials.
-    public init(json: JSONValue) throws(TokenStoreError) {
+    /// - Throws: ``Credentials/StoreError`` when the value is no object, or holds sealed credentials.
+    public init(json: JSONValue) throws(Credentials.StoreError) {
         guard let members = json.members else {
-            throw TokenStoreError("the stored credentials are not a JSON object")
+            throw Credentials.StoreError("the stored credentials are not a JSON object")
         }
         guard json[CredentialCoding.sealedKey] == nil else {
-            throw TokenStoreError(
+            throw Credentials.StoreError(
                 "the stored credentials are sealed; give the store the sealing and the key that they were sealed with"
             )
         }

@@ -10,7 +10,7 @@ import Darwin
 
 /// The lease of a token file, written into a file beside it: it holds until it is given back, runs out, or its holder is
 /// dead.
-struct FileLease: TokenLease {
+struct FileLease: Credentials.Lease {
     let file: PrivateFile
     let fence: UInt64
     let time: TimeSource

@@ -76,8 +76,8 @@ public final class FileTokenStore: TokenStore {
 
     /// The credentials in the file; empty ones where there is no file.
     ///
-    /// - Throws: ``TokenStoreError`` when the file cannot be read.
-    public func read() async throws -> StoredCredentials {
+    /// - Throws: ``Credentials/StoreError`` when the file cannot be read.
+    public func read() async throws -> Credentials.Stored {
         try await SerialThread.files.run { [file] in try file.load() }
     }
 
@@ -85,15 +85,15 @@ public final class FileTokenStore: TokenStore {
     ///
     /// They are not lost because the caller is cancelled: they are written all the same.
     ///
-    /// - Throws: ``TokenStoreError`` when the file cannot be written, or when another process keeps it locked for
+    /// - Throws: ``Credentials/StoreError`` when the file cannot be written, or when another process keeps it locked for
     ///   longer than ten seconds; `CancellationError` when the task is cancelled while it waits for that.
-    public func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
+    public func replace(version: UInt64, with credentials: Credentials) async throws -> Credentials.Stored? {
         switch try await attempt(credentials, insteadOf: version) {
         case .stored(let stored): return stored
         case .conflict: return nil
         case .locked: break
         }
-        let flight = Flight<StoredCredentials?>()
+        let flight = Flight<Credentials.Stored?>()
         Task {
             do {
                 flight.land(.success(try await write(credentials, insteadOf: version)))
@@ -109,7 +109,7 @@ public final class FileTokenStore: TokenStore {
     }
 
     /// Tries again while another process holds the lock, for as long as that writes a file.
-    private func write(_ credentials: Credentials, insteadOf version: UInt64) async throws -> StoredCredentials? {
+    private func write(_ credentials: Credentials, insteadOf version: UInt64) async throws -> Credentials.Stored? {
         let end = time.now.advanced(by: Self.patience)
         while time.now < end {
             try await time.sleep(for: Duration.milliseconds(5).scaled(by: 0.2 + 0.8 * random.unit()))
@@ -119,7 +119,7 @@ public final class FileTokenStore: TokenStore {
             case .locked: break
             }
         }
-        throw TokenStoreError("the token file \(file.path) is kept locked by another process")
+        throw Credentials.StoreError("the token file \(file.path) is kept locked by another process")
     }
 
     /// Grants the right to renew the credentials, unless somebody holds it.
@@ -127,7 +127,7 @@ public final class FileTokenStore: TokenStore {
     /// The lease is written into a file beside the token file, with its fence and its time, which counts by the machine's
     /// boot clock. It is over when it is given back, when it runs out, or when its holder is dead: a living one holds a
     /// lock on the file `.holder` beside it.
-    public func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any TokenLease)? {
+    public func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any Credentials.Lease)? {
         try await SerialThread.files.run { [file] in try file.acquireLease(for: duration, time: time) }
     }
 

@@ -59,7 +59,7 @@ struct PrivateFile: Sendable {
         var status = stat()
         // The call fills the local value.
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw TokenStoreError("the token file \(path) is no regular file")
+            throw Credentials.StoreError("the token file \(path) is no regular file")
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -72,7 +72,9 @@ struct PrivateFile: Sendable {
             if count == 0 { return (bytes, State(status)) }
             bytes.append(contentsOf: buffer[..<count])
             guard bytes.count <= limit else {
-                throw TokenStoreError("the token file \(path) is larger than \(limit) bytes; it is no token file")
+                throw Credentials.StoreError(
+                    "the token file \(path) is larger than \(limit) bytes; it is no token file"
+                )
             }
         }
     }
@@ -89,7 +91,7 @@ struct PrivateFile: Sendable {
         let temporary = "\(target.path).\(Hexadecimal.encode(random.bytes(16)))\(Self.temporarySuffix)"
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("cannot be written") }
-        var error: TokenStoreError?
+        var error: Credentials.StoreError?
         if !Self.write(bytes, to: descriptor) {
             error = failure("cannot be written")
         } else if fsync(descriptor) != 0 {
@@ -204,9 +206,9 @@ struct PrivateFile: Sendable {
         return true
     }
 
-    private func failure(_ problem: String) -> TokenStoreError {
+    private func failure(_ problem: String) -> Credentials.StoreError {
         let cause = unsafe String(cString: strerror(errno))
-        return TokenStoreError("the token file \(path) \(problem): \(cause)")
+        return Credentials.StoreError("the token file \(path) \(problem): \(cause)")
     }
 }
 

@@ -33,31 +33,31 @@ public final class SharedTokenStore: TokenStore {
 
     /// The credentials now; empty ones where nothing is stored.
     ///
-    /// - Throws: ``TokenStoreError`` when the state's store cannot be reached and nothing was read before.
-    public func read() async throws -> StoredCredentials {
+    /// - Throws: ``Credentials/StoreError`` when the state's store cannot be reached and nothing was read before.
+    public func read() async throws -> Credentials.Stored {
         guard let record = try await asking({ try await state.record(key) }) else {
-            return StoredCredentials(Credentials(), version: 0)
+            return Credentials.Stored(Credentials(), version: 0)
         }
         do {
-            return StoredCredentials(try coding.decode(record.bytes), version: record.version)
+            return Credentials.Stored(try coding.decode(record.bytes), version: record.version)
         } catch {
-            throw TokenStoreError("under \(key): \(error). Removing it starts afresh.")
+            throw Credentials.StoreError("under \(key): \(error). Removing it starts afresh.")
         }
     }
 
     /// Stores credentials, if the store still holds the version.
-    public func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
+    public func replace(version: UInt64, with credentials: Credentials) async throws -> Credentials.Stored? {
         // What cannot be opened is not to be replaced either, also where its version is known.
         if version != 0 { _ = try await read() }
         let bytes = try coding.encode(credentials)
         let stored = try await asking {
             try await state.replaceRecord(key, version: version == 0 ? nil : version, with: bytes)
         }
-        return stored.map { StoredCredentials(credentials, version: $0.version) }
+        return stored.map { Credentials.Stored(credentials, version: $0.version) }
     }
 
     /// Grants the right to renew the credentials, unless somebody holds it.
-    public func acquireLease(for duration: Duration, time: TimeSource) async -> (any TokenLease)? {
+    public func acquireLease(for duration: Duration, time: TimeSource) async -> (any Credentials.Lease)? {
         guard let lease = await state.acquireLease("renewal:\(key)", for: duration) else { return nil }
         return StateLease(state: state, lease: lease)
     }
@@ -66,13 +66,13 @@ public final class SharedTokenStore: TokenStore {
         do {
             return try await question()
         } catch let error as SharedState.StoreError {
-            throw TokenStoreError(error.description)
+            throw Credentials.StoreError(error.description)
         }
     }
 }
 
 /// A lease of a client's state.
-struct StateLease: TokenLease {
+struct StateLease: Credentials.Lease {
     let state: SharedState
     let lease: SharedState.Lease
 

@@ -4,7 +4,7 @@ import HTTPRecovery
 final class TokenFile: Sendable {
     /// What came of an attempt to write.
     enum Written: Sendable {
-        case stored(StoredCredentials)
+        case stored(Credentials.Stored)
         case conflict
         /// Somebody else is writing.
         case locked
@@ -13,7 +13,7 @@ final class TokenFile: Sendable {
     /// What the file held, and the state it was in.
     private struct Known: Sendable {
         var state: PrivateFile.State
-        var content: StoredCredentials
+        var content: Credentials.Stored
     }
 
     /// How exact the times of files are, at worst.
@@ -40,19 +40,19 @@ final class TokenFile: Sendable {
     var path: String { file.path }
 
     /// The credentials in the file, read where it may have changed since it was read last.
-    func load() throws -> StoredCredentials {
+    func load() throws -> Credentials.Stored {
         if let known = known.withLock({ $0 }), file.state() == known.state { return known.content }
         return try readAgain()
     }
 
-    private func readAgain() throws -> StoredCredentials {
+    private func readAgain() throws -> Credentials.Stored {
         known.withLock { $0 = nil }
         // The file system goes by the system's clock, which may have been set since this process began.
         let now = time.bootClock == nil ? time.wallTime : .system()
         guard let (bytes, state) = try file.readWithState(upTo: 1 << 20) else {
-            return StoredCredentials(Credentials(), version: 0)
+            return Credentials.Stored(Credentials(), version: 0)
         }
-        let content = StoredCredentials(try decode(bytes), version: Self.version(of: bytes))
+        let content = Credentials.Stored(try decode(bytes), version: Self.version(of: bytes))
         // A change within the granularity of its time would not be seen.
         let age = now.elapsed(since: max(state.modifiedAt, state.changedAt))
         if age >= granularity { known.withLock { $0 = Known(state: state, content: content) } }
@@ -65,7 +65,7 @@ final class TokenFile: Sendable {
         do {
             return try coding.decode(bytes)
         } catch {
-            throw TokenStoreError("the token file \(file.path): \(error). Moving it away starts afresh.")
+            throw Credentials.StoreError("the token file \(file.path): \(error). Moving it away starts afresh.")
         }
     }
 
@@ -76,13 +76,13 @@ final class TokenFile: Sendable {
             let bytes = try coding.encode(credentials) + [UInt8(ascii: "\n")]
             try file.replace(with: bytes)
             known.withLock { $0 = nil }
-            return .stored(StoredCredentials(credentials, version: Self.version(of: bytes)))
+            return .stored(Credentials.Stored(credentials, version: Self.version(of: bytes)))
         }
         return result ?? .locked
     }
 
     /// The lease of the file; nil where somebody else holds it.
-    func acquireLease(for duration: Duration, time: TimeSource) throws -> (any TokenLease)? {
+    func acquireLease(for duration: Duration, time: TimeSource) throws -> (any Credentials.Lease)? {
         try file.acquireLease(for: duration, time: time)
     }
 

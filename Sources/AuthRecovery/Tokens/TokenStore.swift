@@ -1,16 +1,18 @@
 public import HTTPRecovery
 
-/// Credentials as a store holds them.
-public struct StoredCredentials: Sendable, Hashable {
-    /// The credentials.
-    public var credentials: Credentials
-    /// What tells these credentials from those before and after them.
-    public var version: UInt64
+extension Credentials {
+    /// Credentials as a store holds them.
+    public struct Stored: Sendable, Hashable {
+        /// The credentials.
+        public var credentials: Credentials
+        /// What tells these credentials from those before and after them.
+        public var version: UInt64
 
-    /// Creates stored credentials.
-    public init(_ credentials: Credentials, version: UInt64) {
-        self.credentials = credentials
-        self.version = version
+        /// Creates stored credentials.
+        public init(_ credentials: Credentials, version: UInt64) {
+            self.credentials = credentials
+            self.version = version
+        }
     }
 }
 
@@ -27,14 +29,14 @@ public protocol TokenStore: Sendable {
 
     /// The credentials now; empty ones where nothing is stored.
     ///
-    /// - Throws: ``TokenStoreError`` when the store cannot be read.
-    func read() async throws -> StoredCredentials
+    /// - Throws: ``Credentials/StoreError`` when the store cannot be read.
+    func read() async throws -> Credentials.Stored
 
     /// Stores credentials, if the store still holds the version.
     ///
     /// - Returns: What is stored now; nil when another change came first, and nothing was stored.
-    /// - Throws: ``TokenStoreError`` when the store cannot be written; then it holds what it held.
-    func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials?
+    /// - Throws: ``Credentials/StoreError`` when the store cannot be written; then it holds what it held.
+    func replace(version: UInt64, with credentials: Credentials) async throws -> Credentials.Stored?
 
     /// Grants the right to renew the credentials, unless somebody holds it.
     ///
@@ -42,18 +44,20 @@ public protocol TokenStore: Sendable {
     ///   - duration: How long it is granted.
     ///   - time: Where time comes from.
     /// - Returns: The lease; nil while another holds it.
-    /// - Throws: ``TokenStoreError`` when the store cannot tell.
-    func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any TokenLease)?
+    /// - Throws: ``Credentials/StoreError`` when the store cannot tell.
+    func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any Credentials.Lease)?
 }
 
-/// Why a token store failed; it never holds a credential.
-public struct TokenStoreError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What went wrong and what to do, without a credential.
-    public let description: String
+extension Credentials {
+    /// Why a token store failed; it never holds a credential.
+    public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
+        /// What went wrong and what to do, without a credential.
+        public let description: String
 
-    /// Creates an error.
-    public init(_ description: String) {
-        self.description = description
+        /// Creates an error.
+        public init(_ description: String) {
+            self.description = description
+        }
     }
 }
 
@@ -66,7 +70,7 @@ extension TokenStore {
     /// - Parameter change: Applied to the credentials of the moment, perhaps several times.
     /// - Returns: What is stored now.
     @discardableResult
-    public func update(_ change: @Sendable (inout Credentials) -> Void) async throws -> StoredCredentials {
+    public func update(_ change: @Sendable (inout Credentials) -> Void) async throws -> Credentials.Stored {
         while true {
             try Task.checkCancellation()
             let present = try await read()
@@ -104,9 +108,9 @@ extension TokenStore {
     public func changes(
         every interval: Duration = .seconds(1),
         time: TimeSource = .system
-    ) -> AsyncThrowingStream<StoredCredentials, any Error> {
+    ) -> AsyncThrowingStream<Credentials.Stored, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(
-            of: StoredCredentials.self,
+            of: Credentials.Stored.self,
             throwing: (any Error).self,
             bufferingPolicy: .bufferingNewest(1)
         )

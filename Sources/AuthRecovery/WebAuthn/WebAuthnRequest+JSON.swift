@@ -2,7 +2,7 @@ public import HTTPRecovery
 
 // Options and credentials as JSON (Web Authentication level 3, sections 5.1.8 to 5.1.10).
 
-extension WebAuthnSigningRequest {
+extension WebAuthn.SigningRequest {
     /// Reads the options of a request for an assertion, bare or in a member `publicKey`.
     ///
     /// - Parameters:
@@ -26,7 +26,7 @@ extension WebAuthnSigningRequest {
     }
 }
 
-extension WebAuthnRegistrationRequest {
+extension WebAuthn.RegistrationRequest {
     /// Reads the options of a request for a new credential, bare or in a member `publicKey`.
     ///
     /// - Parameters:
@@ -72,7 +72,7 @@ extension WebAuthnRegistrationRequest {
     }
 }
 
-extension WebAuthnAssertion {
+extension WebAuthn.Assertion {
     /// The credential as JSON.
     public var json: JSONValue {
         WebAuthnJSON.credential(
@@ -88,7 +88,7 @@ extension WebAuthnAssertion {
     }
 }
 
-extension WebAuthnAttestation {
+extension WebAuthn.Attestation {
     /// The credential as JSON.
     public var json: JSONValue {
         WebAuthnJSON.credential(
@@ -117,8 +117,8 @@ package enum WebAuthnJSON {
     }
 
     /// How much a property is wanted; nil for what is no such word.
-    package static func requirement(_ value: JSONValue?) -> WebAuthnRegistrationRequest.Requirement? {
-        value?.string.flatMap { WebAuthnRegistrationRequest.Requirement(rawValue: $0) }
+    package static func requirement(_ value: JSONValue?) -> WebAuthn.RegistrationRequest.Requirement? {
+        value?.string.flatMap { WebAuthn.RegistrationRequest.Requirement(rawValue: $0) }
     }
 
     /// The time in milliseconds, as a number or its text: between one of them and an hour; 60 s if there is none.

@@ -17,7 +17,7 @@ public struct ClerkConfiguration: Sendable {
     public var sendsPreviousToken: Bool
 
     /// What signs passkey challenges; nil asks the responder.
-    public var authenticator: (any WebAuthnAuthenticator)?
+    public var authenticator: (any WebAuthn.Authenticator)?
 
     /// The origin that passkey challenges are signed for; nil is `https://` and the relying party's id.
     public var origin: String?
@@ -41,7 +41,7 @@ public struct ClerkConfiguration: Sendable {
     public init(
         tokenLeeway: Duration = .seconds(10),
         sendsPreviousToken: Bool = false,
-        authenticator: (any WebAuthnAuthenticator)? = nil,
+        authenticator: (any WebAuthn.Authenticator)? = nil,
         origin: String? = nil,
         redirectURL: String? = nil,
         pacing: ClerkPacing? = nil,

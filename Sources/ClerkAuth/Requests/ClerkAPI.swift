@@ -30,7 +30,7 @@ struct ClerkAPI: Sendable, ClientBound {
         var path: String
         var query = FormFields()
         var headerFields: HTTPFields = [:]
-        var body: RequestContent?
+        var body: ProviderRequest.Content?
         var resend: RequestOptions.ResendPermission = .byMethod
         /// The session that calls about the user are made for.
         var sessionID: String?

@@ -62,7 +62,7 @@ struct ClerkAuthorization: ClientLayer {
     /// - Returns: The lineage of the token that was stored; nil where none was.
     private func keep(
         _ change: ClientToken.Change,
-        since sent: StoredCredentials,
+        since sent: Credentials.Stored,
         context: CallContext
     ) async throws -> String? {
         var present = sent

@@ -73,7 +73,7 @@ public struct ClerkFactor: Sendable, Hashable {
 
     /// The factor in the words that all providers share; nil where this version cannot carry it out.
     var factor: Factor? {
-        let key: AnswerKey
+        let key: Factor.Key
         switch strategy {
         case "password": key = .password
         case "email_code", "reset_password_email_code": key = .emailCode

@@ -13,7 +13,7 @@ extension Clerk {
     ///   - responder: Answers what is asked.
     ///   - options: How to deal with what goes wrong.
     /// - Returns: The session.
-    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where the session is over. `NoAnswer` where the
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where the session is over. `Challenge.NoAnswer` where the
     ///   responder had none, `CancellationError` as soon as the task is cancelled.
     @discardableResult
     public func reverify(

@@ -18,7 +18,7 @@ extension Clerk {
     ///   - responder: Answers what is asked.
     ///   - options: How to deal with what goes wrong.
     /// - Returns: The session; its id is stored before this returns.
-    /// - Throws: `RecoveryError` for what could not be recovered from, `NoAnswer` where the responder had none,
+    /// - Throws: `RecoveryError` for what could not be recovered from, `Challenge.NoAnswer` where the responder had none,
     ///   `CancellationError` as soon as the task is cancelled.
     public func signIn(
         identifier: String,

@@ -7,10 +7,10 @@ import HTTPRecovery
 /// the browser comes back; Clerk's links live for ten minutes.
 public struct ClerkEmailLink: Sendable, Hashable {
     /// What the address of the way back is bound to (RFC 7636).
-    public let proof: ProofKey
+    public let proof: OAuthClient.ProofKey
 
     /// Takes up a link that was kept.
-    public init(proof: ProofKey) {
+    public init(proof: OAuthClient.ProofKey) {
         self.proof = proof
     }
 }
@@ -39,7 +39,7 @@ extension ClerkFactorCalls {
     /// Exchanges what a link has led to for a ticket to sign in with.
     func ticket(
         for callback: EmailLinkCallback,
-        proof: ProofKey,
+        proof: OAuthClient.ProofKey,
         until limit: RequestOptions.SendBy? = nil
     ) async throws -> Secret {
         var form = FormFields()

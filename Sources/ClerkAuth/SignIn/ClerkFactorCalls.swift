@@ -21,7 +21,8 @@ struct ClerkFactorCalls: Sendable, ClientBound {
     ///   - base: The path of the sign-in, or of the verification.
     ///   - isSecond: Whether it is a second factor.
     ///   - proof: The key that the answer to a link will be bound to; nil binds it to nothing.
-    func prepare(_ factor: Factor, at base: String, isSecond: Bool, proof: ProofKey? = nil) async throws -> ClerkAnswer
+    func prepare(_ factor: Factor, at base: String, isSecond: Bool, proof: OAuthClient.ProofKey? = nil) async throws
+        -> ClerkAnswer
     {
         var form = FormFields()
         form.add("strategy", factor.providerName)
@@ -32,7 +33,7 @@ struct ClerkFactorCalls: Sendable, ClientBound {
             form.add("email_address_id", factor.id)
             form.add(proof == nil ? "redirect_url" : "redirect_uri", api.configuration.redirectURL)
             form.add("code_challenge", proof?.challenge)
-            form.add("code_challenge_method", proof.map { _ in ProofKey.method })
+            form.add("code_challenge_method", proof.map { _ in OAuthClient.ProofKey.method })
         default: break
         }
         return try await perform(spending("\(base)/prepare_\(isSecond ? "second" : "first")_factor", form))

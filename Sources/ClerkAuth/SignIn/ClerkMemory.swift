@@ -104,7 +104,7 @@ extension ClerkSignInMethod: Remembered {
             self = .newPassword(identifier: name, endsOtherSessions: endsOthers)
         } else if let ticket = memory["ticket"].flatMap({ Secret(memory: $0) }) {
             self = .ticket(ticket)
-        } else if let proof = memory["link"].flatMap({ ProofKey(memory: $0) }),
+        } else if let proof = memory["link"].flatMap({ OAuthClient.ProofKey(memory: $0) }),
             let address = memory["address"].flatMap({ Secret(memory: $0) })
         {
             self = .link(ClerkEmailLink(proof: proof), ledTo: address)

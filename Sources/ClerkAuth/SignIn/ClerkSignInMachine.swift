@@ -15,7 +15,7 @@ struct ClerkSignInMachine: SignInMachine {
     /// Whether the person was told that the password cannot stay.
     private var isToldOfPassword = false
     /// What the link that was sent last is bound to.
-    private var proof: ProofKey?
+    private var proof: OAuthClient.ProofKey?
     /// Until when the code that was sent last may be presented.
     private var codeLimit: RequestOptions.SendBy?
     /// The sign-in under way, as the server told it last.
@@ -188,7 +188,8 @@ struct ClerkSignInMachine: SignInMachine {
 
     private mutating func prepare(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
         let before = signIn?.status
-        proof = factor.key == .emailLink && !isSecondFactor ? ProofKey(random: api.client.runtime.random) : nil
+        proof =
+            factor.key == .emailLink && !isSecondFactor ? OAuthClient.ProofKey(random: api.client.runtime.random) : nil
         let answer = try await calls.prepare(factor, at: path(), isSecond: isSecondFactor, proof: proof)
         if let updated = answer.signIn {
             // Somebody else may have led the sign-in on meanwhile.

@@ -33,7 +33,7 @@ public struct ClerkTokenRenewer: TokenRenewer {
     }
 
     /// No refresh token is used.
-    public var reuse: RefreshTokenReuse { .reusable }
+    public var reuse: RefreshTokenGrant.Reuse { .reusable }
 
     /// Always: the session is held elsewhere.
     public func canRenew(_ credentials: Credentials) -> Bool { true }

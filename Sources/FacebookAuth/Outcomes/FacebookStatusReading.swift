@@ -86,7 +86,7 @@ struct FacebookStatusReading {
     /// A redirect: to an image, or back to the app with the answer of the login dialog.
     private var redirected: Outcome {
         guard let location = reading.fields.singleLine("location"),
-            let error = AuthorizationRedirect(url: location).error
+            let error = OAuthClient.AuthorizationRedirect(url: location).error
         else {
             var outcome = facebook.failure(.ok)
             outcome.retryAfter = reading.delay.delay

@@ -19,7 +19,7 @@ struct GraphAPI: Sendable, ClientBound {
         var path: String
         var query = FormFields()
         var headerFields: HTTPFields = [:]
-        var body: RequestContent?
+        var body: ProviderRequest.Content?
         /// The whole request, where an answer has named it.
         var request: HTTPRequest?
         var token = FacebookToken.stored
@@ -117,10 +117,10 @@ struct GraphAPI: Sendable, ClientBound {
     }
 
     /// Performs a call that issues tokens.
-    func tokens(_ call: Call) async throws -> TokenAnswer {
+    func tokens(_ call: Call) async throws -> OAuthClient.TokenAnswer {
         let response = try await send(call)
         let clock = ServerClock(response.headerFields, receivedAt: client.runtime.time.wallTime)
-        guard let answer = TokenAnswer(try json(in: response), date: clock.now) else {
+        guard let answer = OAuthClient.TokenAnswer(try json(in: response), date: clock.now) else {
             throw RecoveryError(.unreadable, in: response)
         }
         return answer

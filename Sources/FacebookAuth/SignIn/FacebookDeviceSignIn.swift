@@ -29,7 +29,7 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
     }
 
     /// Begins a login.
-    func begin() async throws -> DeviceAuthorization {
+    func begin() async throws -> OAuthClient.DeviceAuthorization {
         guard let token = api.app.identification else { throw RecoveryError.missing("client_token") }
         var form = FormFields()
         form.add("access_token", secret: token)
@@ -45,13 +45,14 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
                 presents: .client
             )
         )
-        guard let device = DeviceAuthorization(facebook: try api.json(in: response), receivedAt: time.now) else {
+        guard let device = OAuthClient.DeviceAuthorization(facebook: try api.json(in: response), receivedAt: time.now)
+        else {
             throw RecoveryError(.unreadable, in: response)
         }
         return device
     }
 
-    func poll(_ device: DeviceAuthorization) async throws -> RecoveredResponse {
+    func poll(_ device: OAuthClient.DeviceAuthorization) async throws -> RecoveredResponse {
         guard let token = api.app.identification else { throw RecoveryError.missing("client_token") }
         var form = FormFields()
         form.add("access_token", secret: token)
@@ -74,7 +75,7 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
     /// Stores the token before anyone uses it, even where the caller has lost patience; then reads whose it is.
     func finish(_ response: RecoveredResponse) async throws -> FacebookSession {
         let clock = ServerClock(response.headerFields, receivedAt: api.client.runtime.time.wallTime)
-        guard let answer = TokenAnswer(try api.json(in: response), date: clock.now) else {
+        guard let answer = OAuthClient.TokenAnswer(try api.json(in: response), date: clock.now) else {
             throw RecoveryError(.unreadable, in: response)
         }
         let store = api.store
@@ -95,7 +96,7 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
     }
 }
 
-extension DeviceAuthorization {
+extension OAuthClient.DeviceAuthorization {
     /// Reads Facebook's answer; nil where one of the codes or the address is missing.
     fileprivate init?(facebook json: JSONValue, receivedAt: TimeSource.Instant) {
         guard let deviceCode = json["code"]?.codeText?.bounded(to: 1024),

@@ -8,7 +8,7 @@ struct FacebookExchange: TokenRenewer {
     let api: GraphAPI
 
     /// The token is not used up by it.
-    var reuse: RefreshTokenReuse { .reusable }
+    var reuse: RefreshTokenGrant.Reuse { .reusable }
 
     func canRenew(_ credentials: Credentials) -> Bool {
         guard api.app.secret != nil, let token = credentials.accessToken, !token.isEmpty else { return false }

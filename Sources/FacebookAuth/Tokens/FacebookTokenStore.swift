@@ -7,17 +7,17 @@ struct FacebookTokenStore: TokenStore {
 
     var identity: String? { base.identity }
 
-    func read() async throws -> StoredCredentials {
+    func read() async throws -> Credentials.Stored {
         try await base.read()
     }
 
-    func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
+    func replace(version: UInt64, with credentials: Credentials) async throws -> Credentials.Stored? {
         var credentials = credentials
         if credentials.accessToken == nil { credentials.facebookProfile = nil }
         return try await base.replace(version: version, with: credentials)
     }
 
-    func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any TokenLease)? {
+    func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any Credentials.Lease)? {
         try await base.acquireLease(for: duration, time: time)
     }
 

@@ -59,7 +59,7 @@ struct FacebookUploadRun: Sendable {
             GraphAPI.Call(
                 method: .post,
                 path: path,
-                body: RequestContent(form.body, type: form.contentType),
+                body: ProviderRequest.Content(form.body, type: form.contentType),
                 token: token,
                 resend: .replayable,
                 purpose: .chunk

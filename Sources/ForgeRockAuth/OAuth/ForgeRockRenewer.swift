@@ -7,7 +7,7 @@ import HTTPRecovery
 struct ForgeRockRenewer: TokenRenewer {
     let oauth: ForgeRockOAuth
 
-    var reuse: RefreshTokenReuse { oauth.settings.reuse }
+    var reuse: RefreshTokenGrant.Reuse { oauth.settings.reuse }
 
     func canRenew(_ credentials: Credentials) -> Bool {
         credentials.refreshToken.map { !$0.isEmpty } ?? false || credentials.ssoToken.map { !$0.isEmpty } ?? false

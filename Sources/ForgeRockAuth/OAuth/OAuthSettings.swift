@@ -11,9 +11,9 @@ public struct OAuthSettings: Sendable {
     /// How the client proves itself.
     public var authentication: any ClientAuthentication
     /// What the server does with refresh tokens.
-    public var reuse: RefreshTokenReuse
+    public var reuse: RefreshTokenGrant.Reuse
     /// When tokens are renewed, and how often at most.
-    public var renewal: RenewalOptions
+    public var renewal: TokenManager.RenewalOptions
 
     /// Creates settings.
     ///
@@ -29,8 +29,8 @@ public struct OAuthSettings: Sendable {
         redirectURI: String,
         scope: String? = "openid",
         authentication: any ClientAuthentication = .none,
-        reuse: RefreshTokenReuse = .undeclared,
-        renewal: RenewalOptions = RenewalOptions()
+        reuse: RefreshTokenGrant.Reuse = .undeclared,
+        renewal: TokenManager.RenewalOptions = TokenManager.RenewalOptions()
     ) {
         self.clientID = clientID
         self.redirectURI = redirectURI

@@ -63,7 +63,7 @@ extension ForgeRockSignInMachine {
             )
         }
         let factor = Factor(key: .push, providerName: "PollingWaitCallback", id: current.stage)
-        return .pending(Challenge(factor: factor, prompt: current.pollingMessage), SignInPause(pause))
+        return .pending(Challenge(factor: factor, prompt: current.pollingMessage), SignInContext.Pause(pause))
     }
 
     /// Sends the step under way; the session where the journey is over with it.
@@ -211,7 +211,7 @@ extension ForgeRockSignInMachine {
     }
 
     private mutating func performWebAuthn(in current: inout JourneyStep, at index: Int) async throws {
-        context?.emit(.challenge(kind: AnswerKey.webauthn.rawValue, destination: nil))
+        context?.emit(.challenge(kind: Factor.Key.webauthn.rawValue, destination: nil))
         guard let result = try await webAuthn.outcome(for: current) else { return }
         current.callbacks[index].setInput(.string(result.outcome))
         guard let error = result.error else { return }
@@ -278,7 +278,7 @@ extension RecoveryError {
     }
 }
 
-extension WebAuthnError {
+extension WebAuthn.Failure {
     /// Whether the person has said no.
     fileprivate var isRefusal: Bool {
         switch self {

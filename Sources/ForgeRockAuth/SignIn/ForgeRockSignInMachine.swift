@@ -23,7 +23,7 @@ struct ForgeRockSignInMachine: SignInMachine {
     /// Whether what needs no person is done in the step.
     var isPrepared = false
     /// The factor that failed and that another step stands in for.
-    var fellBack: AnswerKey?
+    var fellBack: Factor.Key?
     /// Since when the server has been asked again and again; nil while it is not.
     var pollingSince: Timestamp?
 

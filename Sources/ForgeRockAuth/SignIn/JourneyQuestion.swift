@@ -33,7 +33,7 @@ struct JourneyQuestion {
 
     var place: Place
     var name: Name
-    var key: AnswerKey
+    var key: Factor.Key
     var form: Form
     var prompt: String?
     var hint: String?
@@ -56,7 +56,7 @@ struct JourneyQuestion {
     var factors: [Factor] {
         guard case .options(let options, let defaultIndex) = form else { return [] }
         return options.enumerated().map { index, option in
-            let key = namesFactors ? AnswerKey.named(by: option.label) ?? .choice : .choice
+            let key = namesFactors ? Factor.Key.named(by: option.label) ?? .choice : .choice
             return Factor(
                 key: key,
                 providerName: option.label,
@@ -114,9 +114,9 @@ struct JourneyQuestion {
     }
 }
 
-extension AnswerKey {
+extension Factor.Key {
     /// The sort of factor that a label speaks of; nil where it speaks of none.
-    static func named(by label: String) -> AnswerKey? {
+    static func named(by label: String) -> Factor.Key? {
         let text = label.lowercased()
         func speaks(_ words: String...) -> Bool { words.contains { text.holds($0) } }
         if speaks("recovery code", "backup code") { return .backupCode }
@@ -131,7 +131,7 @@ extension AnswerKey {
     }
 
     /// The sort of code that a prompt asks for; nil where it asks for none.
-    static func code(askedBy prompt: String?, texts: [String]) -> AnswerKey? {
+    static func code(askedBy prompt: String?, texts: [String]) -> Factor.Key? {
         let asked = (prompt ?? "").lowercased()
         if asked.holds("recovery code") || asked.holds("backup code") { return .backupCode }
         let words = ["one time", "one-time", "otp", "passcode", "code", "hotp"]

@@ -35,7 +35,7 @@ enum JourneyQuestions {
         texts: [String]
     ) -> [JourneyQuestion] {
         func question(
-            _ key: AnswerKey,
+            _ key: Factor.Key,
             _ form: JourneyQuestion.Form = .text,
             input: Int = 0,
             prompt: String? = nil,
@@ -56,15 +56,15 @@ enum JourneyQuestions {
         }
         switch callback.content {
         case .name(let prompt):
-            let code = AnswerKey.code(askedBy: prompt, texts: texts)
+            let code = Factor.Key.code(askedBy: prompt, texts: texts)
             return question(code ?? .text, given: code == nil ? .identifier : nil)
         case .password(let prompt):
-            if let code = AnswerKey.code(askedBy: prompt, texts: texts) { return question(code) }
+            if let code = Factor.Key.code(askedBy: prompt, texts: texts) { return question(code) }
             let asked = prompt?.lowercased() ?? ""
             let isNew = ["new password", "confirm password", "choose a password"].contains { asked.holds($0) }
             return isNew ? question(.newPassword) : question(.password, given: .password)
         case .textInput(let prompt, _):
-            return question(AnswerKey.code(askedBy: prompt, texts: texts) ?? .text)
+            return question(Factor.Key.code(askedBy: prompt, texts: texts) ?? .text)
         case .choice(_, let choices, let defaultIndex):
             let options = choices.enumerated().map {
                 (label: $0.element, value: JSONValue.number(JSONValue.Number($0.offset)))

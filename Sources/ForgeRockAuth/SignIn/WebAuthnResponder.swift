@@ -3,7 +3,7 @@ import HTTPRecovery
 
 /// Answers the hidden callback of a WebAuthn ceremony, on success and on failure.
 struct WebAuthnResponder: Sendable {
-    let authenticator: (any WebAuthnAuthenticator)?
+    let authenticator: (any WebAuthn.Authenticator)?
     let time: TimeSource
 
     /// What a ceremony came to.
@@ -11,7 +11,7 @@ struct WebAuthnResponder: Sendable {
         /// What goes back to the server.
         var outcome: String
         /// Why it failed; nil where it did not.
-        var error: WebAuthnError?
+        var error: WebAuthn.Failure?
     }
 
     /// Performs the ceremony of a step; nil where the step takes no outcome of one.
@@ -21,26 +21,26 @@ struct WebAuthnResponder: Sendable {
         guard step.callbacks.contains(where: \.isWebAuthnOutcome) else { return nil }
         let ceremony = step.first(\.webAuthn)
         guard let authenticator else {
-            let error = WebAuthnError.unsupported()
+            let error = WebAuthn.Failure.unsupported()
             return Result(outcome: error.webAuthnOutcome, error: error)
         }
         do {
             let outcome = try await perform(ceremony ?? .unreadable, with: authenticator)
             let wantsJSON = step.callbacks.contains(where: \.wantsJSONOutcome)
             return Result(outcome: wantsJSON ? outcome.json : outcome.text)
-        } catch let error as WebAuthnError {
+        } catch let error as WebAuthn.Failure {
             return Result(outcome: error.webAuthnOutcome, error: error)
         }
     }
 
     private func perform(
         _ ceremony: WebAuthnCeremony,
-        with authenticator: any WebAuthnAuthenticator
+        with authenticator: any WebAuthn.Authenticator
     ) async throws -> WebAuthnSuccess {
         switch ceremony {
         case .registration(let request): WebAuthnSuccess(try await authenticator.register(request, on: time))
         case .authentication(let request): WebAuthnSuccess(try await authenticator.sign(request, on: time))
-        case .unreadable: throw WebAuthnError.badData(message: "the ceremony cannot be read")
+        case .unreadable: throw WebAuthn.Failure.badData(message: "the ceremony cannot be read")
         }
     }
 }
@@ -50,7 +50,7 @@ struct WebAuthnSuccess {
     let text: String
     private let attachment: String
 
-    init(_ attestation: WebAuthnAttestation) {
+    init(_ attestation: WebAuthn.Attestation) {
         text = [
             Self.clientData(attestation.clientDataJSON), Self.signed(attestation.attestationObject),
             Base64.encodeForURL(attestation.credentialID),
@@ -58,7 +58,7 @@ struct WebAuthnSuccess {
         attachment = attestation.attachment ?? "platform"
     }
 
-    init(_ assertion: WebAuthnAssertion) {
+    init(_ assertion: WebAuthn.Assertion) {
         text = [
             Self.clientData(assertion.clientDataJSON), Self.signed(assertion.authenticatorData),
             Self.signed(assertion.signature), Base64.encodeForURL(assertion.credentialID),

@@ -4,9 +4,9 @@ import HTTPRecovery
 /// A WebAuthn ceremony that a step wants.
 public enum WebAuthnCeremony: Sendable, Hashable {
     /// A new credential.
-    case registration(WebAuthnRegistrationRequest)
+    case registration(WebAuthn.RegistrationRequest)
     /// The proof of a credential.
-    case authentication(WebAuthnSigningRequest)
+    case authentication(WebAuthn.SigningRequest)
     /// What the server wants cannot be read: it has no challenge.
     case unreadable
 

@@ -1,6 +1,6 @@
 public import AuthRecovery
 
-extension WebAuthnError {
+extension WebAuthn.Failure {
     /// The domain of the error numbers in the vendor's iOS SDK.
     public static let forgeRockDomain = "com.forgerock.ios.frauth.webauthn"
 

@@ -29,7 +29,7 @@ struct WebAuthnMetadata {
         let id = relyingPartyID
         if isRegistration {
             return .registration(
-                WebAuthnRegistrationRequest(
+                WebAuthn.RegistrationRequest(
                     challenge: challenge,
                     relyingPartyID: id,
                     relyingPartyName: data["relyingPartyName"]?.string ?? "",
@@ -47,7 +47,7 @@ struct WebAuthnMetadata {
             )
         }
         return .authentication(
-            WebAuthnSigningRequest(
+            WebAuthn.SigningRequest(
                 challenge: challenge,
                 relyingPartyID: id,
                 origin: origin(id),
@@ -72,10 +72,10 @@ struct WebAuthnMetadata {
         data["origin"]?.string?.nonEmpty ?? "https://\(id)"
     }
 
-    private var user: WebAuthnRegistrationRequest.User {
+    private var user: WebAuthn.RegistrationRequest.User {
         let name = data["userName"]?.string ?? ""
         let id = data["userId"]?.string ?? name
-        return WebAuthnRegistrationRequest.User(
+        return WebAuthn.RegistrationRequest.User(
             // A browser makes the handle from the characters of the text.
             id: Array(id.utf8),
             name: name,
@@ -107,8 +107,10 @@ struct WebAuthnMetadata {
         return object?[name]?.string?.nonEmpty
     }
 
-    private var residentKey: WebAuthnRegistrationRequest.Requirement {
-        if let stated = selection("residentKey").flatMap(WebAuthnRegistrationRequest.Requirement.init) { return stated }
+    private var residentKey: WebAuthn.RegistrationRequest.Requirement {
+        if let stated = selection("residentKey").flatMap(WebAuthn.RegistrationRequest.Requirement.init) {
+            return stated
+        }
         let value = member("authenticatorSelection")
         let object = value?.string.flatMap { try? JSONValue(parsing: $0) } ?? value
         return object?["requireResidentKey"]?.bool == true ? .required : .discouraged

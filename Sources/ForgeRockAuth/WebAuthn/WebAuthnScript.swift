@@ -28,10 +28,10 @@ struct WebAuthnScript {
         let origin = "https://\(relyingParty)"
         let verification =
             Self.quoted("userVerification", in: text)
-            .flatMap { WebAuthnRegistrationRequest.Requirement(rawValue: $0) } ?? .preferred
+            .flatMap { WebAuthn.RegistrationRequest.Requirement(rawValue: $0) } ?? .preferred
         guard isRegistration else {
             return .authentication(
-                WebAuthnSigningRequest(
+                WebAuthn.SigningRequest(
                     challenge: challenge,
                     relyingPartyID: relyingParty,
                     origin: origin,
@@ -45,12 +45,12 @@ struct WebAuthnScript {
         let name = Self.quoted("name", in: user) ?? ""
         let isResident = Self.rest(of: "requireResidentKey", in: text)?.starts(with: "true".utf8) == true
         return .registration(
-            WebAuthnRegistrationRequest(
+            WebAuthn.RegistrationRequest(
                 challenge: challenge,
                 relyingPartyID: relyingParty,
                 relyingPartyName: Self.rest(of: "rp", in: text).flatMap { Self.quoted("name", in: $0) } ?? "",
                 origin: origin,
-                user: WebAuthnRegistrationRequest.User(
+                user: WebAuthn.RegistrationRequest.User(
                     id: Array((Self.quotedArgument(in: Self.rest(of: "id", in: user) ?? []) ?? name).utf8),
                     name: name,
                     displayName: Self.quoted("displayName", in: user) ?? name

@@ -23,7 +23,7 @@ public struct OktaFactorAnswer: Sendable, Hashable {
     public static func answer(_ answer: Secret) -> OktaFactorAnswer { OktaFactorAnswer(["answer": answer]) }
 
     /// A WebAuthn assertion.
-    public static func assertion(_ assertion: WebAuthnAssertion) -> OktaFactorAnswer {
+    public static func assertion(_ assertion: WebAuthn.Assertion) -> OktaFactorAnswer {
         OktaFactorAnswer([
             "clientData": Secret(Base64.encode(assertion.clientDataJSON)),
             "authenticatorData": Secret(Base64.encode(assertion.authenticatorData)),
@@ -32,7 +32,7 @@ public struct OktaFactorAnswer: Sendable, Hashable {
     }
 
     /// A new WebAuthn credential.
-    public static func attestation(_ attestation: WebAuthnAttestation) -> OktaFactorAnswer {
+    public static func attestation(_ attestation: WebAuthn.Attestation) -> OktaFactorAnswer {
         OktaFactorAnswer([
             "clientData": Secret(Base64.encode(attestation.clientDataJSON)),
             "attestation": Secret(Base64.encode(attestation.attestationObject)),

@@ -40,7 +40,7 @@ public struct OktaFactorType: Sendable, Hashable, RawRepresentable {
     public var isSent: Bool { self == .sms || self == .call || self == .email }
 
     /// What it asks a person for, by the words that all providers share; nil where this version cannot carry it out.
-    public var key: AnswerKey? {
+    public var key: Factor.Key? {
         switch self {
         case .sms, .call: .phoneCode
         case .email: .emailCode

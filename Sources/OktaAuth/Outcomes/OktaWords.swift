@@ -54,7 +54,7 @@ struct OktaWords {
         guard okta.endpoint.isOAuth("authorize"), let location = reading.fields.singleLine("location") else {
             return nil
         }
-        let redirect = AuthorizationRedirect(url: location)
+        let redirect = OAuthClient.AuthorizationRedirect(url: location)
         if redirect.code != nil, redirect.error == nil {
             var outcome = okta.failure(.ok)
             // The session token has done its duty.

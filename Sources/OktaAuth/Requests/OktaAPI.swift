@@ -18,7 +18,7 @@ struct OktaAPI: Sendable, ClientBound {
         var request: HTTPRequest
         var body: JSONValue?
         /// A body that is no step's, in place of one.
-        var content: RequestContent?
+        var content: ProviderRequest.Content?
         var resend: RequestOptions.ResendPermission = .spending
         var presents: Outcome.CredentialKind?
         var purpose = OktaCallClassifier.Purpose.step

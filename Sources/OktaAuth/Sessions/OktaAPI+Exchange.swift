@@ -57,7 +57,7 @@ extension OktaAPI {
             refusal.outcome.tokenAction = .clear
             throw refusal
         }
-        let answer = try await oauth.tokens(authorization.grant(for: AuthorizationRedirect(url: location)))
+        let answer = try await oauth.tokens(authorization.grant(for: OAuthClient.AuthorizationRedirect(url: location)))
         try authorization.check(answer)
         let tokens = tokens
         _ = try await Task {

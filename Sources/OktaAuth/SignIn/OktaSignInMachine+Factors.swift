@@ -139,7 +139,7 @@ extension OktaSignInMachine {
             case .finished(let next): return try await follow(next)
             case .pausing(let duration, let reason):
                 polling = plan
-                return .pending(plan.challenge, SignInPause(duration, reason: reason))
+                return .pending(plan.challenge, SignInContext.Pause(duration, reason: reason))
             }
         } catch let error as RecoveryError {
             note(error)

@@ -10,7 +10,7 @@ extension OktaSignInMachine {
         _ factor: Factor
     ) async throws -> SignInStep<OktaSession> {
         guard let step = challenge.verify, let options = verified.challenge,
-            var request = WebAuthnSigningRequest(
+            var request = WebAuthn.SigningRequest(
                 options: options,
                 relyingPartyID: api.org.domain,
                 origin: api.org.origin.description
@@ -33,7 +33,7 @@ extension OktaSignInMachine {
         _ factor: Factor
     ) async throws -> SignInStep<OktaSession> {
         guard let step = activating.activate, let options = enrolled.activation,
-            var request = WebAuthnRegistrationRequest(
+            var request = WebAuthn.RegistrationRequest(
                 options: options,
                 relyingPartyID: api.org.domain,
                 origin: api.org.origin.description,
@@ -59,7 +59,7 @@ extension OktaSignInMachine {
     private func ceremony<Credential>(_ body: (TimeSource) async throws -> Credential) async throws -> Credential {
         do {
             return try await body(api.client.runtime.time)
-        } catch let error as WebAuthnError {
+        } catch let error as WebAuthn.Failure {
             var refusal = failure(.factorUnavailable, [.switchFactor])
             refusal.cause = error
             throw refusal

@@ -13,26 +13,26 @@ struct AuthorizationCodeTests {
     private static func request(
         _ bench: OAuthBench,
         scope: String? = "openid a"
-    ) throws -> AuthorizationRequest {
+    ) throws -> OAuthClient.AuthorizationRequest {
         try bench.oauth.authorizationRequest(redirectURI: "http://127.0.0.1:8123/cb?x=1", scope: scope)
     }
 
     @Test func theVectorOfRFC7636() throws {
-        let key = try #require(ProofKey(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"))
-        #expect(key.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" && ProofKey.method == "S256")
+        let key = try #require(OAuthClient.ProofKey(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"))
+        #expect(key.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" && OAuthClient.ProofKey.method == "S256")
     }
 
     @Test(arguments: [
         ("a", 42, false), ("a", 43, true), ("~", 128, true), ("a", 129, false), ("é", 50, false), ("+", 50, false),
     ])
     func verifiers(character: String, count: Int, isOne: Bool) {
-        #expect((ProofKey(verifier: Secret(String(repeating: character, count: count))) != nil) == isOne)
+        #expect((OAuthClient.ProofKey(verifier: Secret(String(repeating: character, count: count))) != nil) == isOne)
     }
 
     @Test func keysAreNewAndOfFullLength() {
-        let keys = (0..<100).map { _ in ProofKey() }
+        let keys = (0..<100).map { _ in OAuthClient.ProofKey() }
         #expect(Set(keys.map(\.challenge)).count == 100)
-        #expect(keys.allSatisfy { ProofKey(verifier: $0.verifier) == $0 })
+        #expect(keys.allSatisfy { OAuthClient.ProofKey(verifier: $0.verifier) == $0 })
     }
 
     @Test func theURL() throws {
@@ -136,7 +136,7 @@ struct AuthorizationCodeTests {
     @Test(arguments: refusals)
     func aRefusal(query: String, kind: Outcome.Kind, code: String?, message: String?) throws {
         let request = try Self.request(try OAuthBench())
-        let redirect = AuthorizationRedirect(query: "\(query)&state=\(request.state.reveal())")
+        let redirect = OAuthClient.AuthorizationRedirect(query: "\(query)&state=\(request.state.reveal())")
         let error = #expect(throws: RecoveryError.self) { try request.grant(for: redirect) }
         #expect(error?.kind == kind && error?.outcome.code == code && error?.outcome.message == message)
     }
@@ -157,25 +157,25 @@ struct AuthorizationCodeTests {
         let request = try oauth.authorizationRequest(redirectURI: "http://127.0.0.1/")
         let query = "code=c&state=\(request.state.reveal())"
         let error = #expect(throws: RecoveryError.self) {
-            try request.grant(for: AuthorizationRedirect(query: query))
+            try request.grant(for: OAuthClient.AuthorizationRedirect(query: query))
         }
         #expect(error?.outcome.code == "issuer_mismatch" && error?.outcome.parameter == "iss")
-        let named = AuthorizationRedirect(query: "\(query)&iss=https%3A%2F%2Fid.example.com")
+        let named = OAuthClient.AuthorizationRedirect(query: "\(query)&iss=https%3A%2F%2Fid.example.com")
         #expect(try request.grant(for: named).form["code"] == ["c"])
     }
 
     @Test func aRequestCanBePutTogetherAgain() throws {
         let request = try Self.request(try OAuthBench())
-        let again = AuthorizationRequest(
+        let again = OAuthClient.AuthorizationRequest(
             url: request.url,
             state: request.state,
             nonce: request.nonce,
-            proofKey: try #require(ProofKey(verifier: request.proofKey.verifier)),
+            proofKey: try #require(OAuthClient.ProofKey(verifier: request.proofKey.verifier)),
             redirectURI: request.redirectURI,
             issuer: request.issuer,
             requiresIssuer: request.requiresIssuer
         )
-        let redirect = AuthorizationRedirect(query: "code=c&state=\(request.state.reveal())")
+        let redirect = OAuthClient.AuthorizationRedirect(query: "code=c&state=\(request.state.reveal())")
         #expect(redirect.state == request.state && redirect.code == "c" && redirect.error == nil)
         let grant = try again.grant(for: redirect)
         #expect(grant.form["code_verifier"] == [request.proofKey.verifier] && grant.presents == .code)
@@ -187,7 +187,9 @@ struct AuthorizationCodeTests {
         let query = Array("code=c&state=\(request.state.reveal())&iss=https%3A%2F%2Fid.example.com".utf8)
         for _ in 0..<3000 {
             let text = String(decoding: mutator.mutate(query), as: UTF8.self)
-            for redirect in [AuthorizationRedirect(query: text), AuthorizationRedirect(url: "/?\(text)")] {
+            for redirect in [
+                OAuthClient.AuthorizationRedirect(query: text), OAuthClient.AuthorizationRedirect(url: "/?\(text)"),
+            ] {
                 guard let grant = try? request.grant(for: redirect) else { continue }
                 #expect(redirect.state == request.state && grant.form["code"].count == 1)
             }
@@ -228,11 +230,11 @@ struct FormFieldsTests {
     }
 
     @Test func aRedirectMayAnswerInItsFragment() {
-        let refused = AuthorizationRedirect(url: "app:/cb#error=access_denied&state=s")
+        let refused = OAuthClient.AuthorizationRedirect(url: "app:/cb#error=access_denied&state=s")
         #expect(refused.error?.word == .accessDenied && refused.state?.reveal() == "s" && refused.code == nil)
-        let both = AuthorizationRedirect(url: "app:/cb?code=c&state=s#error=access_denied")
+        let both = OAuthClient.AuthorizationRedirect(url: "app:/cb?code=c&state=s#error=access_denied")
         #expect(both.code?.reveal() == "c" && both.error == nil)
-        let page = AuthorizationRedirect(url: "app:/cb?x=1#top")
+        let page = OAuthClient.AuthorizationRedirect(url: "app:/cb?x=1#top")
         #expect(page.code == nil && page.error == nil)
     }
 }

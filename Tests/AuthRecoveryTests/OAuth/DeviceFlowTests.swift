@@ -17,7 +17,7 @@ struct DeviceFlowTests {
 
     /// Runs a flow and tells at which second each poll arrived.
     private static func run(_ steps: [OAuthBench.Step]) async throws -> (
-        bench: OAuthBench, end: Result<TokenAnswer, any Error>, polls: [Int64]
+        bench: OAuthBench, end: Result<OAuthClient.TokenAnswer, any Error>, polls: [Int64]
     ) {
         let polls = Locked<[Int64]>([])
         let clock = Locked<ManualClock?>(nil)
@@ -32,7 +32,7 @@ struct DeviceFlowTests {
         let bench = try OAuthBench(Array(steps.prefix(1)) + timed)
         clock.withLock { $0 = bench.clock }
         let device = try await bench.oauth.authorizeDevice(scope: "openid")
-        let end: Result<TokenAnswer, any Error>
+        let end: Result<OAuthClient.TokenAnswer, any Error>
         do {
             end = .success(try await bench.skippingWaits { try await bench.oauth.tokens(for: device) })
         } catch {

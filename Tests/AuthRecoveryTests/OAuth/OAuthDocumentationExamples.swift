@@ -97,7 +97,7 @@ import Testing
     struct SignedAssertion: ClientAuthentication {
         let sign: @Sendable (_ audience: String, _ subject: String, _ time: Timestamp) async throws -> Secret
 
-        func authenticate(_ attempt: inout ClientAttempt) async throws {
+        func authenticate(_ attempt: inout OAuthClient.Attempt) async throws {
             let audience = attempt.server.issuer ?? attempt.url
             let assertion = try await sign(audience, attempt.clientID, attempt.wallTime)
             attempt.form.add("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
@@ -118,7 +118,7 @@ import Testing
         init(_ message: String?) {}
     }
 
-    private func refresh(_ oauth: OAuthClient, _ token: Secret) async throws -> TokenAnswer {
+    private func refresh(_ oauth: OAuthClient, _ token: Secret) async throws -> OAuthClient.TokenAnswer {
         do {
             return try await oauth.tokens(.refreshToken(token))
         } catch let error as RecoveryError {

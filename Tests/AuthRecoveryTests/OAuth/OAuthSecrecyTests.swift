@@ -18,15 +18,18 @@ struct OAuthSecrecyTests {
         [.status(302, ["location": "https://x/?token=\(planted)"])], [.status(200, [:], body: planted)],
     ]
 
-    private static let grants: [TokenGrant] = [
+    private static let grants: [OAuthClient.Grant] = [
         .refreshToken(secret(1), parameters: ["extra": planted]),
         .authorizationCode(
             secret(2),
             redirectURI: nil,
-            proofKey: ProofKey(verifier: Secret(String(repeating: "pl4nted", count: 8)))
+            proofKey: OAuthClient.ProofKey(verifier: Secret(String(repeating: "pl4nted", count: 8)))
         ),
         .deviceCode(secret(3)), .clientCredentials(),
-        .tokenExchange(subject: ExchangeToken(secret(4), type: .jwt), actor: ExchangeToken(secret(5), type: .jwt)),
+        .tokenExchange(
+            subject: OAuthClient.ExchangeToken(secret(4), type: .jwt),
+            actor: OAuthClient.ExchangeToken(secret(5), type: .jwt)
+        ),
     ]
 
     private static func traces(of value: Any) -> String {
@@ -36,11 +39,11 @@ struct OAuthSecrecyTests {
     }
 
     @Test(arguments: grants)
-    func noneAppearsWhateverHappens(grant: TokenGrant) async throws {
+    func noneAppearsWhateverHappens(grant: OAuthClient.Grant) async throws {
         #expect(!Self.traces(of: grant).contains(Self.planted))
         for script in Self.scripts {
             for authentication in [
-                ClientSecretBasic(Self.secret(6)), ClientSecretPost(Self.secret(7)),
+                OAuthClient.ClientSecretBasic(Self.secret(6)), OAuthClient.ClientSecretPost(Self.secret(7)),
             ] as [any ClientAuthentication] {
                 let bench = try OAuthBench(
                     script,
@@ -76,7 +79,7 @@ struct OAuthSecrecyTests {
         let device = try await bench.oauth.authorizeDevice()
         let error = try await bench.failure { try await bench.oauth.tokens(for: device) }
         let request = try bench.oauth.authorizationRequest(redirectURI: "http://127.0.0.1/")
-        let redirect = AuthorizationRedirect(query: "code=pl4nted&state=\(request.state.reveal())")
+        let redirect = OAuthClient.AuthorizationRedirect(query: "code=pl4nted&state=\(request.state.reveal())")
         let grant = try request.grant(for: redirect)
         var text = [device, request, redirect, grant, error.outcome, request.proofKey].map { Self.traces(of: $0) }
             .joined()

@@ -8,9 +8,9 @@ import Testing
 struct TokenAnswerTests {
     private static let now = OAuthBench.start
 
-    private static func answer(_ members: String, token: String = "A2") throws -> TokenAnswer {
+    private static func answer(_ members: String, token: String = "A2") throws -> OAuthClient.TokenAnswer {
         let json = try JSONValue(parsing: #"{"access_token":"\#(token)"\#(members.isEmpty ? "" : ",")\#(members)}"#)
-        return try #require(TokenAnswer(json, date: now))
+        return try #require(OAuthClient.TokenAnswer(json, date: now))
     }
 
     @Test(arguments: [
@@ -146,7 +146,7 @@ struct TokenAnswerTests {
         )
         for _ in 0..<ByteMutator.rounds(5000) {
             guard let json = try? JSONValue(parsing: mutator.mutate(body)) else { continue }
-            guard let answer = TokenAnswer(json, date: Self.now) else { continue }
+            guard let answer = OAuthClient.TokenAnswer(json, date: Self.now) else { continue }
             #expect(!answer.accessToken.isEmpty)
             let merged = answer.merged(into: Credentials(refreshToken: "R1"))
             #expect(merged.refreshToken?.isEmpty == false)

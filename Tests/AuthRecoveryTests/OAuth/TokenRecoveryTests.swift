@@ -6,14 +6,16 @@ import Testing
 
 @Suite("Token requests that fail")
 struct TokenRecoveryTests {
-    private static let spending: [TokenGrant] = [
+    private static let spending: [OAuthClient.Grant] = [
         .refreshToken("r"), .authorizationCode("c", redirectURI: nil, proofKey: nil), .deviceCode("d"),
     ]
 
-    private static var exchange: TokenGrant { .tokenExchange(subject: ExchangeToken("s", type: .jwt)) }
+    private static var exchange: OAuthClient.Grant {
+        .tokenExchange(subject: OAuthClient.ExchangeToken("s", type: .jwt))
+    }
 
     @Test(arguments: spending + [exchange])
-    func aLostAnswerIsNeverSentAgain(grant: TokenGrant) async throws {
+    func aLostAnswerIsNeverSentAgain(grant: OAuthClient.Grant) async throws {
         for step in [
             .fail(.connectionLost, .unknown), .fail(.timedOut, .unknown), .status(500),
             .status(502, [:], body: "<html>"),
@@ -29,7 +31,7 @@ struct TokenRecoveryTests {
     }
 
     @Test(arguments: spending + [exchange, .clientCredentials()])
-    func whatWasCertainlyNotProcessedIsSentAgain(grant: TokenGrant) async throws {
+    func whatWasCertainlyNotProcessedIsSentAgain(grant: OAuthClient.Grant) async throws {
         for step in [
             .fail(.cannotConnect, .neverSent), .fail(.streamRefused, .notProcessed), .status(429, ["retry-after": "2"]),
             .status(429), .status(503, ["retry-after": "2"]), .oauth("temporarily_unavailable"),

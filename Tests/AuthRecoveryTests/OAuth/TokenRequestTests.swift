@@ -6,10 +6,13 @@ import Testing
 
 @Suite("Token requests, byte for byte")
 struct TokenRequestTests {
-    private static let key = ProofKey(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
+    private static let key = OAuthClient.ProofKey(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
 
-    private static let cases: [(TokenGrant, String)] = [
-        (TokenGrant.refreshToken("r+1/2=%"), "grant_type=refresh_token&refresh_token=r%2B1%2F2%3D%25&client_id=app"),
+    private static let cases: [(OAuthClient.Grant, String)] = [
+        (
+            OAuthClient.Grant.refreshToken("r+1/2=%"),
+            "grant_type=refresh_token&refresh_token=r%2B1%2F2%3D%25&client_id=app"
+        ),
         (
             .refreshToken("r", scope: "a b", parameters: ["audience": "x", "resource": "https://y/?z"]),
             "grant_type=refresh_token&refresh_token=r&scope=a+b&audience=x&resource=https%3A%2F%2Fy%2F%3Fz&client_id=app"
@@ -34,8 +37,8 @@ struct TokenRequestTests {
         ),
         (
             .tokenExchange(
-                subject: ExchangeToken("s", type: .accessToken),
-                actor: ExchangeToken("t", type: .jwt),
+                subject: OAuthClient.ExchangeToken("s", type: .accessToken),
+                actor: OAuthClient.ExchangeToken("t", type: .jwt),
                 requestedType: .accessToken,
                 audience: ["one", "two"],
                 resource: ["https://r"],
@@ -48,7 +51,7 @@ struct TokenRequestTests {
                 + "&actor_token=t&actor_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Ajwt&client_id=app"
         ),
         (
-            TokenGrant(
+            OAuthClient.Grant(
                 type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
                 parameters: ["assertion": "h.c.s"]
             ),
@@ -57,7 +60,7 @@ struct TokenRequestTests {
     ]
 
     @Test(arguments: cases)
-    func body(grant: TokenGrant, text: String) async throws {
+    func body(grant: OAuthClient.Grant, text: String) async throws {
         let bench = try OAuthBench([.tokens()])
         let answer = try await bench.oauth.tokens(grant)
         #expect(answer.accessToken == "A2")
@@ -153,7 +156,7 @@ struct ClientAuthenticationTests {
     private struct Assertion: ClientAuthentication {
         let counter = Locked(0)
 
-        func authenticate(_ attempt: inout ClientAttempt) async throws {
+        func authenticate(_ attempt: inout OAuthClient.Attempt) async throws {
             let number = counter.withLock { count in
                 count += 1
                 return count
@@ -167,12 +170,14 @@ struct ClientAuthenticationTests {
 
     private struct Broken: ClientAuthentication {
         struct NoKey: Error {}
-        func authenticate(_ attempt: inout ClientAttempt) throws { throw NoKey() }
+        func authenticate(_ attempt: inout OAuthClient.Attempt) throws { throw NoKey() }
     }
 
     private struct Slow: ClientAuthentication {
         let time: TimeSource
-        func authenticate(_ attempt: inout ClientAttempt) async throws { try await time.sleep(for: .seconds(1000)) }
+        func authenticate(_ attempt: inout OAuthClient.Attempt) async throws {
+            try await time.sleep(for: .seconds(1000))
+        }
     }
 
     @Test func eachAttemptHasAProofOfItsOwn() async throws {
@@ -234,14 +239,14 @@ struct ClientAuthenticationTests {
     }
 
     @Test func anAttemptPrintsNothingOfTheProof() throws {
-        var attempt = ClientAttempt(
+        var attempt = OAuthClient.Attempt(
             server: try OAuthServer(endpoints: [:]),
             url: "https://id.example.com/token?x=pl4nted",
             clientID: "app",
             wallTime: OAuthBench.start
         )
-        ClientSecretBasic("pl4nted").authenticate(&attempt)
-        ClientSecretPost("pl4nted").authenticate(&attempt)
+        OAuthClient.ClientSecretBasic("pl4nted").authenticate(&attempt)
+        OAuthClient.ClientSecretPost("pl4nted").authenticate(&attempt)
         var dumped = ""
         dump(attempt, to: &dumped)
         dump(attempt.form, to: &dumped)

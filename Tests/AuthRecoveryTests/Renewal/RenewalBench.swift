@@ -16,13 +16,13 @@ struct RenewalBench {
 
     init(
         _ steps: [RotatingServer.Step] = [],
-        reuse: RefreshTokenReuse = .undeclared,
+        reuse: RefreshTokenGrant.Reuse = .undeclared,
         grace: Duration = .zero,
         expiresIn: Duration? = .seconds(3600),
         rotates: Bool = true,
         credentials: Credentials = RotatingServer.first,
         store other: (any TokenStore)? = nil,
-        options: RenewalOptions = Self.patient,
+        options: TokenManager.RenewalOptions = Self.patient,
         clock: ManualClock = ManualClock(),
         server other2: RotatingServer? = nil,
         deadline: Duration? = nil
@@ -73,7 +73,7 @@ struct RenewalBench {
     }
 
     /// Options whose guards lie far beyond every pause, so that skipping pauses does not set them off.
-    static let patient = RenewalOptions(timeout: .seconds(2000), lease: .seconds(1000))
+    static let patient = TokenManager.RenewalOptions(timeout: .seconds(2000), lease: .seconds(1000))
 
     /// Sends while the clock jumps to whatever is waited for.
     func sendSkipping() async throws -> HTTPResponse.Status {

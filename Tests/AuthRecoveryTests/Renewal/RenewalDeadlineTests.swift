@@ -101,7 +101,7 @@ import Testing
         let client = RecoveringClient(transport: transport, runtime: Runtime(time: time)) {
             Deadline(.seconds(1))
             Recovery {
-                NonceRetry()
+                DPoPAuthorization.NonceRetry()
                 SessionRenewal(tokens)
             }
             DPoPAuthorization(tokens, prover: PlainProver(), audience: [Bench.origin])
@@ -123,7 +123,11 @@ import Testing
         refused.credential = .refresh
         let bench = RenewalBench(
             [.refuse(refused)],
-            options: RenewalOptions(timeout: .seconds(2000), lease: .seconds(1000), cooldown: .seconds(30)),
+            options: TokenManager.RenewalOptions(
+                timeout: .seconds(2000),
+                lease: .seconds(1000),
+                cooldown: .seconds(30)
+            ),
             deadline: .seconds(1)
         )
         bench.server.expireAccess()

@@ -7,7 +7,7 @@ import Testing
 
 /// What becomes of a rotating refresh token when the answer to its use is lost.
 @Suite struct RenewalDoubtTests {
-    private let grace = RefreshTokenReuse.rotating(grace: .seconds(30))
+    private let grace = RefreshTokenGrant.Reuse.rotating(grace: .seconds(30))
 
     @Test func withinTheGraceTheOldTokenIsPresentedAgain() async throws {
         let bench = RenewalBench([.lost], reuse: grace, grace: .seconds(30))
@@ -218,7 +218,7 @@ import Testing
 
 /// A renewer that is held back by a limit before it sends anything.
 private final class WaitingRenewer: TokenRenewer {
-    let reuse = RefreshTokenReuse.rotating(grace: .seconds(30))
+    let reuse = RefreshTokenGrant.Reuse.rotating(grace: .seconds(30))
     private let time: TimeSource
     private let delay: Duration
     private let sent = Locked(false)
@@ -241,7 +241,7 @@ private final class WaitingRenewer: TokenRenewer {
 
 /// A renewer that never sends, because something else comes first.
 private struct HeldUpRenewer: TokenRenewer {
-    let reuse = RefreshTokenReuse.rotating(grace: .seconds(30))
+    let reuse = RefreshTokenGrant.Reuse.rotating(grace: .seconds(30))
     let first: @Sendable () async throws -> Void
 
     func canRenew(_ credentials: Credentials) -> Bool { true }

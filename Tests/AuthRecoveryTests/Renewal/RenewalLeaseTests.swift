@@ -208,7 +208,7 @@ import Darwin
         let latch = Latch()
         let clock = ManualClock()
         let store = InMemoryTokenStore(RotatingServer.first)
-        let bench = RenewalBench([.held(latch)], store: store, options: RenewalOptions(), clock: clock)
+        let bench = RenewalBench([.held(latch)], store: store, options: TokenManager.RenewalOptions(), clock: clock)
         bench.server.expireAccess()
         let call = Task { try await bench.send() }
         while bench.server.presented.isEmpty { await Task.yield() }
@@ -227,7 +227,7 @@ import Darwin
     @Test func theHeartbeatOfALeaseIsAGuard() async throws {
         let latch = Latch()
         let clock = ManualClock()
-        let bench = RenewalBench([.held(latch)], options: RenewalOptions(lease: .seconds(6)), clock: clock)
+        let bench = RenewalBench([.held(latch)], options: TokenManager.RenewalOptions(lease: .seconds(6)), clock: clock)
         bench.server.expireAccess()
         let call = Task { try await bench.send() }
         await clock.waitForSleeper(of: .seconds(2), purpose: .guard)

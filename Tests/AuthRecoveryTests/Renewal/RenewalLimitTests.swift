@@ -8,8 +8,8 @@ import Testing
 @Suite struct RenewalLimitTests {
     private static let grant = #"{"access_token":"new","refresh_token":"r2","token_type":"Bearer","expires_in":3600}"#
 
-    @Test(arguments: [RefreshTokenReuse.rotating(grace: .seconds(30)), .undeclared])
-    func aLongLimitLeavesTheRefreshTokenGood(reuse: RefreshTokenReuse) async throws {
+    @Test(arguments: [RefreshTokenGrant.Reuse.rotating(grace: .seconds(30)), .undeclared])
+    func aLongLimitLeavesTheRefreshTokenGood(reuse: RefreshTokenGrant.Reuse) async throws {
         let clock = ManualClock()
         let transport = ScriptedTransport([
             .status(429, ["retry-after": "61"], body: #"{"error":"temporarily_unavailable"}"#),

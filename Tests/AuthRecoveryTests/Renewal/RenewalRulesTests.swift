@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func aTokenThatMayHaveBeenUsedIsPresentedWithinTheGraceAlone() {
-        func left(_ elapsed: Int64, _ reuse: RefreshTokenReuse) -> Duration? {
+        func left(_ elapsed: Int64, _ reuse: RefreshTokenGrant.Reuse) -> Duration? {
             RenewalRules.graceLeft(since: now, reuse: reuse, at: now.advanced(by: .seconds(elapsed)))
         }
         #expect(left(1_000_000, .reusable) == .longest)
@@ -60,8 +60,8 @@ import Testing
     }
 
     @Test func aLostAnswerLeavesADoubt() {
-        let rotating = RefreshTokenReuse.rotating(grace: .seconds(30))
-        for reuse in [RefreshTokenReuse.undeclared, .reusable, rotating] {
+        let rotating = RefreshTokenGrant.Reuse.rotating(grace: .seconds(30))
+        for reuse in [RefreshTokenGrant.Reuse.undeclared, .reusable, rotating] {
             func doubt(_ certainty: TransportError.Certainty) -> Bool {
                 let error = TransportError(.connectionLost, certainty, message: "")
                 return RenewalRules.isInDoubt(after: .transport(error), reuse: reuse)
@@ -86,10 +86,10 @@ import Testing
 
     @Test func aServerThatWaitedInVainLeavesADoubt() {
         let outcome = Outcome(.unavailable, processed: .no, remedies: [.retry], status: 408)
-        let rotating = RefreshTokenReuse.rotating(grace: .seconds(30))
+        let rotating = RefreshTokenGrant.Reuse.rotating(grace: .seconds(30))
         #expect(RenewalRules.isInDoubt(after: outcome, reuse: rotating))
         // The client of the renewals does not repeat it, since it spends; so it is repeated where that is safe.
-        for (reuse, isRepeated) in [(RefreshTokenReuse.reusable, true), (rotating, true), (.undeclared, false)] {
+        for (reuse, isRepeated) in [(RefreshTokenGrant.Reuse.reusable, true), (rotating, true), (.undeclared, false)] {
             let delay = RenewalRules.delay(after: outcome, reuse: reuse, tries: 1, random: 0.5)
             #expect((delay != nil) == isRepeated)
         }
@@ -99,7 +99,7 @@ import Testing
         let unknown = Outcome(.unavailable, processed: .unknown, remedies: [.retry])
         var busy = Outcome(.rateLimited, processed: .no, remedies: [.wait])
         busy.retryAfter = .seconds(7)
-        func delay(_ outcome: Outcome, _ reuse: RefreshTokenReuse, tries: Int = 1) -> Duration? {
+        func delay(_ outcome: Outcome, _ reuse: RefreshTokenGrant.Reuse, tries: Int = 1) -> Duration? {
             RenewalRules.delay(after: outcome, reuse: reuse, tries: tries, random: 0.5)
         }
         #expect(delay(unknown, .undeclared) == nil)

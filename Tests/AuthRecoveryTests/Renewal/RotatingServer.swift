@@ -28,7 +28,7 @@ final class RotatingServer: TokenRenewer {
         var isRevoked = false
     }
 
-    let reuse: RefreshTokenReuse
+    let reuse: RefreshTokenGrant.Reuse
     let grace: Duration
     let expiresIn: Duration?
     let rotates: Bool
@@ -37,7 +37,7 @@ final class RotatingServer: TokenRenewer {
 
     init(
         _ steps: [Step] = [],
-        reuse: RefreshTokenReuse = .undeclared,
+        reuse: RefreshTokenGrant.Reuse = .undeclared,
         grace: Duration = .zero,
         expiresIn: Duration? = .seconds(3600),
         rotates: Bool = true,

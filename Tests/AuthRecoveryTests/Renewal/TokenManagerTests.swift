@@ -195,7 +195,7 @@ import Testing
         let failure = Outcome(.unavailable, processed: .unknown, remedies: [.retry], status: 500)
         let bench = RenewalBench(
             [.refuse(failure)],
-            options: RenewalOptions(cooldown: .seconds(9)),
+            options: TokenManager.RenewalOptions(cooldown: .seconds(9)),
             deadline: .seconds(5)
         )
         bench.server.expireAccess()
@@ -223,7 +223,7 @@ import Testing
     }
 
     @Test func freshTokensThatAreRefusedAreNotAskedForWithoutEnd() async throws {
-        let bench = RenewalBench(options: RenewalOptions(limit: 3))
+        let bench = RenewalBench(options: TokenManager.RenewalOptions(limit: 3))
         for _ in 0..<3 {
             bench.server.expireAccess()
             #expect(try await bench.send() == .ok)
@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test func tokensThatExpireInTheirTimeCountForNoLimit() async throws {
-        let bench = RenewalBench(expiresIn: .seconds(1), options: RenewalOptions(limit: 1))
+        let bench = RenewalBench(expiresIn: .seconds(1), options: TokenManager.RenewalOptions(limit: 1))
         try await bench.store.update { $0.expiresAt = bench.time.wallTime }
         for _ in 0..<10 {
             #expect(try await bench.send() == .ok)

@@ -11,15 +11,15 @@ final class SlowTokenStore: TokenStore {
         store = InMemoryTokenStore(credentials)
     }
 
-    func read() async -> StoredCredentials { await store.read() }
+    func read() async -> Credentials.Stored { await store.read() }
 
-    func replace(version: UInt64, with credentials: Credentials) async -> StoredCredentials? {
+    func replace(version: UInt64, with credentials: Credentials) async -> Credentials.Stored? {
         await replacing.open()
         await release.wait()
         return await store.replace(version: version, with: credentials)
     }
 
-    func acquireLease(for duration: Duration, time: TimeSource) async -> (any TokenLease)? {
+    func acquireLease(for duration: Duration, time: TimeSource) async -> (any Credentials.Lease)? {
         await store.acquireLease(for: duration, time: time)
     }
 }
@@ -37,22 +37,22 @@ final class FlakyTokenStore: TokenStore {
         isFull.withLock { $0 = fails }
     }
 
-    func read() async -> StoredCredentials { await store.read() }
+    func read() async -> Credentials.Stored { await store.read() }
 
-    func replace(version: UInt64, with credentials: Credentials) async throws -> StoredCredentials? {
-        if isFull.withLock({ $0 }) { throw TokenStoreError("the disk is full") }
+    func replace(version: UInt64, with credentials: Credentials) async throws -> Credentials.Stored? {
+        if isFull.withLock({ $0 }) { throw Credentials.StoreError("the disk is full") }
         return await store.replace(version: version, with: credentials)
     }
 
-    func acquireLease(for duration: Duration, time: TimeSource) async -> (any TokenLease)? {
+    func acquireLease(for duration: Duration, time: TimeSource) async -> (any Credentials.Lease)? {
         await store.acquireLease(for: duration, time: time)
     }
 }
 
 /// A store whose leases somebody else takes over at once.
 final class LosingTokenStore: TokenStore {
-    private struct Lost: TokenLease {
-        let lease: any TokenLease
+    private struct Lost: Credentials.Lease {
+        let lease: any Credentials.Lease
         var fence: UInt64 { lease.fence }
         func extend(for duration: Duration) async -> Bool { false }
         func release() async { await lease.release() }
@@ -64,13 +64,13 @@ final class LosingTokenStore: TokenStore {
         store = InMemoryTokenStore(credentials)
     }
 
-    func read() async -> StoredCredentials { await store.read() }
+    func read() async -> Credentials.Stored { await store.read() }
 
-    func replace(version: UInt64, with credentials: Credentials) async -> StoredCredentials? {
+    func replace(version: UInt64, with credentials: Credentials) async -> Credentials.Stored? {
         await store.replace(version: version, with: credentials)
     }
 
-    func acquireLease(for duration: Duration, time: TimeSource) async -> (any TokenLease)? {
+    func acquireLease(for duration: Duration, time: TimeSource) async -> (any Credentials.Lease)? {
         await store.acquireLease(for: duration, time: time).map { Lost(lease: $0) }
     }
 }

@@ -27,7 +27,7 @@ import Testing
                 "HTTPRecovery/Pipeline/CallContext+Wait.swift": "the one wait, which the driver and operations call",
                 "HTTPRecovery/Time/TimeSource.swift": "the clock itself",
                 "AuthRecovery/Renewal/Renewal.swift": "a store that is busy: no requests",
-                "AuthRecovery/Tokens/TokenLease.swift": "a lease's heartbeat: no requests",
+                "AuthRecovery/Tokens/Credentials+Lease.swift": "a lease's heartbeat: no requests",
                 "AuthRecovery/Tokens/FileTokenStore.swift": "a file that another process has locked",
                 "AuthRecovery/Tokens/FileLease.swift": "a file that another process has locked",
                 "AuthRecovery/Tokens/TokenStore.swift": "looks at a store for changes, without a request",

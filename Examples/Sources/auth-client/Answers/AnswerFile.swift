@@ -7,9 +7,9 @@ import Locking
 ///
 /// The file is a JSON object by answer key; an array is taken in order, a text is an array of one.
 final class AnswerFile: Sendable {
-    private let answers: Locked<[AnswerKey: [Secret]]>
+    private let answers: Locked<[Factor.Key: [Secret]]>
     /// The proofs in whose place another was tried.
-    private let replaced = Locked<Set<AnswerKey>>([])
+    private let replaced = Locked<Set<Factor.Key>>([])
     /// What the last question offered that did not have the next choice among it.
     private let passedBy = Locked<[String]?>(nil)
 
@@ -29,10 +29,10 @@ final class AnswerFile: Sendable {
             throw InputError("the answers in \(name) are not JSON: \(error)")
         }
         guard let members = json.members else { throw InputError("the answers in \(name) are not a JSON object") }
-        var answers: [AnswerKey: [Secret]] = [:]
+        var answers: [Factor.Key: [Secret]] = [:]
         for member in members {
-            guard let key = AnswerKey(rawValue: member.key) else {
-                let known = AnswerKey.allCases.map(\.rawValue).joined(separator: ", ")
+            guard let key = Factor.Key(rawValue: member.key) else {
+                let known = Factor.Key.allCases.map(\.rawValue).joined(separator: ", ")
                 throw InputError("the answers in \(name) have the unknown key \"\(member.key)\"; known are \(known)")
             }
             let values = member.value.array ?? [member.value]
@@ -46,7 +46,7 @@ final class AnswerFile: Sendable {
         try self.init(text: StandardInput.contents(of: path), name: path)
     }
 
-    private static func texts(_ values: [JSONValue], key: AnswerKey, name: String) throws(InputError) -> [Secret] {
+    private static func texts(_ values: [JSONValue], key: Factor.Key, name: String) throws(InputError) -> [Secret] {
         var texts: [Secret] = []
         for value in values {
             // A code is often written as a number; its spelling counts, so a leading zero needs a text.
@@ -59,13 +59,13 @@ final class AnswerFile: Sendable {
     }
 
     /// Whether an answer is left.
-    func has(_ key: AnswerKey) -> Bool {
+    func has(_ key: Factor.Key) -> Bool {
         answers.withLock { $0[key]?.isEmpty == false }
     }
 
     /// Whether another proof may be given in the place of one that nobody has; said once for each.
-    func mayStandIn(for key: AnswerKey) -> Bool {
-        let proofs: [AnswerKey] = [.totp, .emailCode, .phoneCode, .backupCode, .securityAnswer]
+    func mayStandIn(for key: Factor.Key) -> Bool {
+        let proofs: [Factor.Key] = [.totp, .emailCode, .phoneCode, .backupCode, .securityAnswer]
         guard proofs.contains(key), proofs.contains(where: { $0 != key && has($0) }) else { return false }
         return replaced.withLock { $0.insert(key).inserted }
     }
@@ -99,14 +99,14 @@ final class AnswerFile: Sendable {
     ///
     /// A factor that the server did not want this time is no mistake; a name that nothing has is.
     func checkChoices() throws(InputError) {
-        guard let name = answers.withLock({ $0[.choice]?.first?.reveal() }), AnswerKey(rawValue: name) == nil,
+        guard let name = answers.withLock({ $0[.choice]?.first?.reveal() }), Factor.Key(rawValue: name) == nil,
             let untaken = untakenChoice
         else { return }
         throw InputError("\(untaken); the session that was reached without it is kept")
     }
 
     /// The next answer, which is used up with this.
-    func take(_ key: AnswerKey) -> Secret? {
+    func take(_ key: Factor.Key) -> Secret? {
         answers.withLock { answers in
             guard var left = answers[key], !left.isEmpty else { return nil }
             let next = left.removeFirst()

@@ -29,7 +29,7 @@ final class Prompts: Sendable {
         case .resend where challenge.key.isSent: tell("A new one was sent\(Prompts.destination(challenge.factor)).")
         case .other(let factor) where factor.isSame(as: challenge.factor):
             // Nobody can type what a security key says.
-            if challenge.key == .webauthn { throw NoAnswer(.webauthn) }
+            if challenge.key == .webauthn { throw Challenge.NoAnswer(.webauthn) }
             tell("There is no other way here.")
         default: break
         }
@@ -185,7 +185,7 @@ extension Challenge {
     fileprivate var isOptional: Bool { key == .newPassword && factor.providerName == "PASSWORD_WARN" }
 }
 
-extension AnswerKey {
+extension Factor.Key {
     /// What the person is asked for, in words.
     var title: String {
         switch self {

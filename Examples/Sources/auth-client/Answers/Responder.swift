@@ -56,7 +56,7 @@ struct Responder: ChallengeResponder {
             default: continue
             }
         }
-        guard let terminal else { throw NoAnswer(.push) }
+        guard let terminal else { throw Challenge.NoAnswer(.push) }
         return try await terminal.ask(challenge)
     }
 
@@ -67,6 +67,6 @@ struct Responder: ChallengeResponder {
             return RecoveryError(outcome: failure, reason: .notRecoverable)
         }
         if let untaken = answers.untakenChoice { tell("\(untaken)") }
-        return NoAnswer(challenge.key)
+        return Challenge.NoAnswer(challenge.key)
     }
 }

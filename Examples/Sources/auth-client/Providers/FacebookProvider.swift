@@ -43,7 +43,7 @@ extension ProviderSetup {
 private struct DeviceInstructions: ChallengeResponder {
     let input: SignInInput
 
-    func answer(_ challenge: Challenge) async throws -> Challenge.Answer { throw NoAnswer(challenge.key) }
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer { throw Challenge.NoAnswer(challenge.key) }
 
     func show(_ challenge: Challenge) async {
         input.tell("To sign in, open \(challenge.factor.destination ?? "facebook.com/device")")

@@ -5,7 +5,7 @@ import HTTPRecovery
 import WebAuthnTesting
 
 /// A security key in software whose credentials are kept in a file, for trying journeys that want one.
-struct KeptAuthenticator: WebAuthnAuthenticator {
+struct KeptAuthenticator: WebAuthn.Authenticator {
     private let path: String
     private let authenticator: SoftwareAuthenticator
 
@@ -24,13 +24,13 @@ struct KeptAuthenticator: WebAuthnAuthenticator {
         }
     }
 
-    func register(_ request: WebAuthnRegistrationRequest) async throws -> WebAuthnAttestation {
+    func register(_ request: WebAuthn.RegistrationRequest) async throws -> WebAuthn.Attestation {
         let attestation = try await authenticator.register(request)
         try save()
         return attestation
     }
 
-    func sign(_ request: WebAuthnSigningRequest) async throws -> WebAuthnAssertion {
+    func sign(_ request: WebAuthn.SigningRequest) async throws -> WebAuthn.Assertion {
         let assertion = try await authenticator.sign(request)
         // Its counter has gone on.
         try save()

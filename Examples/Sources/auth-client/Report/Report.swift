@@ -59,7 +59,7 @@ struct Report: Sendable {
         case is CancellationError:
             return Report(provider: provider, end: .cancelled, exit: .interrupted)
         case let error as RecoveryError:
-            if error.reason == .notRecoverable, let failure = error.cause as? TokenStoreError {
+            if error.reason == .notRecoverable, let failure = error.cause as? Credentials.StoreError {
                 return failed(provider, with: failure)
             }
             let failure = Failure(
@@ -85,7 +85,7 @@ struct Report: Sendable {
                     until: error.retryAt
                 )
             )
-        case let error as NoAnswer:
+        case let error as Challenge.NoAnswer:
             let failure = Failure(
                 kind: Outcome.Kind.challengeRequired.rawValue,
                 message: "An answer is needed (\(error.key.rawValue)), and there is none left to give.",

@@ -32,7 +32,7 @@ struct Page: Codable, Sendable, ResponseEncodable {
 
         /// The factor, to be compared with those that were offered.
         var factor: Factor? {
-            AnswerKey(rawValue: key).map { Factor(key: $0, providerName: name, id: id) }
+            Factor.Key(rawValue: key).map { Factor(key: $0, providerName: name, id: id) }
         }
     }
 

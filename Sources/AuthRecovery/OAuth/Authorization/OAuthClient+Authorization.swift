@@ -13,21 +13,21 @@ extension OAuthClient {
         redirectURI: String,
         scope: String? = nil,
         parameters: FormFields = FormFields()
-    ) throws(RecoveryError) -> AuthorizationRequest {
+    ) throws(RecoveryError) -> OAuthClient.AuthorizationRequest {
         let endpoint = try server.request(to: .authorization)
         let random = client.runtime.random
         let state = random.token()
         let isOpenID = scope?.split(separator: " ").contains("openid") == true
         let nonce = isOpenID ? random.token() : nil
-        let proofKey = ProofKey(random: random)
+        let proofKey = OAuthClient.ProofKey(random: random)
         var query: FormFields = ["response_type": "code", "client_id": clientID, "redirect_uri": redirectURI]
         query.add("scope", scope)
         query.add("state", secret: state)
         query.add("nonce", secret: nonce)
         query.add("code_challenge", proofKey.challenge)
-        query.add("code_challenge_method", ProofKey.method)
+        query.add("code_challenge_method", OAuthClient.ProofKey.method)
         query.add(parameters)
-        return AuthorizationRequest(
+        return OAuthClient.AuthorizationRequest(
             url: "\(Origin(of: endpoint))\((endpoint.path ?? "/").addingQuery(query.encoded))",
             state: state,
             nonce: nonce,
@@ -46,10 +46,10 @@ extension OAuthClient {
     /// - Throws: `RecoveryError` where the redirect is no answer to the request, where the server refuses, and where
     ///   the ID token belongs to another request or is missing; `CancellationError` as soon as the task is cancelled.
     public func tokens(
-        for request: AuthorizationRequest,
+        for request: OAuthClient.AuthorizationRequest,
         redirectedTo url: String
-    ) async throws -> TokenAnswer {
-        let answer = try await tokens(request.grant(for: AuthorizationRedirect(url: url)))
+    ) async throws -> OAuthClient.TokenAnswer {
+        let answer = try await tokens(request.grant(for: OAuthClient.AuthorizationRedirect(url: url)))
         try request.check(answer)
         return answer
     }

@@ -6,5 +6,5 @@ public protocol ClientAuthentication: Sendable {
     ///
     /// - Throws: Whatever keeps the proof from being made; nothing is sent then, and the call fails as `misconfigured`
     ///   with the error as its cause.
-    func authenticate(_ attempt: inout ClientAttempt) async throws
+    func authenticate(_ attempt: inout OAuthClient.Attempt) async throws
 }

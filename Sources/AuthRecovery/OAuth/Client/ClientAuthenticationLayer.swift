@@ -17,7 +17,7 @@ struct ClientAuthenticationLayer: ClientLayer {
         request.headerFields[.authorization] = nil
         var context = context
         context.presentAsCalled()
-        var attempt = ClientAttempt(
+        var attempt = OAuthClient.Attempt(
             server: client.server,
             url: "\(Origin(of: request))\(request.path ?? "/")",
             clientID: client.clientID,

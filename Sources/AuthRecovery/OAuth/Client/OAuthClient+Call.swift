@@ -20,9 +20,9 @@ extension OAuthClient {
         /// The server's time, where it says so, else the local one.
         var date: Timestamp
 
-        var tokens: TokenAnswer {
+        var tokens: OAuthClient.TokenAnswer {
             get throws(RecoveryError) {
-                if let tokens = TokenAnswer(members, date: date) { return tokens }
+                if let tokens = OAuthClient.TokenAnswer(members, date: date) { return tokens }
                 throw unreadable
             }
         }

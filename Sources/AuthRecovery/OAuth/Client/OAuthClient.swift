@@ -69,9 +69,9 @@ public struct OAuthClient: Sendable, ClientBound {
     /// - Throws: `RecoveryError`; its `oauth` is the server's error word. A success without an access token is an
     ///   error of the kind `unreadable`. `CancellationError` as soon as the task is cancelled.
     public func tokens(
-        _ grant: TokenGrant,
+        _ grant: OAuthClient.Grant,
         observer: (@Sendable (RecoveryEvent) -> Void)? = nil
-    ) async throws -> TokenAnswer {
+    ) async throws -> OAuthClient.TokenAnswer {
         let answer = try await perform(
             Call(
                 endpoint: .token,
@@ -119,7 +119,9 @@ public struct OAuthClient: Sendable, ClientBound {
     ///   - hint: The sort of the token, `access` or `refresh`, which may speed the server up.
     /// - Throws: `RecoveryError` when the server could not be asked; `CancellationError` as soon as the task is
     ///   cancelled. A dead token is no error.
-    public func introspect(_ token: Secret, hint: Outcome.CredentialKind? = nil) async throws -> TokenIntrospection {
+    public func introspect(_ token: Secret, hint: Outcome.CredentialKind? = nil) async throws
+        -> OAuthClient.Introspection
+    {
         let answer = try await perform(
             Call(
                 endpoint: .introspection,
@@ -128,7 +130,7 @@ public struct OAuthClient: Sendable, ClientBound {
                 classifier: OAuthEndpointClassifier(expects: .introspection)
             )
         )
-        return TokenIntrospection(claims: answer.members)
+        return OAuthClient.Introspection(claims: answer.members)
     }
 
     private static func form(for token: Secret, _ hint: Outcome.CredentialKind?) -> FormFields {

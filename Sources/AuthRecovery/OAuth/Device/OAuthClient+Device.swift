@@ -11,7 +11,7 @@ extension OAuthClient {
     public func authorizeDevice(
         scope: String? = nil,
         parameters: FormFields = FormFields()
-    ) async throws -> DeviceAuthorization {
+    ) async throws -> OAuthClient.DeviceAuthorization {
         var form = FormFields()
         form.add("scope", scope)
         form.add(parameters)
@@ -25,7 +25,7 @@ extension OAuthClient {
             )
         )
         let now = client.runtime.time.now
-        guard let device = DeviceAuthorization(answer.members, receivedAt: now) else {
+        guard let device = OAuthClient.DeviceAuthorization(answer.members, receivedAt: now) else {
             throw answer.unreadable
         }
         return device
@@ -45,9 +45,9 @@ extension OAuthClient {
     ///   no further poll would be in time, whatever else the server refuses; `CancellationError` as soon as the task
     ///   is cancelled.
     public func tokens(
-        for device: DeviceAuthorization,
+        for device: OAuthClient.DeviceAuthorization,
         observer: (@Sendable (RecoveryEvent) -> Void)? = nil
-    ) async throws -> TokenAnswer {
+    ) async throws -> OAuthClient.TokenAnswer {
         let login = deviceSignIn()
         return try await client.operation(observer: observer) { operation in
             try await login.wait(for: device, in: operation)
@@ -64,7 +64,7 @@ extension OAuthClient {
         scope: String? = nil,
         parameters: FormFields = FormFields(),
         storingIn store: (any TokenStore)? = nil
-    ) -> OAuthDeviceSignIn {
-        OAuthDeviceSignIn(oauth: self, scope: scope, parameters: parameters, store: store)
+    ) -> OAuthClient.DeviceSignIn {
+        OAuthClient.DeviceSignIn(oauth: self, scope: scope, parameters: parameters, store: store)
     }
 }

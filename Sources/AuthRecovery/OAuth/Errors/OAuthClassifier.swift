@@ -99,7 +99,7 @@ struct OAuthReading {
     /// The error that an authorization endpoint sends along with its redirect (RFC 6749 section 4.1.2.1).
     private var refusalInRedirect: OAuthError? {
         guard (300..<400).contains(status), let location = reading.fields.singleLine("location") else { return nil }
-        let redirect = AuthorizationRedirect(url: location)
+        let redirect = OAuthClient.AuthorizationRedirect(url: location)
         guard let error = redirect.error, OAuthMeaning[error.word] != nil else { return nil }
         return error
     }

@@ -42,7 +42,7 @@ struct OAuthEndpointClassifier: OutcomeClassifier {
         let members = OAuthBody(bytes).members
         switch expects {
         case .tokens: return members["access_token"]?.string?.isEmpty == false
-        case .deviceAuthorization: return DeviceAuthorization.isComplete(members)
+        case .deviceAuthorization: return OAuthClient.DeviceAuthorization.isComplete(members)
         case .introspection: return members["active"]?.bool != nil
         case .metadata: return members.members?.isEmpty == false
         case .nothing: return true

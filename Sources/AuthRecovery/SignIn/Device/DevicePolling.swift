@@ -17,7 +17,7 @@ package struct DevicePolling: RecoveryOperation.Plan {
     /// What the last poll has failed with.
     fileprivate(set) var failure: RecoveryError?
 
-    package init(_ device: DeviceAuthorization, _ server: DeviceLoginRules) {
+    package init(_ device: OAuthClient.DeviceAuthorization, _ server: DeviceLoginRules) {
         interval = device.interval
         end = device.expiresAt
         self.server = server

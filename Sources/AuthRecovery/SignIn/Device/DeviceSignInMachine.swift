@@ -11,16 +11,18 @@ package protocol DeviceLoginServer: ClientBound, Sendable {
     var wish: JSONValue { get set }
 
     /// Begins a login.
-    func begin() async throws -> DeviceAuthorization
+    func begin() async throws -> OAuthClient.DeviceAuthorization
     /// Asks once whether the person has entered the code.
-    func poll(_ device: DeviceAuthorization) async throws -> RecoveredResponse
+    func poll(_ device: OAuthClient.DeviceAuthorization) async throws -> RecoveredResponse
     /// Stores what the person's consent has brought, before anyone uses it.
     func finish(_ response: RecoveredResponse) async throws -> Session
 }
 
 extension DeviceLoginServer {
     /// Asks until the person has entered the code.
-    package func wait(for device: DeviceAuthorization, in operation: RecoveryOperation) async throws -> Session {
+    package func wait(for device: OAuthClient.DeviceAuthorization, in operation: RecoveryOperation) async throws
+        -> Session
+    {
         let response = try await operation.run(DevicePolling(device, rules)) { _, operation in
             try await within(operation).poll(device)
         }
@@ -32,7 +34,7 @@ extension DeviceLoginServer {
 package struct DeviceSignInMachine<Server: DeviceLoginServer>: SignInMachine {
     private var server: Server
     private var context: SignInContext?
-    private var device: DeviceAuthorization?
+    private var device: OAuthClient.DeviceAuthorization?
     private var polling: DevicePolling?
 
     package init(_ server: Server) {
@@ -97,7 +99,7 @@ package struct DeviceSignInMachine<Server: DeviceLoginServer>: SignInMachine {
         case .finished(let response): return .finished(try await server.finish(response))
         case .pausing(let duration, let reason):
             polling = plan
-            return .pending(device.challenge, SignInPause(duration, reason: reason))
+            return .pending(device.challenge, SignInContext.Pause(duration, reason: reason))
         }
     }
 }
@@ -141,7 +143,7 @@ private struct DeviceMemory: RememberedFields {
 
     init() {}
 
-    init(_ device: DeviceAuthorization, _ time: TimeSource) {
+    init(_ device: OAuthClient.DeviceAuthorization, _ time: TimeSource) {
         deviceCode = device.deviceCode
         userCode = device.userCode
         uri = device.verificationURI
@@ -150,8 +152,8 @@ private struct DeviceMemory: RememberedFields {
         expiresAt = time.wallTime(at: device.expiresAt)
     }
 
-    func device(_ time: TimeSource) -> DeviceAuthorization {
-        DeviceAuthorization(
+    func device(_ time: TimeSource) -> OAuthClient.DeviceAuthorization {
+        OAuthClient.DeviceAuthorization(
             deviceCode: deviceCode,
             userCode: userCode,
             verificationURI: uri,
@@ -169,7 +171,7 @@ private struct DeviceMemory: RememberedFields {
     }
 }
 
-extension DeviceAuthorization {
+extension OAuthClient.DeviceAuthorization {
     /// What is shown to the person.
     package var challenge: Challenge {
         Challenge(

@@ -40,7 +40,7 @@ extension Outcome.Remedy: Remembered {}
 extension History.StopReason: Remembered {}
 extension TransportError.Code: Remembered {}
 extension TransportError.Certainty: Remembered {}
-extension AnswerKey: Remembered {}
+extension Factor.Key: Remembered {}
 
 extension Outcome.Lockout: Remembered {
     package var memory: JSONValue {
@@ -119,7 +119,7 @@ extension Challenge: RememberedFields {
     }
 }
 
-extension ProofKey: Remembered {
+extension OAuthClient.ProofKey: Remembered {
     package var memory: JSONValue { verifier.memory }
 
     package init?(memory: JSONValue) {

@@ -96,7 +96,7 @@ extension SignInWanted.Poll: RememberedFields {
     init() {
         self.init(
             challenge: Challenge(),
-            pause: SignInPause(.zero),
+            pause: SignInContext.Pause(.zero),
             opensAt: Timestamp(secondsSinceEpoch: 0),
             origin: SignInOrigin()
         )

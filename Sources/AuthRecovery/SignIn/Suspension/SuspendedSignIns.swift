@@ -56,7 +56,7 @@ public struct SuspendedSignIns: Sendable {
     ///
     /// - Parameter flow: The sign-in, before its first step.
     /// - Returns: What is wanted, with the ticket for the next step.
-    /// - Throws: As ``SignInFlow/step(_:)``; ``SealingError`` if it could not be kept.
+    /// - Throws: As ``SignInFlow/step(_:)``; ``Credentials/SealingError`` if it could not be kept.
     public func begin<Session>(_ flow: SignInFlow<Session>) async throws -> SignInTurn<Session> {
         var flow = flow
         var turn = try await flow.step(.begin)
@@ -79,7 +79,7 @@ public struct SuspendedSignIns: Sendable {
     /// - Returns: What is wanted next, with a new ticket; the session, without one.
     /// - Throws: As ``SignInFlow/step(_:)``; `RecoveryError` of the kind `flow_expired` if the sign-in is over, or never
     ///   was, `already_signed_in` if it has led to a session, `state_conflict` while another request takes the step,
-    ///   `unavailable` while the store does not answer. ``SealingError``.
+    ///   `unavailable` while the store does not answer. ``Credentials/SealingError``.
     public func step<Provider: SignInProvider>(
         _ ticket: Secret,
         _ input: SignInInput,
@@ -130,7 +130,7 @@ public struct SuspendedSignIns: Sendable {
         from entry: SuspendedSignIn,
         _ version: UInt64,
         _ ticket: SignInTicket,
-        _ lease: any TokenLease
+        _ lease: any Credentials.Lease
     ) async throws -> SignInTurn<Session> {
         var turn: SignInTurn<Session>
         do {
@@ -161,7 +161,7 @@ public struct SuspendedSignIns: Sendable {
     /// Works on a sign-in that no other request works on.
     private func holding<Result: Sendable>(
         _ ticket: Secret,
-        _ body: (SignInTicket, any TokenLease) async throws -> Result
+        _ body: (SignInTicket, any Credentials.Lease) async throws -> Result
     ) async throws -> Result {
         guard let ticket = SignInTicket(ticket, of: holder) else { throw SuspendedSignIn.over }
         let state = client.runtime.state

@@ -1,16 +1,16 @@
 public import HTTPRecovery
 
-extension WebAuthnAuthenticator {
+extension WebAuthn.Authenticator {
     /// Makes a credential within the request's time.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - time: What the time is measured by.
-    /// - Throws: ``WebAuthnError`` for whatever goes wrong; `CancellationError` as soon as the task is cancelled.
+    /// - Throws: ``WebAuthn/Failure`` for whatever goes wrong; `CancellationError` as soon as the task is cancelled.
     public func register(
-        _ request: WebAuthnRegistrationRequest,
+        _ request: WebAuthn.RegistrationRequest,
         on time: TimeSource
-    ) async throws -> WebAuthnAttestation {
+    ) async throws -> WebAuthn.Attestation {
         try await ceremony(request.timeout, on: time) { try await register(request) }
     }
 
@@ -19,8 +19,8 @@ extension WebAuthnAuthenticator {
     /// - Parameters:
     ///   - request: The request.
     ///   - time: What the time is measured by.
-    /// - Throws: ``WebAuthnError`` for whatever goes wrong; `CancellationError` as soon as the task is cancelled.
-    public func sign(_ request: WebAuthnSigningRequest, on time: TimeSource) async throws -> WebAuthnAssertion {
+    /// - Throws: ``WebAuthn/Failure`` for whatever goes wrong; `CancellationError` as soon as the task is cancelled.
+    public func sign(_ request: WebAuthn.SigningRequest, on time: TimeSource) async throws -> WebAuthn.Assertion {
         try await ceremony(request.timeout, on: time) { try await sign(request) }
     }
 
@@ -34,10 +34,10 @@ extension WebAuthnAuthenticator {
         } catch {
             try Task.checkCancellation()
             switch error {
-            case let error as WebAuthnError: throw error
-            case is TimeoutExceeded: throw WebAuthnError.timeout()
-            case is CancellationError: throw WebAuthnError.cancelled()
-            default: throw WebAuthnError.unknown(platformError: error)
+            case let error as WebAuthn.Failure: throw error
+            case is TimeoutExceeded: throw WebAuthn.Failure.timeout()
+            case is CancellationError: throw WebAuthn.Failure.cancelled()
+            default: throw WebAuthn.Failure.unknown(platformError: error)
             }
         }
     }
