@@ -37,6 +37,27 @@ let package = Package(
                 .product(name: "SQLiteRecoveryStore", package: "swift-http-recovery"),
             ]
         ),
+        // A provider that is written with what the library offers to everybody.
+        .target(
+            name: "Auth0Auth",
+            dependencies: [
+                .product(name: "AuthRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "Auth0AuthTests",
+            dependencies: [
+                "Auth0Auth",
+                .product(name: "AuthRecovery", package: "swift-http-recovery"),
+                .product(name: "AuthSandbox", package: "swift-http-recovery"),
+                .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .executableTarget(
             name: "http-recover",
             dependencies: [
@@ -56,6 +77,7 @@ let package = Package(
         .executableTarget(
             name: "auth-client",
             dependencies: [
+                "Auth0Auth",
                 "CommandLineSupport",
                 "Locking",
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),

@@ -54,31 +54,37 @@ struct OAuthOptions: ParsableArguments {
         let endpoints = [tokenURL, deviceURL]
         func isGiven(_ options: [String?]) -> Bool { options.contains { $0 != nil } }
         if authServer != nil, provider != .okta { throw ValidationError("--auth-server belongs to --provider okta.") }
-        switch provider {
-        case .oauth:
-            guard clientID?.isEmpty == false else { throw ValidationError("--provider oauth needs --client-id.") }
+        let name = provider.rawValue
+        switch provider.registration {
+        case .withEndpoints, .required:
+            guard clientID?.isEmpty == false else { throw ValidationError("--provider \(name) needs --client-id.") }
             if redirectURI != nil { throw ValidationError("--redirect-uri belongs to --provider okta or forgerock.") }
-        case .okta, .forgerock:
-            if isGiven(endpoints) {
-                throw ValidationError("--token-url and --device-url belong to --provider oauth.")
-            }
+            if provider.registration == .required { try checkEndpoints(endpoints) }
+        case .withRedirect:
+            try checkEndpoints(endpoints)
             if clientID?.isEmpty != false, clientID != nil || isGiven(app + [redirectURI, authServer]) {
                 throw ValidationError("These options need --client-id, which obtains an app's tokens.")
             }
             if clientID != nil, redirectURI?.isEmpty != false {
-                throw ValidationError("--provider \(provider.rawValue) with --client-id needs --redirect-uri.")
+                throw ValidationError("--provider \(name) with --client-id needs --redirect-uri.")
             }
-        case .facebook:
+        case .scopeAlone:
             if isGiven([clientID, clientSecretEnv, redirectURI] + endpoints) {
-                throw ValidationError("Of these options --scope alone belongs to --provider facebook.")
+                throw ValidationError("Of these options --scope alone belongs to --provider \(name).")
             }
-        default:
+        case .none:
             if isGiven([clientID] + app + endpoints + [redirectURI]) {
                 throw ValidationError(
                     "--client-id, --client-secret-env, --scope, --redirect-uri, --token-url and --device-url belong to "
-                        + "--provider oauth, okta or forgerock (--scope to facebook too)."
+                        + "--provider oauth, auth0, okta or forgerock (--scope to facebook too)."
                 )
             }
+        }
+    }
+
+    private func checkEndpoints(_ endpoints: [String?]) throws {
+        if endpoints.contains(where: { $0 != nil }) {
+            throw ValidationError("--token-url and --device-url belong to --provider oauth.")
         }
     }
 }

@@ -1,6 +1,8 @@
 import ArgumentParser
+import Auth0Auth
 import AuthRecovery
 import ClerkAuth
+import CommandLineSupport
 import FacebookAuth
 import ForgeRockAuth
 import HTTPRecovery
@@ -13,6 +15,7 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
     case okta
     case forgerock
     case facebook
+    case auth0
     case http
 
     /// Tells what its answers mean.
@@ -23,12 +26,37 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
         case .okta: OktaClassifier()
         case .forgerock: ForgeRockClassifier()
         case .facebook: FacebookClassifier()
+        case .auth0: Auth0Classifier()
         case .http: HTTPClassifier()
         }
     }
 
     /// Whether only what is logged can be asked about, and no server.
     var servesNoServer: Bool { self == .http }
+
+    /// What the commands want to know of the app's registration there.
+    var registration: Registration {
+        switch self {
+        case .oauth: .withEndpoints
+        case .auth0: .required
+        case .okta, .forgerock: .withRedirect
+        case .facebook: .scopeAlone
+        case .clerk, .http: .none
+        }
+    }
+
+    /// Which of the options of an app's registration a provider has.
+    enum Registration {
+        /// A client id, and where the server's endpoints are.
+        case withEndpoints
+        /// A client id.
+        case required
+        /// A client id with a redirect URI, or neither.
+        case withRedirect
+        /// What is asked for, and nothing else.
+        case scopeAlone
+        case none
+    }
 
     /// What the commands do there.
     func commands(_ setup: ProviderSetup) async throws -> any ProviderCommands {
@@ -38,7 +66,37 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
         case .okta: try setup.okta()
         case .forgerock: try ForgeRockProvider(setup)
         case .facebook: try setup.facebook()
+        case .auth0: try setup.auth0()
         case .http: throw InputError("--provider \(rawValue) serves classify and explain alone")
+        }
+    }
+}
+
+extension ProviderSetup {
+    /// An Auth0 tenant: the database login, and an app's tokens.
+    func auth0() throws -> StandardCommands<Auth0> {
+        var configuration = Auth0Configuration(
+            clientID: options.clientID ?? "",
+            clientSecret: try options.clientSecret()
+        )
+        if let scope = options.scope { configuration.scope = scope }
+        let auth0: Auth0
+        do {
+            auth0 = try Auth0(tenant: options.baseURL, client: client, tokens: tokens, configuration: configuration)
+        } catch {
+            throw InputError("--base-url: \(error)")
+        }
+        return StandardCommands(provider: auth0, notice: notice) { input in
+            let session = try await auth0.signIn(
+                identifier: input.identifier(),
+                password: input.openingPassword(),
+                answering: input.responder,
+                options: input.options.bounding(SignInOptions())
+            )
+            if let code = session.recoveryCode {
+                input.tell("Your recovery code is used up. Write down the new one: \(code.reveal())")
+            }
+            return session
         }
     }
 }

@@ -1,0 +1,192 @@
+public import AuthRecovery
+public import HTTPRecovery
+import HTTPTypes
+
+/// An Auth0 tenant for a client without a browser: the database login with second factors, tokens, and their end.
+///
+/// ```swift
+/// let auth0 = try Auth0(
+///     tenant: "https://example.eu.auth0.com", client: client, tokens: FileTokenStore(path: path),
+///     configuration: Auth0Configuration(clientID: "abc")
+/// )
+/// let session = try await auth0.signIn(identifier: email, password: password, answering: prompts)
+/// ```
+///
+/// It is written with what the library offers to everybody, as an example of a provider.
+public struct Auth0: AuthProvider {
+    private var api: Auth0API
+
+    /// Keeps the tokens, and renews them by the refresh token, which the tenant may rotate.
+    public let tokens: TokenManager
+
+    /// Creates a client of a tenant.
+    ///
+    /// - Parameters:
+    ///   - tenant: The tenant's URL, or its custom domain's.
+    ///   - client: Sends the requests.
+    ///   - tokens: Keeps the tokens.
+    ///   - configuration: Which app it is, and what it wants.
+    /// - Throws: `Origin.InvalidURL` when the text is no such URL, or has a query or a fragment.
+    public init(
+        tenant: String,
+        client: RecoveringClient,
+        tokens: any TokenStore,
+        configuration: Auth0Configuration
+    ) throws(Origin.InvalidURL) {
+        let base = try ServiceURL(tenant)
+        api = Auth0API(base: base, client: client, configuration: configuration)
+        let oauth = OAuthClient(
+            server: try OAuthServer(endpoints: [.token: "\(base)/oauth/token", .revocation: "\(base)/oauth/revoke"]),
+            clientID: configuration.clientID,
+            authentication: configuration.clientSecret.map { .clientSecretPost($0) } ?? .none,
+            client: client,
+            classifier: Auth0Classifier()
+        )
+        self.tokens = TokenManager(
+            store: tokens,
+            renewer: RefreshTokenGrant(client: oauth, reuse: .rotating(grace: configuration.rotationLeeway))
+        )
+    }
+
+    /// What accounts and credentials belong to.
+    public var origin: Origin { api.base.origin }
+
+    /// Sends the requests.
+    public var client: RecoveringClient {
+        get { api.client }
+        set { api.client = newValue }
+    }
+
+    // MARK: Signing in
+
+    /// A sign-in to be stepped; nothing is sent before its first step.
+    ///
+    /// The password and each code are sent once. A lockout has no end that a tenant would state: it holds until
+    /// `lockouts.forget(_:)` is told that somebody has unlocked the account.
+    ///
+    /// - Parameters:
+    ///   - identifier: The e-mail address or user name; nil is refused by the tenant as a missing one.
+    ///   - password: The password; nil asks for it.
+    ///   - options: How to deal with what goes wrong; nil for the usual, with a push before a code that is sent.
+    public func signInFlow(
+        identifier: String?,
+        password: Secret?,
+        options: SignInOptions?
+    ) -> SignInFlow<Auth0Session> {
+        let machine = Auth0SignInMachine(
+            api: api,
+            tokens: tokens.store,
+            identifier: identifier ?? "",
+            password: password
+        )
+        let preference: [Factor.Key] = [.totp, .push, .phoneCode, .emailCode, .backupCode]
+        return SignInFlow(machine, client: client, options: options ?? SignInOptions(preference: preference))
+    }
+
+    /// Takes a sign-in up again.
+    public func signInMachine(from memory: JSONValue) -> (any SignInMachine<Auth0Session>)? {
+        var machine = Auth0SignInMachine(api: api, tokens: tokens.store, identifier: "", password: nil)
+        return machine.recall(memory) ? machine : nil
+    }
+
+    /// Has a mail sent with a link to set a new password, as after one that was leaked.
+    ///
+    /// - Parameters:
+    ///   - email: The person's address.
+    ///   - connection: The database connection; nil for the configuration's.
+    /// - Throws: `RecoveryError`; each call sends a mail, so one whose answer is lost is not repeated. `CancellationError`
+    ///   as soon as the task is cancelled.
+    public func sendPasswordReset(email: String, connection: String? = nil) async throws {
+        var members = [JSONValue.Member("email", .string(email))]
+        if let connection = connection ?? api.configuration.realm {
+            members.append(JSONValue.Member("connection", .string(connection)))
+        }
+        _ = try await api.send(Auth0API.Call(path: "/dbconnections/change_password", members: members))
+    }
+
+    // MARK: The session
+
+    /// Who is signed in, as the tenant sees it now; nil where nobody is any more.
+    ///
+    /// - Throws: `RecoveryError` when the tenant cannot be asked; nothing is removed then. `CancellationError` as soon as
+    ///   the task is cancelled.
+    public func session() async throws -> Auth0Session? {
+        let profile: JSONValue
+        do {
+            profile = try await send(path: "/userinfo").json()
+        } catch let error as RecoveryError where error.kind == .reauthenticationRequired {
+            return nil
+        }
+        let held = try await tokens.store.read().credentials
+        return Auth0Session(
+            subject: profile["sub"]?.string,
+            email: profile["email"]?.string,
+            expiresAt: held.expiresAt
+        )
+    }
+
+    /// Renews the tokens, once for everybody who asks at the time.
+    ///
+    /// - Returns: What the new tokens tell by themselves.
+    /// - Throws: `RecoveryError`: of the kind `reauthentication_required` where a person has to sign in, `step_up_required`
+    ///   where the tenant wants a second factor first; the refresh token stays then. `CancellationError` as soon as the task
+    ///   is cancelled.
+    @discardableResult
+    public func refresh() async throws -> Auth0Session {
+        let held = try await client.operation { try await tokens.renew($0.context).credentials }
+        let claims = held.accessToken.flatMap { UnverifiedJWT($0) }
+        return Auth0Session(subject: claims?.subject, expiresAt: held.expiresAt)
+    }
+
+    /// Sends a request to the tenant with the access token.
+    ///
+    /// - Parameters:
+    ///   - request: The request; its path is below the tenant's URL.
+    ///   - responder: Not asked: a tenant asks nobody in the middle of a request.
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where a person has to sign in.
+    ///   `CancellationError` as soon as the task is cancelled.
+    public func send(
+        _ request: ProviderRequest,
+        answering responder: (any ChallengeResponder)?
+    ) async throws -> RecoveredResponse {
+        let held = try await tokens.store.read().credentials
+        guard held.accessToken != nil || held.refreshToken != nil else { throw RecoveryError.signedOut }
+        var wanted = api.base.request(request.method, path: request.path, query: request.query)
+        wanted.headerFields = request.headerFields
+        let body = request.body?.body(typedIn: &wanted.headerFields)
+        var options = RequestOptions()
+        options.resend = request.resend
+        options.classifier = Auth0Classifier()
+        options.presents = .access
+        options.attemptLayers = [Authorization(tokens, audience: [origin])]
+        options.policies = [SessionRenewal(tokens)]
+        return try await client.send(wanted, body: body, options: options)
+    }
+
+    /// Signs out: revokes the refresh token, and forgets it and the access token, which lives on until its end.
+    ///
+    /// - Returns: That the tenant knows.
+    /// - Throws: `RecoveryError` when the tenant could not be told; the tokens are still held then. `CancellationError` as
+    ///   soon as the task is cancelled.
+    @discardableResult
+    public func signOut() async throws -> SignOutResult {
+        let held = try await tokens.store.read().credentials
+        if let token = held.refreshToken {
+            _ = try await api.send(
+                Auth0API.Call(
+                    path: "/oauth/revoke",
+                    members: [JSONValue.Member("token", .string(token.reveal()))],
+                    // Revoking twice revokes once.
+                    resend: .replayable
+                )
+            )
+        }
+        try await tokens.store.update { present in
+            // What somebody has signed in with meanwhile stays.
+            guard present.refreshToken == held.refreshToken else { return }
+            present.remove(.refresh)
+            present.remove(.access)
+        }
+        return .ended
+    }
+}

@@ -1,0 +1,81 @@
+import AuthRecovery
+public import HTTPRecovery
+public import HTTPTypes
+
+/// Tells what an exchange with an Auth0 tenant came to: its Authentication API.
+///
+/// What every OAuth server says alike is read by `OAuthClassifier`. Over it stand Auth0's own codes with their texts, which
+/// tell apart what one code means at several places. A lockout is told from a throttle although both are a 429, and a 501
+/// is no outage. A success of the token endpoint without a token is none.
+public struct Auth0Classifier: OutcomeClassifier {
+    /// Creates the classifier.
+    public init() {}
+
+    /// Tells what the exchange came to.
+    public func classify(_ exchange: Exchange) -> Outcome {
+        let general = OAuthClassifier().classify(exchange)
+        guard case .response(let response, let body) = exchange.result else { return general }
+        let status = response.status.code
+        let isSuccess = (200..<300).contains(status)
+        let json = body.count <= 1 << 20 ? try? JSONValue(parsing: body) : nil
+        guard let json, json.members != nil, let error = Auth0Error(json), !isSuccess || json["error"]?.string != nil
+        else { return plain(general, exchange, status, json) }
+        guard let meaning = meaning(of: error, status, exchange) else { return named(general, error, response) }
+        var outcome = Outcome(
+            meaning.kind,
+            scope: meaning.scope,
+            processed: .no,
+            retryAfter: meaning.kind == .accountLocked ? nil : general.retryAfter,
+            remedies: meaning.remedies,
+            status: status
+        )
+        if meaning.kind == .accountLocked { outcome.lockout = .indefinite }
+        outcome.credential = meaning.clears
+        if meaning.clears != nil { outcome.tokenAction = .clear }
+        outcome = named(outcome, error, response)
+        if meaning.isForPerson, !error.text.isEmpty { outcome.userMessage = error.text }
+        if !error.brokenRules.isEmpty { outcome.userMessage = error.brokenRules.joined(separator: " ") }
+        return outcome
+    }
+
+    /// Password and one-time codes share a limit at one path, polls and renewals another: what differs stands in the body,
+    /// which is not looked at for this.
+    public func endpointClass(method: HTTPRequest.Method, path: String) -> String {
+        "\(method.rawValue) \(path.prefix { $0 != "?" })"
+    }
+
+    /// What the codes say; nil if the status alone says more.
+    private func meaning(of error: Auth0Error, _ status: Int, _ exchange: Exchange) -> Auth0Meaning? {
+        if error.says("client quota exceeded") { return Auth0Meaning(.quotaExhausted, [.wait], scope: .app) }
+        let meaning = Auth0Meaning.of(error, presented: exchange.presented)
+        // No outage refuses anything, whatever word comes with it; these two are no outages.
+        let isOutage = status >= 500 && status != 501 && meaning?.kind != .rateLimited
+        let isThrottle = status == 429 && !["too_many_attempts", "slow_down"].contains(error.code)
+        return isOutage || isThrottle ? nil : meaning
+    }
+
+    /// An answer without an error of Auth0's.
+    private func plain(_ general: Outcome, _ exchange: Exchange, _ status: Int, _ json: JSONValue?) -> Outcome {
+        let isTokens = exchange.path.hasSuffix("/oauth/token")
+        if (200..<300).contains(status), isTokens, json?["access_token"]?.string == nil {
+            return Outcome(.unreadable, processed: .yes, status: status)
+        }
+        return general
+    }
+
+    /// The outcome with the server's own words.
+    private func named(_ outcome: Outcome, _ error: Auth0Error, _ response: HTTPResponse) -> Outcome {
+        var outcome = outcome
+        outcome.code = error.code.contains(" ") ? nil : error.code
+        outcome.subcode = error.name ?? outcome.subcode
+        outcome.message = error.text.isEmpty ? nil : error.text
+        outcome.parameter = error.parameter ?? outcome.parameter
+        for name in ["x-auth0-requestid", "cf-ray"] {
+            if let name = HTTPField.Name(name), let id = response.headerFields[name], id.utf8.count <= 256 {
+                outcome.traceID = id
+                break
+            }
+        }
+        return outcome
+    }
+}

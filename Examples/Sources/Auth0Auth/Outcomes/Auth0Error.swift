@@ -1,0 +1,68 @@
+import HTTPRecovery
+
+/// An error of Auth0's, in whichever of its forms.
+struct Auth0Error {
+    /// The code: one word, or the whole sentence where there is nothing else.
+    let code: String
+    /// The text for developers, or the one that a tenant's own rule has written for people.
+    let text: String
+    /// The finer name, such as `PasswordStrengthError`.
+    let name: String?
+    /// The field that the error is about.
+    let parameter: String?
+    /// The rules that a new password breaks, as sentences.
+    let brokenRules: [String]
+
+    /// Reads a body; nil if it holds no error.
+    init?(_ body: JSONValue) {
+        let error = Self.text(body["error"])
+        let isWord = error.map { !$0.utf8.contains(UInt8(ascii: " ")) } ?? false
+        guard let code = (isWord ? error : nil) ?? Self.text(body["errorCode"]) ?? Self.text(body["code"]) ?? error
+        else { return nil }
+        self.code = code
+        let description = body["description"]
+        text =
+            Self.text(body["error_description"]) ?? Self.text(description) ?? Self.text(body["message"]) ?? error ?? ""
+        name = Self.text(body["name"])
+        brokenRules = Self.rules(description)
+        parameter = Self.parameter(code, text, body)
+    }
+
+    /// Whether the text, in whatever case, says one of these.
+    func says(_ phrases: String...) -> Bool {
+        let text = text.lowercased()
+        return phrases.contains { text.contains($0) }
+    }
+
+    /// A text of bounded length; nil for an empty one.
+    private static func text(_ value: JSONValue?) -> String? {
+        guard let text = value?.string, !text.isEmpty else { return nil }
+        return String(decoding: text.utf8.prefix(4096), as: UTF8.self)
+    }
+
+    /// The unmet rules of a weak password, their values filled in.
+    private static func rules(_ description: JSONValue?) -> [String] {
+        (description?["rules"]?.array ?? []).prefix(32).compactMap { rule in
+            guard rule["verified"]?.bool == false, let message = text(rule["message"]) else { return nil }
+            var sentence = message
+            for value in (rule["format"]?.array ?? []).prefix(8) {
+                guard let place = sentence.firstRange(of: "%d") ?? sentence.firstRange(of: "%s") else { break }
+                sentence.replaceSubrange(place, with: value.codeText ?? "")
+            }
+            return sentence
+        }
+    }
+
+    private static func parameter(_ code: String, _ text: String, _ body: JSONValue) -> String? {
+        if let field = Self.text(body["validation_errors"]?[0]?["field"]) { return field }
+        if code.hasPrefix("bad.") { return String(code.dropFirst(4)) }
+        if code == "invalid_password" { return "password" }
+        let lower = text.lowercased()
+        for opening in ["missing required parameter: ", "missing "] {
+            guard let start = lower.firstRange(of: opening)?.upperBound else { continue }
+            let name = lower[start...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+            if !name.isEmpty { return String(name) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,42 @@
+public import AuthRecovery
+public import HTTPRecovery
+
+/// A sign-in at an Auth0 tenant that is stored.
+public struct Auth0Session: AuthSession, Hashable {
+    /// The person's id, where it is known.
+    public var subject: String?
+    /// The person's e-mail address, where the tenant tells it.
+    public var email: String?
+    /// When the access token ends; nil where that is not known.
+    public var expiresAt: Timestamp?
+    /// The recovery code that has taken the place of one that was used: show it to the person, who has to write it down,
+    /// since it is told this once.
+    public var recoveryCode: Secret?
+
+    /// Creates a session.
+    public init(
+        subject: String? = nil,
+        email: String? = nil,
+        expiresAt: Timestamp? = nil,
+        recoveryCode: Secret? = nil
+    ) {
+        self.subject = subject
+        self.email = email
+        self.expiresAt = expiresAt
+        self.recoveryCode = recoveryCode
+    }
+
+    /// What tokens tell by themselves.
+    init(_ answer: OAuthClient.TokenAnswer, recoveryCode: Secret?) {
+        let claims = answer.idToken.flatMap { UnverifiedJWT($0) }
+        self.init(
+            subject: claims?.subject,
+            email: claims?.claims["email"]?.string,
+            expiresAt: answer.expiresAt,
+            recoveryCode: recoveryCode
+        )
+    }
+
+    /// The person and the end.
+    public var summary: SessionSummary { SessionSummary(name: subject ?? email, expiresAt: expiresAt) }
+}

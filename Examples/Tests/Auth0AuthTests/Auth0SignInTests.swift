@@ -1,0 +1,170 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+@testable import Auth0Auth
+
+@Suite struct Auth0SignInTests {
+    @Test func aPasswordIsEnough() async throws {
+        let bench = try Auth0Bench([.tokens()])
+        let session = try await bench.signIn()
+        #expect(bench.sent == ["/oauth/token password-realm hunter2"])
+        let held = await bench.tokens.read().credentials
+        #expect(held.accessToken == "A1" && held.refreshToken == "R1")
+        #expect(session.expiresAt == held.expiresAt && session.expiresAt != nil)
+    }
+
+    @Test func aWrongPasswordIsAskedForAgain() async throws {
+        let bench = try Auth0Bench([.error("invalid_grant", "Wrong email or password."), .tokens()])
+        let person = Answers([.password: ["right"]])
+        _ = try await bench.signIn(person)
+        #expect(bench.sent.last == "/oauth/token password-realm right" && person.asked == [.password])
+    }
+
+    @Test func theSecondFactorIsAskedFor() async throws {
+        let bench = try Auth0Bench([
+            .wantsMore, .enrolled("totp", "old"), .error("invalid_grant", "Invalid otp_code."), .tokens(),
+        ])
+        let person = Answers([.totp: ["000000", "123456"]])
+        _ = try await bench.signIn(person)
+        #expect(
+            bench.sent == [
+                "/oauth/token password-realm hunter2", "/mfa/authenticators", "/oauth/token mfa-otp 000000",
+                "/oauth/token mfa-otp 123456",
+            ]
+        )
+        #expect(bench.transport.received[1].request.headerFields[.authorization] == "Bearer M1")
+        #expect(person.asked == [.totp, .totp])
+    }
+
+    @Test func aCodeIsSentWhereItIsChosen() async throws {
+        let bench = try Auth0Bench([.wantsMore, .enrolled("totp", "sms"), .smsSent, .smsSent, .tokens()])
+        _ = try await bench.signIn(Answers([.phoneCode: ["resend", "123456"]], choosing: .phoneCode))
+        #expect(
+            bench.sent.suffix(3) == [
+                "/mfa/challenge sms", "/mfa/challenge sms", "/oauth/token mfa-oob 123456",
+            ]
+        )
+    }
+
+    @Test func aPushIsWaitedFor() async throws {
+        let bench = try Auth0Bench([
+            .wantsMore, .enrolled("push"), .pushSent, .error("authorization_pending", "", 400),
+            .error("slow_down", "", 429), .fail(.connectionLost, .unknown), .tokens(),
+        ])
+        _ = try await bench.signIn()
+        #expect(bench.sent.filter { $0 == "/oauth/token mfa-oob" }.count == 4)
+        #expect(bench.clock.requestedDelays.prefix(3) == [.seconds(5), .seconds(5), .seconds(10)])
+    }
+
+    @Test func aRejectedPushLeadsToAnotherFactor() async throws {
+        let rejected = Auth0Bench.Step.error("access_denied", "MFA Authorization rejected.", 400)
+        let bench = try Auth0Bench([.wantsMore, .enrolled("push", "totp"), .pushSent, rejected])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn(Answers(choosing: .push)) }
+        #expect(error?.kind == .declined)
+    }
+
+    @Test func aRecoveryCodeIsReplaced() async throws {
+        let bench = try Auth0Bench([
+            .wantsMore, .enrolled("recovery"), .tokens(more: #","recovery_code":"NEW""#),
+        ])
+        let session = try await bench.signIn(Answers([.backupCode: ["OLD"]]))
+        #expect(bench.sent.last == "/oauth/token mfa-recovery-code OLD")
+        #expect(session.recoveryCode == "NEW")
+        #expect(!"\(session)".contains("NEW"), "it cannot be printed")
+    }
+
+    @Test func nothingEnrolledIsForTheBrowser() async throws {
+        let bench = try Auth0Bench([.wantsMore, .enrolled("old")])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error?.kind == .userActionRequired && error?.remedies.first == .visitProvider)
+    }
+
+    @Test func whatTheTenantWantsIsOffered() async throws {
+        let wants = #"{"error":"mfa_required","mfa_token":"M1","mfa_requirements":{"challenge":[{"type":"otp"}]}}"#
+        let bench = try Auth0Bench([.json(wants, 403), .enrolled("totp", "sms"), .tokens()])
+        let person = Answers([.totp: ["1"]])
+        _ = try await bench.signIn(person)
+        #expect(person.asked == [.totp])
+    }
+
+    /// Ten minutes is what an mfa token lives: a code that would come later is not spent, and the sign-in begins again.
+    @Test func aCodeThatWouldComeTooLateIsNotSent() async throws {
+        let bench = try Auth0Bench([.wantsMore, .enrolled("totp"), .wantsMore, .enrolled("totp"), .tokens()])
+        var flow = bench.auth0.signInFlow(identifier: "ada@example.com", password: "hunter2", options: nil)
+        guard case .ask = try await flow.step(.begin).step else { return #expect(Bool(false)) }
+        bench.clock.advance(by: .seconds(601))
+        guard case .ask(let again) = try await flow.step(.answer(.text("111111"))).step else {
+            return #expect(Bool(false))
+        }
+        #expect(again.key == .totp)
+        guard case .finished = try await flow.step(.answer(.text("222222"))).step else { return #expect(Bool(false)) }
+        #expect(bench.sent.filter { $0.contains("mfa-otp") } == ["/oauth/token mfa-otp 222222"])
+    }
+
+    @Test func aLeakedPasswordSaysSo() async throws {
+        let bench = try Auth0Bench([.error("password_leaked", "This password has been leaked.", 401)])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error?.kind == .passwordCompromised && error?.remedies.first == .changePassword)
+        #expect(error?.outcome.userMessage == "This password has been leaked.")
+        #expect(bench.sent.count == 1)
+    }
+
+    /// A blocked account is asked nothing more until somebody says that it is unblocked.
+    @Test func aLockedAccountIsLeftAlone() async throws {
+        let locked = Auth0Bench.Step.error("too_many_attempts", "Your account has been blocked.", 429)
+        let bench = try Auth0Bench([locked, .tokens()])
+        let first = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        let second = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(first?.kind == .accountLocked && second?.kind == .accountLocked && bench.sent.count == 1)
+        #expect(await bench.auth0.lockouts.lockout(of: "ada@example.com") == .indefinite)
+        await bench.auth0.lockouts.forget("ada@example.com")
+        _ = try await bench.signIn()
+        #expect(bench.sent.count == 2)
+    }
+
+    /// Where each answer of a sign-in is lost in turn, nothing that can be spent is sent twice.
+    @Test(arguments: 0..<4)
+    func whatMayBeSpentIsSentOnce(lost: Int) async throws {
+        var steps: [Auth0Bench.Step] = [.wantsMore, .enrolled("sms"), .smsSent, .tokens()]
+        steps.insert(.fail(.connectionLost, .unknown), at: lost)
+        let bench = try Auth0Bench(steps)
+        let person = Answers([.password: [], .phoneCode: ["123456"]])
+        _ = try? await bench.signIn(person)
+        let spent = bench.sent.filter { $0 != "/mfa/authenticators" }
+        #expect(Set(spent).count == spent.count, "\(spent)")
+    }
+
+    @Test func aSignInIsSuspendedBetweenItsSteps() async throws {
+        let bench = try Auth0Bench([.wantsMore, .enrolled("totp", "sms"), .smsSent, .tokens()])
+        let instances = (0..<2).map { _ in
+            SuspendedSignIns(bench.auth0.client, sealing: PlainSealing()).held(by: "browser")
+        }
+        let flow = bench.auth0.signInFlow(identifier: "ada@example.com", password: "hunter2", options: nil)
+        var turn = try await instances[0].begin(flow)
+        guard case .choose(let factors) = turn.step, let sms = factors.first(where: { $0.key == .phoneCode }) else {
+            return #expect(Bool(false), "\(turn.step)")
+        }
+        let first = try #require(turn.ticket)
+        turn = try await instances[1].step(first, .choose(sms), at: bench.auth0)
+        guard case .ask = turn.step else { return #expect(Bool(false), "\(turn.step)") }
+        // The same click once more sends nothing.
+        let twice = try await instances[0].step(first, .choose(sms), at: bench.auth0)
+        #expect(bench.sent.count == 3)
+        turn = try await instances[0].step(
+            try #require(twice.ticket),
+            .answer(.text("123456")),
+            at: bench.auth0
+        )
+        guard case .finished(let session) = turn.step else { return #expect(Bool(false), "\(turn.step)") }
+        #expect(session.expiresAt != nil && bench.sent.last == "/oauth/token mfa-oob 123456")
+    }
+}
+
+/// A sealing for tests, without a cipher.
+private struct PlainSealing: CredentialSealing {
+    func seal(_ plaintext: [UInt8], at place: String) throws -> [UInt8] { plaintext }
+    func open(_ sealed: [UInt8], at place: String) throws -> [UInt8] { sealed }
+}
