@@ -7,7 +7,7 @@ public struct SandboxProvider: Sendable, Hashable {
     }
 
     /// Every provider there is.
-    public static let all: [SandboxProvider] = [clerk, oauth, okta, forgerock, facebook]
+    public static let all: [SandboxProvider] = [clerk, oauth, okta, forgerock, facebook, auth0]
 
     /// The provider's word on the command line.
     public var name: String { world.name }

@@ -69,7 +69,9 @@ struct ScenarioCompletenessTests {
                     "hide_subcodes": true, "string_codes": true, "errors_in_200": true, "challenge": false,
                     "app_limit": {"count": 1, "per_s": 2}, "limit_transient": null, "limit_retry_after": true,
                     "early_call_s": 7, "app_usage": 8,
-                    "business_usage": {"type": "x", "percent": 9, "regain_min": 10}}
+                    "business_usage": {"type": "x", "percent": 9, "regain_min": 10}},
+                  "auth0": {"client_id": "a", "client_secret": "s", "threshold": 1, "rotation": false, "leeway_s": 2,
+                    "access_lifetime_s": 3, "mfa_on_refresh": true, "requirements": true, "userinfo_limit": 4}
                 }}
                 """
         )
@@ -105,7 +107,8 @@ struct ScenarioCompletenessTests {
                      "recovery_question": "q", "recovery_answer": "a", "lockout_shown": true, "unlock": false,
                      "forgot": false},
                    "forgerock": {"name": "n", "realms": "/alpha", "state": "inactive"},
-                   "facebook": {"id": "7", "behaviour": "expired", "permissions": "p", "declines": "d", "pages": "8"}
+                   "facebook": {"id": "7", "behaviour": "expired", "permissions": "p", "declines": "d", "pages": "8"},
+                   "auth0": {"factors": "push", "refusal": "r"}
                  }],
                  "oauth": {"default_clients": false, "clients": [{
                    "client_id": "app", "client_secret": "s", "auth_methods": "client_secret_post",

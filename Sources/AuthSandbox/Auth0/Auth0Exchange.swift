@@ -1,0 +1,60 @@
+import HTTPRecovery
+
+/// One request to the tenant.
+struct Auth0Exchange: Sendable {
+    let request: SandboxRequest
+    let now: Int64
+    let settings: SandboxAuth0Settings
+    /// The parameters of the body, JSON or a form; a value that is no text is left out.
+    private let parameters: [String: String]
+
+    init(_ request: SandboxRequest, context: SandboxContext) {
+        self.request = request
+        now = context.now
+        settings = context.settings.auth0
+        var parameters: [String: String] = [:]
+        if request.body.count <= OAuthForm.maximumLength {
+            if let members = (try? JSONValue(parsing: request.body))?.members {
+                for member in members { parameters[member.key] = member.value.string }
+            } else if Masking.isForm(request) {
+                for field in FormEncoding.fields(request.body) { parameters[field.name] = field.value }
+            }
+        }
+        self.parameters = parameters
+    }
+
+    subscript(name: String) -> String? { parameters[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// A parameter that has to be there.
+    func required(_ name: String) throws(Auth0Failure) -> String {
+        guard let value = self[name] else { throw .missing(name) }
+        return value
+    }
+
+    /// The token of the `Authorization` field.
+    var bearer: String? {
+        guard let field = request.header("authorization"), field.lowercased().hasPrefix("bearer ") else { return nil }
+        return String(field.dropFirst(7))
+    }
+
+    /// Who signs in, as far as blocks are counted: the address that a confidential client names, else its own.
+    var address: String {
+        (settings.clientSecret == nil ? nil : request.header("auth0-forwarded-for")) ?? request.peer
+    }
+
+    /// Checks who the client is.
+    func checkClient() throws(Auth0Failure) {
+        var (id, secret) = (self["client_id"], self["client_secret"])
+        if id == nil, let basic = request.header("authorization"), basic.lowercased().hasPrefix("basic "),
+            let bytes = Base64.decode(basic.dropFirst(6).utf8)
+        {
+            let halves = String(decoding: bytes, as: UTF8.self).split(separator: ":", maxSplits: 1)
+            id = halves.first.map(String.init)
+            secret = halves.count > 1 ? String(halves[1]) : nil
+        }
+        guard id == settings.clientID else { throw Auth0Failure(401, "invalid_client", "Unknown client.") }
+        guard secret == settings.clientSecret || settings.clientSecret == nil else {
+            throw Auth0Failure(401, "invalid_client", "Invalid client secret.")
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import HTTPRecovery
+import HTTPRecoveryTesting
+
+/// A refusal of the tenant: a status, a word and a text.
+struct Auth0Failure: Error, Sendable {
+    var status: Int
+    let code: String
+    let text: String
+    /// Further members of the body.
+    var more: [JSONValue.Member] = []
+    var headers: [SandboxRequest.Header] = []
+
+    init(_ status: Int, _ code: String, _ text: String) {
+        self.status = status
+        self.code = code
+        self.text = text
+    }
+
+    static let notFound = Auth0Failure(404, "not_found", "There is no such endpoint.")
+    static let wrongPassword = Auth0Failure(403, "invalid_grant", "Wrong email or password.")
+    static let tooManyAttempts = Auth0Failure(
+        429,
+        "too_many_attempts",
+        "Your account has been blocked after multiple consecutive login attempts."
+    )
+    static let leaked = Auth0Failure(
+        401,
+        "password_leaked",
+        "This login has been blocked because your password has been leaked in another website."
+    )
+    static let blocked = Auth0Failure(401, "unauthorized", "user is blocked")
+    static let tokenExpired = Auth0Failure(401, "expired_token", "mfa_token is expired")
+    static let malformedToken = Auth0Failure(403, "invalid_grant", "Malformed mfa_token")
+    static let tooManyCodes = Auth0Failure(
+        429,
+        "too_many_attempts",
+        "Too many failed codes. Wait for some minutes before retrying."
+    )
+    static let deadRefreshToken = Auth0Failure(403, "invalid_grant", "Unknown or invalid refresh token.")
+    static let pending = Auth0Failure(400, "authorization_pending", "Authorization pending: please repeat the request.")
+    static let slowDown = Auth0Failure(429, "slow_down", "You are polling faster than allowed.")
+    static let rejected = Auth0Failure(400, "access_denied", "MFA Authorization rejected.")
+
+    static func missing(_ name: String) -> Auth0Failure {
+        Auth0Failure(400, "invalid_request", "Missing required parameter: \(name)")
+    }
+
+    /// The answer that tells of it.
+    var response: SandboxResponse {
+        var response: SandboxResponse
+        if code == "invalid_token" {
+            response = .text("Unauthorized", status: status)
+            response.setHeader("WWW-Authenticate", #"Bearer error="invalid_token", error_description="\#(text)""#)
+        } else {
+            let members = [
+                JSONValue.Member("error", .string(code)), JSONValue.Member("error_description", .string(text)),
+            ]
+            response = .json(.object(members + more), status: status)
+        }
+        for header in headers { response.setHeader(header.name, header.value) }
+        return response
+    }
+}

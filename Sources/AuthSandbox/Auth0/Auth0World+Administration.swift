@@ -1,0 +1,87 @@
+import HTTPRecovery
+
+// What an administrator, or a test, does behind the back of the clients.
+extension Auth0World {
+    static let controls: [SandboxControl] = [
+        view(
+            "GET auth0",
+            "counters of grants, how often each thing was presented that can be spent, blocks, challenges"
+        ) { world, context in world.view(now: context.now) },
+        control("POST auth0/unblock", NamedUser.self, "let somebody try again: {user}") {
+            world,
+            named,
+            _ throws(SandboxError) in
+            ["unblocked": .int(try world.unblock(named.user))]
+        },
+        control(
+            "POST auth0/push",
+            PushDecision.self,
+            "decide about the newest push: {user?, decision?: approve|deny}"
+        ) { world, decision, context throws(SandboxError) in
+            try world.decide(decision, now: context.now)
+            return ["decision": .string(decision.decision ?? "approve")]
+        },
+        control(
+            "POST auth0/revoke",
+            RevokeOrder.self,
+            "end somebody's tokens from afar: {user, what?: all|access}"
+        ) { world, order, _ throws(SandboxError) in
+            world.tokens.end(person: try world.known(order.user).id, accessOnly: order.what == "access")
+            return ["revoked": true]
+        },
+    ]
+
+    /// What somebody does about a push.
+    struct PushDecision: SandboxInput {
+        var user: String?
+        var decision: String?
+
+        static let words = ["decision": ["approve", "deny"]]
+    }
+
+    /// Whose tokens to end.
+    struct RevokeOrder: SandboxInput {
+        var user: String
+        var what: String?
+
+        static let words = ["what": ["all", "access"]]
+    }
+
+    private func known(_ name: String) throws(SandboxError) -> Person {
+        guard let person = person(named: name) else { throw SandboxError(.invalidInput, "no such user: \(name)") }
+        return person
+    }
+
+    /// Lifts the blocks of somebody, whatever the address.
+    ///
+    /// - Returns: How many there were.
+    mutating func unblock(_ name: String) throws(SandboxError) -> Int {
+        let names = Set(try known(name).user.names.map { $0.lowercased() })
+        let before = failures.count
+        failures = failures.filter { !names.contains(String($0.key.prefix { $0 != "|" })) }
+        return before - failures.count
+    }
+
+    /// Decides about the newest push that waits.
+    mutating func decide(_ decision: PushDecision, now: Int64) throws(SandboxError) {
+        let id = try decision.user.map { name throws(SandboxError) in try known(name).id }
+        let waiting = challenges.filter { entry in
+            entry.value.code == nil && entry.value.decision == .pending && entry.value.endsAt > now
+                && (id ?? entry.value.person) == entry.value.person
+        }
+        guard let newest = waiting.max(by: { $0.value.number < $1.value.number }) else {
+            throw SandboxError(.invalidInput, "no push waits")
+        }
+        challenges[newest.key]?.decision = decision.decision == "deny" ? .denied : .approved
+    }
+
+    private func view(now: Int64) -> JSONValue {
+        func numbers(_ values: [String: Int64]) -> JSONValue {
+            .object(values.sorted { $0.key < $1.key }.prefix(1000).map { JSONValue.Member($0.key, .int($0.value)) })
+        }
+        return [
+            "grants": numbers(counters), "presented": numbers(spent), "failures": numbers(failures),
+            "challenges": .int(challenges.values.count { $0.endsAt > now }),
+        ]
+    }
+}

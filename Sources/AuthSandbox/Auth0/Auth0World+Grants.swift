@@ -1,0 +1,215 @@
+import HTTPRecovery
+
+extension Auth0World {
+    private static let prefix = "http://auth0.com/oauth/grant-type/"
+
+    mutating func token(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
+        try exchange.checkClient()
+        let grant = try exchange.required("grant_type")
+        let name = grant.hasPrefix(Self.prefix) ? String(grant.dropFirst(Self.prefix.count)) : grant
+        counters[name, default: 0] += 1
+        switch name {
+        case "password", "password-realm": return try password(exchange)
+        case "mfa-otp": return try app(exchange)
+        case "mfa-oob": return try outOfBand(exchange)
+        case "mfa-recovery-code": return try recoveryCode(exchange)
+        case "refresh_token": return try refresh(exchange)
+        default: throw Auth0Failure(501, "unsupported_grant_type", "Grant type '\(grant.prefix(100))' not supported.")
+        }
+    }
+
+    // MARK: The password
+
+    private mutating func password(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
+        let (name, password) = (try exchange.required("username"), try exchange.required("password"))
+        spend("password", password)
+        let pair = "\(name.lowercased())|\(exchange.address)"
+        guard failures[pair, default: 0] < exchange.settings.threshold else { throw .tooManyAttempts }
+        guard let person = person(named: name), person.user.password == password else {
+            failures[pair, default: 0] += 1
+            throw .wrongPassword
+        }
+        failures[pair] = nil
+        if ["compromised", "pwned"].contains(person.user.passwordState) || password.hasPrefix("AUTH0-TEST-") {
+            throw .leaked
+        }
+        guard person.user.state == "active" else { throw .blocked }
+        if let refusal = person.user.auth0.refusal { throw Auth0Failure(403, "access_denied", refusal) }
+        guard person.user.auth0Factors.isEmpty else { throw wantsFactor(of: person, exchange) }
+        return issue(to: person, exchange)
+    }
+
+    /// The word that a second factor is wanted, with what it is shown with.
+    private mutating func wantsFactor(of person: Person, _ exchange: Auth0Exchange) -> Auth0Failure {
+        let token = "Fe26." + random.letters(32)
+        flows[token] = Flow(person: person.id, endsAt: exchange.now + 600_000)
+        var failure = Auth0Failure(403, "mfa_required", "Multifactor authentication required")
+        failure.more = [JSONValue.Member("mfa_token", .string(token))]
+        if exchange.settings.tellsRequirements {
+            let types: [JSONValue] = person.user.auth0Factors.map { factor in
+                ["type": .string(["sms": "phone", "push": "push-notification"][factor] ?? factor)]
+            }
+            failure.more.append(JSONValue.Member("mfa_requirements", ["challenge": .array(types)]))
+        }
+        return failure
+    }
+
+    private mutating func issue(to person: Person, _ exchange: Auth0Exchange) -> JSONValue {
+        tokens.issue(to: person, exchange.settings, now: exchange.now, &random)
+    }
+
+    private mutating func refresh(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
+        let token = try exchange.required("refresh_token")
+        spend("refresh_token", token)
+        if exchange.settings.wantsFactorOnRefresh {
+            throw Auth0Failure(403, "mfa_required", "Multifactor authentication required")
+        }
+        return try tokens.renew(token, people, exchange.settings, now: exchange.now, &random)
+    }
+
+    // MARK: Second factors
+
+    /// The sign-in that an mfa token stands for.
+    private func flow(_ token: String?, _ now: Int64) throws(Auth0Failure) -> (token: String, person: Person) {
+        guard let token else { throw .missing("mfa_token") }
+        guard let flow = flows[token], let person = people[flow.person] else { throw .malformedToken }
+        guard flow.endsAt > now else { throw .tokenExpired }
+        return (token, person)
+    }
+
+    mutating func authenticators(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
+        let (_, person) = try flow(exchange.bearer, exchange.now)
+        return .array(
+            person.user.auth0Factors.map { factor in
+                let channel = ["sms": "sms", "email": "email", "push": "auth0"][factor]
+                return .present([
+                    "id": .string("\(factor)|\(person.id)"),
+                    "authenticator_type": .string(channel == nil ? factor : "oob"),
+                    "oob_channel": channel.map(JSONValue.string),
+                    "active": true,
+                    "name": address(factor, person).map { .string(Self.masked($0)) },
+                ])
+            }
+        )
+    }
+
+    private func address(_ factor: String, _ person: Person) -> String? {
+        switch factor {
+        case "sms": person.user.phones.first ?? "+10000000000"
+        case "email": person.user.emails.first
+        default: nil
+        }
+    }
+
+    private static func masked(_ address: String) -> String { "\(address.prefix(1))XXXX\(address.suffix(4))" }
+
+    mutating func challenge(
+        _ exchange: Auth0Exchange,
+        _ context: inout SandboxContext
+    ) throws(Auth0Failure) -> JSONValue {
+        try exchange.checkClient()
+        let (token, person) = try flow(exchange["mfa_token"], exchange.now)
+        let factor = exchange["authenticator_id"]?.split(separator: "|").first.map(String.init)
+        if factor == "otp" { return ["challenge_type": "otp"] }
+        guard let factor, person.user.auth0Factors.contains(factor), ["sms", "email", "push"].contains(factor) else {
+            throw Auth0Failure(400, "unsupported_challenge_type", "User is not enrolled with this authenticator.")
+        }
+        lastChallenge += 1
+        let name = random.letters(24)
+        let code = factor == "push" ? nil : context.codes.sixDigits()
+        // A new code is the end of the one before.
+        challenges = challenges.filter { $0.value.token != token }
+        challenges[name] = Challenge(
+            number: lastChallenge,
+            token: token,
+            person: person.id,
+            code: code,
+            endsAt: exchange.now + 300_000
+        )
+        guard let code, let address = address(factor, person) else {
+            return ["challenge_type": "oob", "oob_code": .string(name)]
+        }
+        let channel = factor == "sms" ? "phone" : "email"
+        context.send(message(to: address, channel, "mfa_\(factor)", code, of: person, exchange.now))
+        return ["challenge_type": "oob", "oob_code": .string(name), "binding_method": "prompt"]
+    }
+
+    private mutating func app(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
+        var (token, person) = try flow(exchange["mfa_token"], exchange.now)
+        let code = try exchange.required("otp")
+        spend("otp", code)
+        try checkWrongCodes(of: person, exchange.now)
+        let step = TOTP.step(atMilliseconds: exchange.now)
+        guard let secret = person.user.totpSecret.flatMap(Base32.decode),
+            let fitting = (step - 1...step + 1).first(where: { TOTP.code(secret: secret, step: $0) == code }),
+            fitting > person.lastStep
+        else {
+            noteWrongCode(of: person, exchange.now)
+            throw Auth0Failure(403, "invalid_grant", "Invalid otp_code.")
+        }
+        person.lastStep = fitting
+        people[person.id] = person
+        flows[token] = nil
+        return issue(to: person, exchange)
+    }
+
+    private mutating func outOfBand(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
+        let (token, person) = try flow(exchange["mfa_token"], exchange.now)
+        let name = try exchange.required("oob_code")
+        guard var challenge = challenges[name], challenge.token == token else {
+            throw Auth0Failure(403, "invalid_request", "The oob_code doesn't match the mfa_token.")
+        }
+        guard challenge.endsAt > exchange.now else { throw Auth0Failure(403, "expired_token", "oob_code is expired") }
+        if let code = challenge.code {
+            guard let given = exchange["binding_code"] else { throw .missing("binding_code") }
+            spend("binding_code", given)
+            try checkWrongCodes(of: person, exchange.now)
+            guard given == code else {
+                noteWrongCode(of: person, exchange.now)
+                throw Auth0Failure(403, "invalid_grant", "Invalid binding_code.")
+            }
+        } else {
+            let isTooFast = challenge.lastPoll.map { exchange.now < $0 + 5000 } ?? false
+            challenge.lastPoll = exchange.now
+            challenges[name] = challenge
+            switch challenge.decision {
+            case .denied: throw .rejected
+            case .pending: throw isTooFast ? .slowDown : .pending
+            case .approved: break
+            }
+        }
+        challenges[name] = nil
+        flows[token] = nil
+        return issue(to: person, exchange)
+    }
+
+    private mutating func recoveryCode(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
+        var (token, person) = try flow(exchange["mfa_token"], exchange.now)
+        let code = try exchange.required("recovery_code")
+        spend("recovery_code", code)
+        try checkWrongCodes(of: person, exchange.now)
+        guard code == person.recoveryCode else {
+            noteWrongCode(of: person, exchange.now)
+            throw Auth0Failure(403, "invalid_grant", "MFA Authorization rejected.")
+        }
+        let next = random.letters(24).uppercased()
+        person.recoveryCode = next
+        people[person.id] = person
+        flows[token] = nil
+        return issue(to: person, exchange).adding("recovery_code", .string(next))
+    }
+
+    /// Ten wrong codes are one too many; one of them is forgotten every six minutes.
+    private mutating func checkWrongCodes(of person: Person, _ now: Int64) throws(Auth0Failure) {
+        let forgotten = (now - person.wrongCodes.since) / 360_000
+        if forgotten > 0 {
+            people[person.id]?.wrongCodes = (max(0, person.wrongCodes.count - forgotten), now)
+        }
+        if people[person.id]?.wrongCodes.count ?? 0 >= 10 { throw .tooManyCodes }
+    }
+
+    private mutating func noteWrongCode(of person: Person, _ now: Int64) {
+        guard let wrong = people[person.id]?.wrongCodes else { return }
+        people[person.id]?.wrongCodes = (wrong.count + 1, wrong.count == 0 ? now : wrong.since)
+    }
+}

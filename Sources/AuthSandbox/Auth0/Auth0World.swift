@@ -1,0 +1,194 @@
+import HTTPRecovery
+import HTTPRecoveryTesting
+
+extension SandboxProvider {
+    /// Auth0's Authentication API, below `/auth0`.
+    public static let auth0 = SandboxProvider(Auth0World.self)
+}
+
+/// An Auth0 tenant: people, blocks, second factors, tokens, and what a request does to them.
+struct Auth0World: ProviderWorld {
+    static let name = "auth0"
+    static let settings: (any SandboxPart.Type)? = SandboxAuth0Settings.self
+    static let person: (any SandboxPart.Type)? = SandboxAuth0User.self
+    /// How much is remembered of each kind.
+    static let capacity = 20_000
+    private static let base = "/auth0"
+
+    /// Somebody, and what their factors have come to.
+    struct Person: Sendable {
+        let id: String
+        var user: SandboxUser
+        var recoveryCode: String?
+        /// The step of the code of the app that was taken last.
+        var lastStep: Int64 = -1
+        /// Wrong codes that count still, and since when.
+        var wrongCodes: (count: Int64, since: Int64) = (0, 0)
+        /// The questions for the profile in the minute.
+        var profiles: (count: Int64, minute: Int64) = (0, 0)
+    }
+
+    /// A sign-in between the password and the second factor.
+    struct Flow: Sendable {
+        let person: String
+        let endsAt: Int64
+    }
+
+    /// A code or a push that was sent.
+    struct Challenge: Sendable {
+        enum Decision: Sendable { case pending, approved, denied }
+
+        let number: Int
+        let token: String
+        let person: String
+        /// What the person types; nil for a push.
+        let code: String?
+        let endsAt: Int64
+        var decision = Decision.pending
+        var lastPoll: Int64?
+    }
+
+    var people: [String: Person] = [:]
+    var peopleByName: [String: String] = [:]
+    /// Failed logins by name and address, and the pairs that are blocked.
+    var failures: [String: Int64] = [:]
+    var flows: [String: Flow] = [:]
+    var challenges: [String: Challenge] = [:]
+    var lastChallenge = 0
+    var tokens = Auth0Tokens()
+    /// How often each thing was presented that can be spent, by its fingerprint.
+    var spent: [String: Int64] = [:]
+    var counters: [String: Int64] = [:]
+    /// Its own, so that what else is asked of the sandbox does not change its tokens.
+    var random: SplitMix64
+
+    init(scenario: SandboxScenario, seed: UInt64, context: inout SandboxContext) {
+        random = SplitMix64(seed: seed ^ 0x6175_7468_30)
+    }
+
+    mutating func add(_ user: SandboxUser, context: inout SandboxContext) {
+        let id = peopleByName[user.identifier.lowercased()] ?? "auth0|" + random.letters(24).lowercased()
+        people[id] = Person(id: id, user: user, recoveryCode: user.backupCodes.first)
+        for name in user.names { peopleByName[name.lowercased()] = id }
+        failures = failures.filter { !$0.key.hasPrefix(user.identifier.lowercased() + "|") }
+    }
+
+    func person(named name: String) -> Person? { peopleByName[name.lowercased()].flatMap { people[$0] } }
+
+    // MARK: Requests
+
+    func takes(_ request: SandboxRequest, context: SandboxContext) -> Bool {
+        context.serves(Self.self) && request.path.hasPrefix(Self.base + "/")
+    }
+
+    mutating func answer(_ request: SandboxRequest, context: inout SandboxContext) -> SandboxResponse {
+        let exchange = Auth0Exchange(request, context: context)
+        flows.forget(over: Self.capacity) { $0.endsAt > exchange.now }
+        challenges.forget(over: Self.capacity) { $0.endsAt > exchange.now }
+        spent.forget(over: Self.capacity) { _ in false }
+        failures.forget(over: Self.capacity) { $0 >= exchange.settings.threshold }
+        do throws(Auth0Failure) {
+            switch "\(request.method) \(request.path.dropFirst(Self.base.count))" {
+            case "POST /oauth/token": return .json(try token(exchange))
+            case "POST /oauth/revoke":
+                try exchange.checkClient()
+                tokens.revoke(try exchange.required("token"))
+                return SandboxResponse(status: 200)
+            case "GET /mfa/authenticators": return .json(try authenticators(exchange))
+            case "POST /mfa/challenge": return .json(try challenge(exchange, &context))
+            case "GET /userinfo": return .json(try profile(exchange))
+            case "POST /dbconnections/change_password": return try changePassword(exchange, &context)
+            default: throw .notFound
+            }
+        } catch {
+            return error.response
+        }
+    }
+
+    /// Notes that something was presented that is spent by it.
+    mutating func spend(_ sort: String, _ text: String) {
+        spent["\(sort) \(Masking.fingerprint(text))", default: 0] += 1
+    }
+
+    private mutating func profile(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
+        guard let id = tokens.subject(of: exchange.bearer ?? "", now: exchange.now), var person = people[id] else {
+            throw Auth0Failure(401, "invalid_token", "The token is not valid.")
+        }
+        if let limit = exchange.settings.profileLimit {
+            let minute = exchange.now / 60_000
+            if person.profiles.minute != minute { person.profiles = (0, minute) }
+            person.profiles.count += 1
+            people[id] = person
+            if person.profiles.count > limit {
+                var failure = Auth0Failure(429, "too_many_requests", "Rate limit reached.")
+                failure.headers = [
+                    .init(name: "x-ratelimit-limit", value: String(limit)),
+                    .init(name: "x-ratelimit-remaining", value: "0"),
+                    .init(name: "x-ratelimit-reset", value: String((minute + 1) * 60)),
+                ]
+                throw failure
+            }
+        }
+        return [
+            "sub": .string(id), "email": .optional(person.user.emails.first), "email_verified": true,
+            "name": .optional(person.user.firstName),
+        ]
+    }
+
+    private mutating func changePassword(
+        _ exchange: Auth0Exchange,
+        _ context: inout SandboxContext
+    ) throws(Auth0Failure) -> SandboxResponse {
+        let address = try exchange.required("email")
+        if let person = person(named: address) {
+            let link = "\(context.origin)\(Self.base)/reset?ticket=\(random.letters(24))"
+            context.send(message(to: address, "email", "change_password", link, of: person, exchange.now))
+        }
+        return .text(
+            "We've just sent you an email to reset your password.",
+            status: 200,
+            type: "text/html; charset=utf-8"
+        )
+    }
+
+    /// A message for somebody.
+    func message(
+        to address: String,
+        _ channel: String,
+        _ strategy: String,
+        _ code: String,
+        of person: Person,
+        _ now: Int64
+    ) -> SandboxMessage {
+        SandboxMessage(to: address, channel: channel, strategy: strategy, code: code, sentAt: now, signIn: person.id)
+    }
+
+    // MARK: Faults and the log
+
+    static let envelopes = ["auth0", "auth0_database"]
+    static func isTokenRequest(_ request: SandboxRequest) -> Bool { request.path == base + "/oauth/token" }
+    static func errorCode(of body: JSONValue) -> String? {
+        body["error_description"] == nil ? nil : body["error"]?.string
+    }
+
+    func error(
+        _ fault: SandboxFault,
+        status: Int?,
+        form: String?,
+        to request: SandboxRequest,
+        context: SandboxContext
+    ) -> SandboxResponse {
+        let (status, code) = (status ?? 400, fault.errorCode)
+        let text = fault.errorMessage ?? "The sandbox was told to fail."
+        guard form == "auth0_database" || request.path.contains("/dbconnections/") else {
+            return Auth0Failure(status, code ?? (status >= 500 ? "server_error" : "invalid_request"), text).response
+        }
+        return .json(
+            [
+                "name": "BadRequestError", "code": .string(code ?? "invalid_signup"), "description": .string(text),
+                "statusCode": .int(status),
+            ],
+            status: status
+        )
+    }
+}
