@@ -12,18 +12,18 @@ public import HTTPTypes
 /// ```
 public struct AdjustedClassifier: OutcomeClassifier {
     private let base: any OutcomeClassifier
-    private let name: (@Sendable (String) -> String)?
+    private let name: (@Sendable (HTTPRequest.Method, String) -> String)?
     private let adjust: @Sendable (inout Outcome, Exchange) -> Void
 
     /// Creates a classifier.
     ///
     /// - Parameters:
     ///   - base: What judges every call alike.
-    ///   - name: Makes the name of the class of endpoints of the one that the base gives; nil leaves it.
+    ///   - name: Names the class of endpoints that shares limits with a method and a path; nil leaves that to the base.
     ///   - adjust: Adjusts the outcome; a pure function.
     public init(
         _ base: any OutcomeClassifier,
-        endpointClass name: (@Sendable (String) -> String)? = nil,
+        endpointClass name: (@Sendable (HTTPRequest.Method, String) -> String)? = nil,
         _ adjust: @escaping @Sendable (inout Outcome, Exchange) -> Void
     ) {
         self.base = base
@@ -40,7 +40,6 @@ public struct AdjustedClassifier: OutcomeClassifier {
 
     /// The class of endpoints, by the base and the name.
     public func endpointClass(method: HTTPRequest.Method, path: String) -> String {
-        let endpoint = base.endpointClass(method: method, path: path)
-        return name?(endpoint) ?? endpoint
+        name?(method, path) ?? base.endpointClass(method: method, path: path)
     }
 }

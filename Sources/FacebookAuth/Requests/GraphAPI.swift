@@ -28,7 +28,7 @@ struct GraphAPI: Sendable, ClientBound {
         var sendBy: RequestOptions.SendBy?
         /// What is presented, where it is not the token.
         var presents: Outcome.CredentialKind?
-        var purpose = FacebookCallClassifier.Purpose.plain
+        var purpose = FacebookCallPurpose.plain
         /// The business or ad account that the call counts for.
         var business: String?
         /// A customer of a business, whose limit holds nobody else.
@@ -63,7 +63,7 @@ struct GraphAPI: Sendable, ClientBound {
             options: RequestOptions(
                 resend: call.resend,
                 sendBy: call.sendBy,
-                classifier: FacebookCallClassifier(base: classifier, purpose: call.purpose, business: call.business),
+                classifier: call.purpose.classifier(classifier, business: call.business),
                 account: call.counterpart,
                 credentialID: try await credentialID(of: call.token),
                 app: app.id,

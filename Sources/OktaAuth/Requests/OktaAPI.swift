@@ -21,7 +21,7 @@ struct OktaAPI: Sendable, ClientBound {
         var content: ProviderRequest.Content?
         var resend: RequestOptions.ResendPermission = .spending
         var presents: Outcome.CredentialKind?
-        var purpose = OktaCallClassifier.Purpose.step
+        var purpose = OktaCallPurpose.step
         /// Whether a lockout of the account holds the call.
         var isAttempt = false
         var layers: [any ClientLayer] = []
@@ -62,7 +62,7 @@ struct OktaAPI: Sendable, ClientBound {
             resend: call.resend,
             sendBy: call.presents == .state
                 ? transactionEndsAt.map { RequestOptions.SendBy($0, orElse: Self.transactionOver) } : nil,
-            classifier: OktaCallClassifier(purpose: call.purpose),
+            classifier: call.purpose.classifier,
             account: call.isAttempt ? account : nil,
             // Steps present no credential that limits are counted by.
             credentialID: call.presents == .access || call.presents == .session ? nil : "",

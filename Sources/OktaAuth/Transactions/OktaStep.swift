@@ -18,7 +18,7 @@ public struct OktaStep<Input: Sendable>: Sendable {
 
     private(set) var api: OktaAPI
     let stateToken: Secret?
-    var purpose = OktaCallClassifier.Purpose.step
+    var purpose = OktaCallPurpose.step
     /// Whether it is a try at a password or a code, which a lockout holds back.
     var isAttempt = false
     var resend = RequestOptions.ResendPermission.spending

@@ -1,0 +1,34 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// What a call is for, which decides what its answers mean beside their own words.
+enum OktaCallPurpose {
+    /// A step of a transaction.
+    case step
+    /// Having a code sent: its window holds for nothing else.
+    case sending
+    /// Presenting a one-time token.
+    case exchange
+    /// Anything else.
+    case plain
+
+    /// Judges the answers of such a call.
+    var classifier: any OutcomeClassifier {
+        switch self {
+        case .plain: OktaClassifier()
+        case .step: AdjustedClassifier(OktaClassifier(), Self.goOn)
+        case .sending: AdjustedClassifier(OktaClassifier(), endpointClass: { "send \($1)" }, Self.goOn)
+        case .exchange:
+            AdjustedClassifier(OktaClassifier()) { outcome, _ in
+                // A one-time token counts as used whatever comes back (a limit, too), so it is not presented again.
+                if outcome.isFailure, outcome.processed == .no { outcome.processed = .unknown }
+            }
+        }
+    }
+
+    /// The flow goes on: it would be misleading if those who watch saw a failure.
+    private static func goOn(_ outcome: inout Outcome, _ exchange: Exchange) {
+        let isSuccess = outcome.status.map { (200..<300).contains($0) } ?? false
+        if isSuccess, [.passwordExpired, .challengePending].contains(outcome.kind) { outcome.kind = .continue }
+    }
+}
