@@ -12,7 +12,8 @@ extension ForgeRock {
     ///
     /// The field `x-authenticate-response: header` goes along, so that a gateway answers with an advice in a field rather
     /// than with a redirect to a page; whoever does not know the field ignores it. A value among the further fields
-    /// replaces it.
+    /// replaces it. A request to the REST API says that it speaks the protocol's version 1.0; which version of the resource
+    /// answers is the server's choice, unless `Accept-API-Version` is among the fields.
     ///
     /// - Parameters:
     ///   - wanted: The request. Its path is below the base URL, such as `/json/realms/root/users/ada`; or it is a whole URL
@@ -33,6 +34,10 @@ extension ForgeRock {
         let body = wanted.body?.body(typedIn: &request.headerFields)
         if !wanted.headerFields.contains(Self.authenticateResponse) {
             request.headerFields[Self.authenticateResponse] = "header"
+        }
+        let isResource = request.pathWithoutQuery.hasPrefix(api.server.prefix + "/json/")
+        if isResource, !wanted.headerFields.contains(ForgeRockAPI.apiVersion) {
+            request.headerFields[ForgeRockAPI.apiVersion] = "protocol=1.0"
         }
         guard let responder else { return try await attempt(request, body, api, wanted.resend) }
         let first = request
@@ -90,6 +95,9 @@ extension ForgeRock {
         _ resend: RequestOptions.ResendPermission
     ) async throws -> RecoveredResponse {
         let held = try await api.tokens.read().credentials
+        guard held.ssoToken != nil || held.accessToken != nil || held.refreshToken != nil else {
+            throw RecoveryError.signedOut
+        }
         let isUserInfo = request.pathWithoutQuery.hasSuffix("/userinfo")
         var layers: [any ClientLayer] = isUserInfo ? api.interception(of: .userInfo) : []
         var policies: [any RecoveryPolicy] = []

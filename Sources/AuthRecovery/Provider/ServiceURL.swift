@@ -29,7 +29,9 @@ public struct ServiceURL: Sendable, Hashable, CustomStringConvertible {
 
     /// The same origin with another path in front.
     ///
-    /// - Parameter prefix: The path; slashes at its end are dropped.
+    /// - Parameters:
+    ///   - origin: The origin.
+    ///   - prefix: The path; slashes at its end are dropped.
     public init(_ origin: Origin, prefix: String) {
         self.origin = origin
         self.prefix = Self.withoutSlashes(prefix)

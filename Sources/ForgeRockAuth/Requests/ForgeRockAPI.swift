@@ -121,7 +121,7 @@ struct ForgeRockAPI: Sendable, ClientBound {
     /// The name of the session's cookie in a deployment that was not set up otherwise.
     static let defaultCookieName = "iPlanetDirectoryPro"
 
-    private static let apiVersion = HTTPField.Name("Accept-API-Version")!
+    static let apiVersion = HTTPField.Name("Accept-API-Version")!
     private static let requestedWith = HTTPField.Name("X-Requested-With")!
     private static let requestedPlatform = HTTPField.Name("X-Requested-Platform")!
 }

@@ -93,12 +93,7 @@ struct ForgeRockProvider: ProviderCommands {
     }
 
     func get(_ path: String, answering input: SignInInput?) async throws -> RecoveredResponse {
-        var fields: HTTPFields = [.accept: "application/json, */*;q=0.5"]
-        let segments = path.prefix { $0 != "?" }.split(separator: "/")
-        if segments.first == "json", let name = HTTPField.Name("Accept-API-Version") {
-            // The protocol alone: which version of the resource answers is the server's choice.
-            fields[name] = "protocol=1.0"
-        }
+        let fields: HTTPFields = [.accept: "application/json, */*;q=0.5"]
         let held = try await tokens.read().credentials
         guard held.ssoToken != nil || held.accessToken != nil || held.refreshToken != nil else {
             throw RecoveryError.notSignedIn
