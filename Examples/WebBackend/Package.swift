@@ -12,6 +12,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", "3.12.0"..<"5.0.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0"),
+        // What the test of names imports beside them.
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.80.0"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.26.0"),
     ],
     targets: [
         .target(
@@ -43,10 +47,24 @@ let package = Package(
             name: "SignInBackendTests",
             dependencies: [
                 "sign-in-backend",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "AuthCryptography", package: "swift-http-recovery"),
+                .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "AuthSandbox", package: "swift-http-recovery"),
+                .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "FacebookAuth", package: "swift-http-recovery"),
+                .product(name: "ForgeRockAuth", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPRecoveryFoundation", package: "swift-http-recovery"),
+                .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "OktaAuth", package: "swift-http-recovery"),
+                .product(name: "RedisRecoveryStore", package: "swift-http-recovery"),
+                .product(name: "SQLiteRecoveryStore", package: "swift-http-recovery"),
             ]
         ),
     ]

@@ -20,7 +20,7 @@ extension Clerk {
     ///   - sessionID: The session; nil for the one that the store names.
     ///   - leeway: How much life it must have left, 0 to 60 s; nil takes ``ClerkConfiguration/tokenLeeway``.
     ///   - skippingCache: Whether a new one is minted in any case, and no one else's is waited for.
-    /// - Throws: `RecoveryError`: of the kind `reauthentication_required` where there is no session any more; without a
+    /// - Throws: `RecoveryError`: of the kind `reauthentication_required` if there is no session any more; without a
     ///   network one whose `isOffline` is true, and nothing is removed then. `CancellationError` as soon as the task is
     ///   cancelled.
     public func sessionToken(

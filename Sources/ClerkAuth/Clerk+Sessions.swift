@@ -14,7 +14,7 @@ extension Clerk {
         return try await api.readClient()
     }
 
-    /// The client as it becomes known, from any answer that tells it, errors included; nil where there is none any more.
+    /// The client as it becomes known, from any answer that tells it, errors included; nil if there is none any more.
     ///
     /// An answer that comes late is left out. Of several changes at once the last is told.
     public var clientChanges: AsyncStream<ClerkClient?> {

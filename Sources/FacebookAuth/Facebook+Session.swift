@@ -111,7 +111,7 @@ extension Facebook {
     ///
     /// - Returns: The session then.
     /// - Throws: `RecoveryError`: of the kind `misconfigured` where the app has no secret, of the kind
-    ///   `reauthentication_required` where there is no token that works. `CancellationError` as soon as the task is
+    ///   `reauthentication_required` if there is no token that works. `CancellationError` as soon as the task is
     ///   cancelled, which does not cancel an exchange that is under way.
     @discardableResult
     public func refresh() async throws -> FacebookSession {

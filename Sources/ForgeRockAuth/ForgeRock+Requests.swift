@@ -3,7 +3,7 @@ public import HTTPRecovery
 import HTTPTypes
 
 extension ForgeRock {
-    /// Sends a request with what is held: the session's cookie, and the access token where there is one.
+    /// Sends a request with what is held: the session's cookie, and the access token if there is one.
     ///
     /// An access token that was refused is renewed once and the request replayed within the call. A policy's advice is
     /// followed once where somebody can answer: they have all the time they need, and what is sent then is a call with
@@ -68,7 +68,7 @@ extension ForgeRock {
 
     /// The person's claims, as the server tells them for the access token.
     ///
-    /// - Throws: `RecoveryError`, also where there are no OAuth settings.
+    /// - Throws: `RecoveryError`, also if there are no OAuth settings.
     public func userInfo() async throws -> JSONValue {
         let path = api.server.oauth("userinfo").dropFirst(api.server.prefix.count)
         _ = try await accessToken()

@@ -82,7 +82,7 @@ extension ForgeRock {
 
     /// The tokens, renewed where that is needed.
     ///
-    /// - Throws: `RecoveryError` of the kind `reauthentication_required` where there are none and none can be had; the
+    /// - Throws: `RecoveryError` of the kind `reauthentication_required` if there are none and none can be had; the
     ///   failure of the renewal where that is what went wrong.
     public func accessToken() async throws -> Secret {
         let held = try await api.tokens.read().credentials

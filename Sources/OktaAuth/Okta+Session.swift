@@ -5,7 +5,7 @@ import HTTPTypes
 extension Okta {
     // MARK: The session
 
-    /// The session that the store holds, as the server sees it now; nil where there is none any more.
+    /// The session that the store holds, as the server sees it now; nil if there is none any more.
     ///
     /// An org's session is read; of an app's tokens, the access token is asked about, and renewed first where it has
     /// expired. What the server says is over is removed from the store.

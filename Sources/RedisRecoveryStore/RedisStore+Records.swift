@@ -5,7 +5,7 @@ extension RedisStore {
     /// The most bytes of a record: 8 MiB.
     public static var maxRecordBytes: Int { 8 << 20 }
 
-    /// The record under a key; nil where there is none.
+    /// The record under a key; nil if there is none.
     public func record(_ key: String) async throws -> SharedState.Record? {
         let reply = try await connection.perform(Command("HMGET", keys.record(key), "v", "b"))
         let elements = try reply.elements(2)

@@ -53,7 +53,7 @@ extension SQLiteStore {
         }
     }
 
-    /// The lease as it is stored; nil where there is none, or something else.
+    /// The lease as it is stored; nil if there is none, or something else.
     private func lease(_ name: String, in db: Database) throws -> (span: StoredSpan, fence: UInt64)? {
         let statement = try db.cachedStatement(
             sql: "SELECT ends_at, set_at, boot, boot_at, fence FROM lease WHERE namespace = ? AND name = ?"

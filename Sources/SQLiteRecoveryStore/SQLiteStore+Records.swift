@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 extension SQLiteStore {
-    /// The record under a key; nil where there is none.
+    /// The record under a key; nil if there is none.
     public func record(_ key: String) async throws -> SharedState.Record? {
         try await connection.read { [self] db in try record(key, in: db) }
     }

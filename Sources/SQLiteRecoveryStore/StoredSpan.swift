@@ -7,7 +7,7 @@ struct StoredSpan {
     /// Microseconds since the epoch.
     var endsAt: Int64
     var setAt: Int64
-    var set: BootClock.Reading
+    var set: BootClock.Value
 
     /// A span from now on.
     init(of duration: Duration, from now: Timestamp, clock: BootClock) {
@@ -23,7 +23,7 @@ struct StoredSpan {
         else { return nil }
         self.endsAt = endsAt
         self.setAt = setAt
-        set = BootClock.Reading(boot: boot, microseconds: microseconds)
+        set = BootClock.Value(boot: boot, microseconds: microseconds)
     }
 
     /// The values of the four columns.

@@ -11,7 +11,7 @@ import Testing
     private static let path = directory.file("state/store.db")
 
     /// A machine without a boot clock: the checks' time is not the machine's, and leases go by it.
-    private static let standstill = BootClock { BootClock.Reading(boot: "", microseconds: 1_000_000) }
+    private static let standstill = BootClock { BootClock.Value(boot: "", microseconds: 1_000_000) }
 
     private static let subject = StoreUnderTest(clock: .callers) { namespace in
         // The checks' time is not the machine's.

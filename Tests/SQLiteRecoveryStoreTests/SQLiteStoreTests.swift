@@ -261,7 +261,7 @@ import Darwin
     // MARK: Time
 
     @Test func aClockThatIsSetBackKeepsNothingClosedForLonger() async throws {
-        let boot = Locked(BootClock.Reading(boot: "one", microseconds: 5_000_000))
+        let boot = Locked(BootClock.Value(boot: "one", microseconds: 5_000_000))
         let clock = BootClock { boot.withLock { $0 } }
         let store = SQLiteStore(path: path, namespace: "", clock: clock)
         try await store.close(gate(opensIn: .seconds(60), at: start), at: start)
@@ -284,7 +284,7 @@ import Darwin
     }
 
     @Test func aClockThatIsSetForwardEndsNoLease() async throws {
-        let boot = Locked(BootClock.Reading(boot: "one", microseconds: 5_000_000))
+        let boot = Locked(BootClock.Value(boot: "one", microseconds: 5_000_000))
         let clock = BootClock { boot.withLock { $0 } }
         let store = SQLiteStore(path: path, namespace: "", clock: clock)
         let lease = try #require(try await store.acquireLease("a", for: .seconds(60), at: start))
@@ -301,12 +301,12 @@ import Darwin
     }
 
     @Test func aClockThatIsSetBackWhileTheMachineIsOffKeepsNothingClosedForLonger() async throws {
-        let boot = Locked(BootClock.Reading(boot: "one", microseconds: 900_000_000))
+        let boot = Locked(BootClock.Value(boot: "one", microseconds: 900_000_000))
         let clock = BootClock { boot.withLock { $0 } }
         let store = SQLiteStore(path: path, namespace: "", clock: clock)
         try await store.close(gate(opensIn: .seconds(60), at: start), at: start)
         _ = try await store.acquireLease("a", for: .seconds(60), at: start)
-        boot.withLock { $0 = BootClock.Reading(boot: "two", microseconds: 1_000_000) }
+        boot.withLock { $0 = BootClock.Value(boot: "two", microseconds: 1_000_000) }
         let early = start.advanced(by: .seconds(-3600))
         #expect(try await left(store, at: early) == .seconds(60))
         // From its first sight on it runs out.

@@ -2,7 +2,7 @@ import Glibc
 
 /// Reads the environment.
 public enum Environment {
-    /// The value of a variable; nil where there is none, or it is empty.
+    /// The value of a variable; nil if there is none, or it is empty.
     public static func text(_ name: String) -> String? {
         // The text belongs to the environment and is copied at once; nothing here changes the environment.
         guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
@@ -11,7 +11,7 @@ public enum Environment {
 
     /// The value of a variable that an option names.
     ///
-    /// - Throws: ``InvalidOption`` where there is none, or it is empty; the name is not repeated, since a secret may have
+    /// - Throws: ``InvalidOption`` if there is none, or it is empty; the name is not repeated, since a secret may have
     ///   been written in its place.
     public static func text(_ name: String, for option: String) throws(InvalidOption) -> String {
         guard let text = text(name) else {

@@ -28,9 +28,9 @@ public struct RenewalEnding: Sendable {
     /// Whether the program has to be kept; to be asked when it would end.
     public var isNeeded: Bool { tokens.isRenewing }
 
-    /// Waits for a renewal that is under way; does nothing where there is none.
+    /// Waits for a renewal that is under way; does nothing if there is none.
     ///
-    /// It may take its own timeout, and 2 s past the deadline where there is one. An interruption, before or meanwhile,
+    /// It may take its own timeout, and 2 s past the deadline if there is one. An interruption, before or meanwhile,
     /// does not cut it off: the person is told so. To be called when the results have been told.
     ///
     /// - Parameter deadline: When the program was to be done; nil where nothing bounds it.

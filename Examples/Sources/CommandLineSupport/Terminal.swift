@@ -56,7 +56,7 @@ public final class Terminal: Sendable {
         return Int(size.ws_col)
     }
 
-    /// The text set off, where there is colour.
+    /// The text set off, if there is colour.
     public func styled(_ text: ScreenText, _ style: Style) -> ScreenText {
         hasColor ? ScreenText(trusted: "\u{1B}[\(style.rawValue)m\(text.description)\u{1B}[0m") : text
     }

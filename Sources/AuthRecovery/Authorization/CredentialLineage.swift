@@ -27,7 +27,7 @@ final class CredentialLineage: Sendable {
         }
     }
 
-    /// What the access token is known by; nil where there is none.
+    /// What the access token is known by; nil if there is none.
     func identity(of credentials: Credentials) -> PresentedCredential.Identity? {
         guard let name = Self.name(of: credentials) else { return nil }
         return state.withLock { state in

@@ -2,7 +2,7 @@ public import HTTPRecovery
 
 extension TokenManager {
     /// What limits of the access token are kept by: the account that the token or the store names, else the token and
-    /// those it has replaced; nil where there is no token.
+    /// those it has replaced; nil if there is no token.
     ///
     /// What a token claims is taken for a hint: a wrong one can only make its holder share somebody's waits.
     public var identity: PresentedCredential.Identity? {

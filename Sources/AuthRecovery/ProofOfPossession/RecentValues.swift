@@ -14,7 +14,7 @@ struct RecentValues<Value: Sendable>: Sendable {
 
     subscript(origin: Origin) -> Value? { values[origin]?.value }
 
-    /// Keeps the value; where there are too many, the origin that has been silent longest goes.
+    /// Keeps the value; if there are too many, the origin that has been silent longest goes.
     mutating func keep(_ value: Value, for origin: Origin) {
         serial += 1
         values[origin] = (value, serial)

@@ -29,7 +29,7 @@ public struct RefreshTokenGrant: TokenRenewer {
     ///
     /// - Returns: The credentials with the new tokens; a refresh token that is not replaced stays.
     /// - Throws: `RecoveryError`; where its `tokenAction` is `clear`, the refresh token is dead. Of the kind
-    ///   `reauthentication_required` where there is no refresh token. `CancellationError` as soon as the task is
+    ///   `reauthentication_required` if there is no refresh token. `CancellationError` as soon as the task is
     ///   cancelled.
     public func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
         guard let token = credentials.refreshToken, !token.isEmpty else {

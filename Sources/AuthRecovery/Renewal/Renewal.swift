@@ -310,7 +310,7 @@ extension Credentials {
         apply(\.sessionID)
         apply(\.ssoToken)
         apply(\.renewalBeganAt)
-        apply(\.renewalBootReading)
+        apply(\.renewalBootTime)
         apply(\.others)
         return result
     }

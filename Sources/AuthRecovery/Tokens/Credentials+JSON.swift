@@ -38,7 +38,7 @@ extension Credentials {
         case .expiresAt: expiresAt = value.time
         case .tokenType: tokenType = value.string
         case .renewalBeganAt: renewalBeganAt = value.time
-        case .renewalBootReading: renewalBootReading = value.string.flatMap(BootClock.Reading.init(text:))
+        case .renewalBootTime: renewalBootTime = value.string.flatMap(BootClock.Value.init(text:))
         }
         return self[stored: key] != nil
     }
@@ -62,12 +62,12 @@ extension Credentials {
         case .sessionID: sessionID
         case .ssoToken: ssoToken?.reveal()
         case .renewalBeganAt: renewalBeganAt?.rfc3339
-        case .renewalBootReading: renewalBootReading?.text
+        case .renewalBootTime: renewalBootTime?.text
         }
     }
 }
 
-extension BootClock.Reading {
+extension BootClock.Value {
     /// Reads the stored form: the run of the machine, a space, microseconds.
     fileprivate init?(text: String) {
         let words = text.split(separator: " ")

@@ -23,10 +23,10 @@ public struct Credentials: Sendable, Hashable {
     /// Kept where the server rotates refresh tokens, so that another process does not present one again that may have
     /// been used.
     public var renewalBeganAt: Timestamp? {
-        didSet { if renewalBeganAt != oldValue { renewalBootReading = nil } }
+        didSet { if renewalBeganAt != oldValue { renewalBootTime = nil } }
     }
     /// The same moment by the machine's boot clock, where it is known.
-    var renewalBootReading: BootClock.Reading?
+    var renewalBootTime: BootClock.Value?
     /// Members of the stored form that this version of the library does not know; they are kept.
     public var others: [JSONValue.Member]
 
@@ -84,7 +84,7 @@ public struct Credentials: Sendable, Hashable {
         case .refresh:
             refreshToken = nil
             renewalBeganAt = nil
-            forget(.refreshToken, .renewalBeganAt, .renewalBootReading)
+            forget(.refreshToken, .renewalBeganAt, .renewalBootTime)
         case .client:
             clientToken = nil
             forget(.clientToken)
@@ -108,7 +108,7 @@ extension Credentials {
     /// Writes down that a renewal begins.
     mutating func markRenewal(at time: TimeSource) {
         renewalBeganAt = time.wallTime
-        renewalBootReading = time.bootClock.map { $0.read() }
+        renewalBootTime = time.bootClock.map { $0.read() }
     }
 
     /// When the renewal was begun whose end is not known, by the time of this process.
@@ -116,7 +116,7 @@ extension Credentials {
     /// Two processes of one machine need not agree on the wall clock's time, where it was set between their starts: within
     /// one run of the machine its boot clock tells.
     func renewalBegan(by time: TimeSource) -> Timestamp? {
-        guard renewalBeganAt != nil, let mark = renewalBootReading, !mark.boot.isEmpty,
+        guard renewalBeganAt != nil, let mark = renewalBootTime, !mark.boot.isEmpty,
             let now = time.bootClock?.read(), now.boot == mark.boot, now.microseconds >= mark.microseconds
         else { return renewalBeganAt }
         return time.wallTime.advanced(by: .microseconds(mark.microseconds - now.microseconds))
@@ -140,7 +140,7 @@ enum StoredKey: String, CaseIterable {
     case sessionID = "session_id"
     case ssoToken = "sso_token"
     case renewalBeganAt = "renewal_began_at"
-    case renewalBootReading = "renewal_began_boot"
+    case renewalBootTime = "renewal_began_boot"
 }
 
 // Members that this version does not know may be secrets too.

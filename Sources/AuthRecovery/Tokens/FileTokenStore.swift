@@ -74,7 +74,7 @@ public final class FileTokenStore: TokenStore {
         self.random = random
     }
 
-    /// The credentials in the file; empty ones where there is no file.
+    /// The credentials in the file; empty ones if there is no file.
     ///
     /// - Throws: ``Credentials/StoreError`` when the file cannot be read.
     public func read() async throws -> Credentials.Stored {

@@ -8,7 +8,7 @@ struct LeaseEntry: Sendable, Equatable {
     /// For how long, in milliseconds; 0 once it was given back.
     var length: Int64
     /// The same moment by the machine's boot clock; nil where it is not known.
-    var boot: BootClock.Reading?
+    var boot: BootClock.Value?
     /// Whether the holder proves that it lives by a lock.
     var isLocked: Bool
     /// The holder's number, for whoever looks at the file; in another PID namespace it is another's.
@@ -54,7 +54,7 @@ struct LeaseEntry: Sendable, Equatable {
         self.setAt = setAt
         self.length = length
         let boot = String(words[3])
-        self.boot = boot == "-" ? nil : BootClock.Reading(boot: boot, microseconds: microseconds)
+        self.boot = boot == "-" ? nil : BootClock.Value(boot: boot, microseconds: microseconds)
         self.isLocked = isLocked
         self.holder = holder
     }

@@ -35,7 +35,7 @@ struct PrivateFile: Sendable {
 
     private func file(_ path: String) -> PrivateFile { PrivateFile(path: path, random: random) }
 
-    /// The file's present state; nil where there is none.
+    /// The file's present state; nil if there is none.
     func state() -> State? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
@@ -44,12 +44,12 @@ struct PrivateFile: Sendable {
 
     private var directory: String { Directory.of(path) }
 
-    /// The bytes of the file; nil where there is none.
+    /// The bytes of the file; nil if there is none.
     func read(upTo limit: Int) throws -> [UInt8]? {
         try readWithState(upTo: limit)?.bytes
     }
 
-    /// The bytes of the file, and the state that it was in before they were read; nil where there is none.
+    /// The bytes of the file, and the state that it was in before they were read; nil if there is none.
     func readWithState(upTo limit: Int) throws -> (bytes: [UInt8], state: State)? {
         // Not blocking: what is no file, such as a pipe, must not hold anybody up.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -26,10 +26,10 @@ extension WebAuthn {
 }
 
 extension WebAuthn.Failure {
-    /// The platform's own error, where there is one.
+    /// The platform's own error, if there is one.
     public var platformError: (any Error)? { details.platformError }
 
-    /// The message, where there is one.
+    /// The message, if there is one.
     public var message: String? { details.message }
 
     private var details: (platformError: (any Error)?, message: String?) {

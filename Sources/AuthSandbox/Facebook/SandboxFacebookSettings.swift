@@ -75,7 +75,7 @@ public struct SandboxFacebookSettings: Sendable, Equatable {
     ///
     /// Default: 60 s.
     public var earlyCallPenalty: Int64 = 60_000
-    /// `app_usage`: what `X-App-Usage` says, in percent; nil (`null`) for the truth where there is an `app_limit`.
+    /// `app_usage`: what `X-App-Usage` says, in percent; nil (`null`) for the truth if there is an `app_limit`.
     public var appUsage: Int64?
     /// `business_usage`: what `X-Business-Use-Case-Usage` says below `act_…`; nil (`null`) for no header.
     public var businessUsage: BusinessUsage?

@@ -6,7 +6,7 @@ public struct SandboxForgeRockUser: Sendable, Equatable {
     ///
     /// Default: the user name, or else what stands before the `@` of the first e-mail address.
     public var name: String?
-    /// `realms`: where there is an account, as paths.
+    /// `realms`: if there is an account, as paths.
     ///
     /// Default: in every realm.
     public var realms: [String]?

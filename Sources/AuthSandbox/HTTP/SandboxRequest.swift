@@ -8,7 +8,7 @@ struct SandboxRequest: Sendable {
     var path: String
     /// The query, decoded.
     var query: [FormEncoding.Field]
-    /// The query as it was sent, without its question mark; nil where there was none.
+    /// The query as it was sent, without its question mark; nil if there was none.
     var rawQuery: String?
     /// The headers in order; names in lower case.
     var headers: [Header]

@@ -96,7 +96,7 @@ public struct SandboxOAuthSettings: Sendable, Equatable {
     ///
     /// Default: any.
     public var stepUp: StepUp?
-    /// `signed_in_user`: whose browser `/authorize` is, where there is no `login_hint`; nil (`null`) for nobody's.
+    /// `signed_in_user`: whose browser `/authorize` is, if there is no `login_hint`; nil (`null`) for nobody's.
     ///
     /// Default: nobody's, which is answered with `login_required`.
     public var signedInUser: String?

@@ -40,7 +40,7 @@ struct UpstreamTokens: Sendable {
         response.setHeader("Authorization", scheme + token)
     }
 
-    /// The scheme with its blank, where there is one, and the token.
+    /// The scheme with its blank, if there is one, and the token.
     private static func parts(_ value: String) -> (scheme: String, token: String) {
         guard let blank = value.lastIndex(of: " ") else { return ("", value) }
         return (String(value[...blank]), String(value[value.index(after: blank)...]))

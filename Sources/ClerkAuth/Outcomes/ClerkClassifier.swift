@@ -19,9 +19,9 @@ public struct ClerkClassifier: OutcomeClassifier {
         guard case .response(let response, let body) = exchange.result else {
             return HTTPClassifier().classify(exchange)
         }
-        let reading = ErrorReading(exchange, response: response, body: body)
+        let reading = ErrorInterpretation(exchange, response: response, body: body)
         let endpoint = ClerkEndpoint(method: exchange.method, path: exchange.path)
-        var outcome = ClerkReading(reading, endpoint: endpoint).outcome
+        var outcome = ClerkInterpretation(reading, endpoint: endpoint).outcome
         outcome.status = reading.status
         outcome.traceID =
             reading.content.json?["clerk_trace_id"]?.string?.nonEmpty?.bounded(to: 256)
@@ -42,7 +42,7 @@ public struct ClerkClassifier: OutcomeClassifier {
     }
 
     /// Whether an answer may take the token away: nothing does that is an outage, a limit, or not the API's own.
-    private static func decides(_ outcome: Outcome, _ reading: ErrorReading) -> Bool {
+    private static func decides(_ outcome: Outcome, _ reading: ErrorInterpretation) -> Bool {
         switch reading.content {
         // Clerk answers with an object, or with nothing.
         case .empty, .json(.object): break

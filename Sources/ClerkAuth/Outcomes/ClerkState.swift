@@ -2,10 +2,10 @@ import HTTPRecovery
 
 /// Where a flow or a session stands, as a success tells it.
 struct ClerkState {
-    private let reading: ClerkReading
+    private let reading: ClerkInterpretation
     private let content: ResponseContent
 
-    init(_ reading: ClerkReading) {
+    init(_ reading: ClerkInterpretation) {
         self.reading = reading
         self.content = reading.reading.content
     }

@@ -3,7 +3,7 @@ import HTTPRecovery
 
 /// An answer of Clerk's that was accepted.
 struct ClerkAnswer: Sendable {
-    /// The body; null where there was none.
+    /// The body; null if there was none.
     var json: JSONValue
     /// The response; nil where the answer was put together here.
     var response: RecoveredResponse?

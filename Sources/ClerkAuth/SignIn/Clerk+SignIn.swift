@@ -58,7 +58,7 @@ extension Clerk {
     ///   - options: How to deal with what goes wrong.
     /// - Returns: The session; its id is stored before this returns.
     /// - Throws: As ``signIn(identifier:password:answering:options:)``; of the kind `declined` where the person has
-    ///   cancelled, `factor_unavailable` where there is no authenticator or no passkey that fits. The authenticator's own
+    ///   cancelled, `factor_unavailable` if there is no authenticator or no passkey that fits. The authenticator's own
     ///   error is the cause.
     public func signInWithPasskey(
         answering responder: any ChallengeResponder,

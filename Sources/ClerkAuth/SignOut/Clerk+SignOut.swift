@@ -11,7 +11,7 @@ extension Clerk {
 
     /// Signs out: ends one session, or all of the client.
     ///
-    /// The store forgets the session once the server has ended it, or says that it is gone already. Where there is no
+    /// The store forgets the session once the server has ended it, or says that it is gone already. If there is no
     /// network the store forgets it all the same, and remembers that the server is still to be told. The client token
     /// stays: it tells Clerk that this device is known.
     ///

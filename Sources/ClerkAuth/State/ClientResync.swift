@@ -6,7 +6,7 @@ import HTTPRecovery
 ///
 /// Where the session lives, the refused request is sent once more, which the server has not processed. Where it is
 /// over, it is removed from the store, and the call ends with the conclusion that a person has to sign in; so it does
-/// where there is no session, and where the client is refused, too, and nothing is removed then. Where the client cannot
+/// if there is no session, and where the client is refused, too, and nothing is removed then. Where the client cannot
 /// be read for another reason, that is why the call fails, and nothing is removed.
 struct ClientResync: RecoveryPolicy {
     let api: ClerkAPI

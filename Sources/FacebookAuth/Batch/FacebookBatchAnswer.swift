@@ -5,9 +5,9 @@ public import HTTPTypes
 public struct FacebookBatchAnswer: Sendable {
     /// What it came to; one that was not done because a request that it needs has failed has that one's kind.
     public var outcome: Outcome
-    /// Status and header fields; nil where there was no answer to this request.
+    /// Status and header fields; nil if there was no answer to this request.
     public var head: HTTPResponse?
-    /// The body; empty where there was no answer.
+    /// The body; empty if there was no answer.
     public var body: MessageBody
     /// How often the request was sent.
     public var attempts: Int

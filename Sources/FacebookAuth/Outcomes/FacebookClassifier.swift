@@ -24,8 +24,8 @@ public struct FacebookClassifier: OutcomeClassifier {
         guard case .response(let response, let body) = exchange.result else {
             return HTTPClassifier().classify(exchange)
         }
-        let reading = FacebookReading(
-            ErrorReading(exchange, response: response, body: body),
+        let reading = FacebookInterpretation(
+            ErrorInterpretation(exchange, response: response, body: body),
             errors: errors
         )
         var outcome = reading.outcome

@@ -17,7 +17,7 @@ struct FacebookEnvelope {
     }
 
     var form: Form
-    /// The code as text, a whole number in plain digits; nil where there is none.
+    /// The code as text, a whole number in plain digits; nil if there is none.
     var code: String?
     var subcode: String?
     /// The name of the sort, which is no category.

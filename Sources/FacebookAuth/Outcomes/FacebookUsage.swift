@@ -22,7 +22,7 @@ public struct FacebookUsage: Sendable, Hashable {
     public struct Entry: Sendable, Hashable {
         /// What it is counted for.
         public var scope: Scope
-        /// The type of use, such as `ads_insights`; nil where there are no types.
+        /// The type of use, such as `ads_insights`; nil if there are no types.
         public var type: String?
         /// How much is used, in percent; 100 and more is blocked.
         public var percent: Double

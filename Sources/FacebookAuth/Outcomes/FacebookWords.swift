@@ -3,11 +3,11 @@ import HTTPRecovery
 
 /// The errors of Facebook's that come without a code of Graph's: words of OAuth 2, the login endpoints, the site itself.
 struct FacebookWords {
-    private let facebook: FacebookReading
+    private let facebook: FacebookInterpretation
     private var status: Int { facebook.status }
     private var presented: Outcome.CredentialKind? { facebook.presented }
 
-    init(_ facebook: FacebookReading) {
+    init(_ facebook: FacebookInterpretation) {
         self.facebook = facebook
     }
 
@@ -16,7 +16,7 @@ struct FacebookWords {
     /// What a word means; nil where it is none that is known.
     func outcome(of word: String, _ envelope: FacebookEnvelope) -> Outcome? {
         if facebook.reading.isOutage {
-            return envelope.number == nil ? FacebookStatusReading(facebook).byStatus : nil
+            return envelope.number == nil ? FacebookStatusInterpretation(facebook).byStatus : nil
         }
         var outcome: Outcome
         switch word {
@@ -89,7 +89,7 @@ struct FacebookWords {
             if status < 500, envelope.says("access token") || envelope.says("access_token") {
                 return facebook.refused(presented ?? .access, isPresented: false)
             }
-            return FacebookStatusReading(facebook).unknown(envelope)
+            return FacebookStatusInterpretation(facebook).unknown(envelope)
         }
     }
 
@@ -110,7 +110,7 @@ struct FacebookWords {
             return facebook.unavailable
         default:
             if envelope.isTransient == true { return facebook.unavailable }
-            return FacebookStatusReading(facebook).unknown(envelope)
+            return FacebookStatusInterpretation(facebook).unknown(envelope)
         }
     }
 }

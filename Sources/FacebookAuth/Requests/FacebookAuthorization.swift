@@ -21,7 +21,7 @@ final class FacebookAuthorization: ClientLayer {
         self.token = token
     }
 
-    /// What the last attempt has presented; nil where there was nothing to present.
+    /// What the last attempt has presented; nil if there was nothing to present.
     var presented: Presented? { latest.withLock { $0 } }
 
     func intercept(

@@ -71,7 +71,7 @@ public struct FacebookErrorConfiguration: Sendable, Hashable {
     /// What cannot be read of it is left out.
     ///
     /// - Parameter json: The list, or the object with `ios_sdk_error_categories` or `android_sdk_error_categories`.
-    /// - Returns: Nil where there is no list.
+    /// - Returns: Nil if there is no list.
     public init?(_ json: JSONValue) {
         let list =
             json.array ?? json["ios_sdk_error_categories"]?.array ?? json["android_sdk_error_categories"]?.array

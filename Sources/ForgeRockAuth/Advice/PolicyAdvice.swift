@@ -75,7 +75,7 @@ extension PolicyAdvice {
     }
 
     /// The advice of an answer, in any of its three carriers: the body, a challenge, the target of a redirect.
-    static func find(in reading: ErrorReading) -> PolicyAdvice? {
+    static func find(in reading: ErrorInterpretation) -> PolicyAdvice? {
         switch reading.status {
         case 300..<400: return reading.fields.singleLine("location").flatMap { PolicyAdvice(location: $0) }
         case 400..<500: return inChallenge(reading) ?? reading.content.json.flatMap(inBody)
@@ -94,7 +94,7 @@ extension PolicyAdvice {
         return nil
     }
 
-    private static func inChallenge(_ reading: ErrorReading) -> PolicyAdvice? {
+    private static func inChallenge(_ reading: ErrorInterpretation) -> PolicyAdvice? {
         for challenge in reading.challenges where challenge.isScheme("ssoadvice") {
             guard let text = challenge["advices"], let bytes = Base64.decode(text.utf8) else { continue }
             if let value = try? JSONValue(parsing: bytes, maximumDepth: 16), let advice = PolicyAdvice(value) {

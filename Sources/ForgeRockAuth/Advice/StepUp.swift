@@ -19,7 +19,7 @@ public import HTTPTypes
 /// No credential is cleared on the way: a step-up that fails leaves everything as it was. A resource that advises again
 /// after it has been followed is not followed a second time.
 ///
-/// The journey stands within the call's deadline. ``ForgeRock/send(_:path:body:headerFields:answering:callbacks:options:)``
+/// The journey stands within the call's deadline. ``ForgeRock/send(_:answering:callbacks:options:)``
 /// gives people the time they need.
 public struct StepUp: RecoveryPolicy {
     private let repair: Authentication
@@ -85,7 +85,7 @@ extension ForgeRock {
     /// Authenticates as a policy advises, with the session that is held.
     ///
     /// - Throws: As ``signIn(identifier:password:answering:callbacks:options:)``; of the kind
-    ///   `reauthentication_required` where there is no session that could be made stronger. Nothing is cleared.
+    ///   `reauthentication_required` if there is no session that could be made stronger. Nothing is cleared.
     public func follow(
         _ advice: PolicyAdvice,
         answering responder: any ChallengeResponder,

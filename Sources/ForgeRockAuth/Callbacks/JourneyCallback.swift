@@ -34,14 +34,14 @@ public struct JourneyCallback: Sendable, Hashable {
         outputs.last { $0.key == name }?.value
     }
 
-    /// The present value of an input; nil where there is no such input.
+    /// The present value of an input; nil if there is no such input.
     ///
     /// It may be an answer of the person: do not print it.
     public func input(_ index: Int = 0) -> JSONValue? {
         inputs.indices.contains(index) ? inputs[index]["value"] ?? .null : nil
     }
 
-    /// Sets the value of an input; nothing happens where there is no such input.
+    /// Sets the value of an input; nothing happens if there is no such input.
     public mutating func setInput(_ value: JSONValue, at index: Int = 0) {
         guard inputs.indices.contains(index) else { return }
         var members = inputs[index].members ?? []

@@ -6,7 +6,7 @@ public import HTTPRecovery
 /// The whole object is kept as it came, so that members and callbacks which this version does not know go back
 /// untouched.
 public struct JourneyStep: Sendable, Hashable {
-    /// The proof of this step, good for one answer; nil where there is nothing to answer, as in a suspended journey.
+    /// The proof of this step, good for one answer; nil if there is nothing to answer, as in a suspended journey.
     public var authID: Secret?
     /// The name that the journey's author gave the step.
     public var stage: String?

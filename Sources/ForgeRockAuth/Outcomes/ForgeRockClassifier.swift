@@ -19,15 +19,15 @@ public struct ForgeRockClassifier: OutcomeClassifier {
         guard case .response(let response, let body) = exchange.result else {
             return HTTPClassifier().classify(exchange)
         }
-        let reading = ErrorReading(exchange, response: response, body: body)
-        var outcome = ForgeRockReading(reading).outcome
+        let reading = ErrorInterpretation(exchange, response: response, body: body)
+        var outcome = ForgeRockInterpretation(reading).outcome
         outcome.status = reading.status
         outcome.traceID = outcome.traceID ?? Self.traceID(reading)
         if outcome.isFailure { outcome.apply(reading.delay.hint) }
         return outcome
     }
 
-    private static func traceID(_ reading: ErrorReading) -> String? {
+    private static func traceID(_ reading: ErrorInterpretation) -> String? {
         reading.fields.lines("x-forgerock-transactionid").first?.nonEmpty?.bounded(to: 256) ?? reading.traceID
     }
 }

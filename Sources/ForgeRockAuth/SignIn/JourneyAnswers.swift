@@ -66,7 +66,7 @@ struct JourneyAnswers {
         self.password = password
     }
 
-    /// Forgets the answers that were refused: the proofs among them, or all where there was none.
+    /// Forgets the answers that were refused: the proofs among them, or all if there was none.
     mutating func forget(_ refused: [JourneyQuestion]) {
         let proofs = refused.filter(\.isProof)
         for question in proofs.isEmpty ? refused : proofs {

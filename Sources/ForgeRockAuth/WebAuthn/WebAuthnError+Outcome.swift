@@ -35,8 +35,8 @@ extension WebAuthn.Failure {
     /// What goes back in the hidden callback `webAuthnOutcome`.
     ///
     /// `unsupported` alone is the word that takes a node to its Unsupported outcome; any other error takes it to Client
-    /// Error. Behind the name stands the platform error's text, or the message where there is no platform error; it is
-    /// not escaped, and the colon stays where there is nothing to say.
+    /// Error. Behind the name stands the platform error's text, or the message if there is no platform error; it is
+    /// not escaped, and the colon stays if there is nothing to say.
     public var webAuthnOutcome: String {
         if case .unsupported = self { return "unsupported" }
         let text = platformError.map(Self.text) ?? message ?? ""
@@ -54,7 +54,7 @@ extension WebAuthn.Failure {
 
 /// An error of a platform's authenticator that has texts of its own.
 public protocol WebAuthnPlatformError: Error {
-    /// The text for developers, where there is one; it counts first.
+    /// The text for developers, if there is one; it counts first.
     var debugText: String? { get }
     /// The text for people.
     var localizedText: String { get }

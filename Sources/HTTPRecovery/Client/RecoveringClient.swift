@@ -18,10 +18,10 @@ public struct RecoveringClient: Sendable {
     /// The operation that the calls belong to; nil where each stands for itself.
     var scope: RecoveryOperation? {
         get { operation.optional }
-        set { operation = Aside(newValue) }
+        set { operation = BoxedIfPresent(newValue) }
     }
 
-    private var operation = Aside<RecoveryOperation>()
+    private var operation = BoxedIfPresent<RecoveryOperation>()
     /// The longest single wait of the calls; nil for no bound but those of layers and operation.
     var longestWait: Duration?
 

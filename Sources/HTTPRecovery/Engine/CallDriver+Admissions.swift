@@ -8,7 +8,7 @@ extension CallDriver {
     @inline(never)
     mutating func plan(_ cause: History.Cause, isDue: Bool, _ request: HTTPRequest) throws -> Bool {
         event = .admitted
-        if early != nil { return false }
+        if firstResult != nil { return false }
         if Task.isCancelled { throw CancellationError() }
         let isAsked = round.open(from: 0, cause, context) != nil
         // Mostly nobody has anything to say: then nothing is copied, and the clock is not read.

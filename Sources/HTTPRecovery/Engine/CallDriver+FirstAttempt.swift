@@ -12,18 +12,18 @@ extension CallDriver {
         next: Next,
         by engine: Recovery
     ) async throws -> RecoveredResponse {
-        guard try engine.isPlain(context) else {
-            return try await drive(request, body, context, next, by: engine, early: nil)
+        guard try engine.needsNoDriver(context) else {
+            return try await drive(request, body, context, next, by: engine, firstResult: nil)
         }
         let inner = engine.inner(context, next)
         let response: RecoveredResponse
         do {
             response = try await next.run(request, body: body, adjusted: inner)
         } catch {
-            return try await drive(request, body, context, next, by: engine, early: .failure(error))
+            return try await drive(request, body, context, next, by: engine, firstResult: .failure(error))
         }
-        guard response.isPlain else {
-            return try await drive(request, body, context, next, by: engine, early: .success(response))
+        guard response.isOwnSuccess else {
+            return try await drive(request, body, context, next, by: engine, firstResult: .success(response))
         }
         if let left = engine.conclude(response, request, inner) { _ = await carryOut(left) }
         return response
@@ -31,7 +31,7 @@ extension CallDriver {
 
     /// Goes on with a call.
     ///
-    /// - Parameter early: What the first attempt has come to; nil where there was none.
+    /// - Parameter early: What the first attempt has come to; nil if there was none.
     @inline(never)
     private static func drive(
         _ request: HTTPRequest,
@@ -39,10 +39,10 @@ extension CallDriver {
         _ context: CallContext,
         _ next: Next,
         by engine: Recovery,
-        early: Result<RecoveredResponse, any Error>?
+        firstResult: Result<RecoveredResponse, any Error>?
     ) async throws -> RecoveredResponse {
         var call = engine.driver(request, context)
-        call.early = early
+        call.firstResult = firstResult
         return try await call(request, body: body, next: next)
     }
 }
@@ -53,9 +53,9 @@ extension Recovery {
     ///
     /// - Throws: `CancellationError` in a cancelled task.
     @inline(never)
-    fileprivate func isPlain(_ context: CallContext) throws -> Bool {
+    fileprivate func needsNoDriver(_ context: CallContext) throws -> Bool {
         if Task.isCancelled { throw CancellationError() }
-        return context.isPlain && !all.indices.contains { all[$0].mayHold(.call, context: context) }
+        return context.hasNothingOfItsOwn && !all.indices.contains { all[$0].mayHold(.call, context: context) }
     }
 
     /// The context of an attempt that is made without a driver.

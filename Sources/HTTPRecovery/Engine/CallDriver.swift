@@ -12,7 +12,7 @@ struct CallDriver {
     var context: CallContext
     private let tape: CallTape?
     /// What the first attempt has come to, where that was made before there was a driver.
-    var early: Result<RecoveredResponse, any Error>?
+    var firstResult: Result<RecoveredResponse, any Error>?
     /// What a repair has made of the request; nil where it is the caller's.
     private(set) var amended: HTTPRequest?
     /// What the last attempt came to.
@@ -44,8 +44,8 @@ struct CallDriver {
                 case .attempt(let cause):
                     begin(cause)
                     do {
-                        if let early = early.take() {
-                            take(try early.get())
+                        if let firstResult = firstResult.take() {
+                            take(try firstResult.get())
                         } else {
                             take(try await next(amended ?? request, body: body, context: context))
                         }

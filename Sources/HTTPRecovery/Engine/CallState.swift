@@ -87,10 +87,10 @@ struct CallState: Sendable {
     /// What the call has come to so far; nil before the first failure.
     private var failure: Outcome? {
         get { lastFailure.optional }
-        set { lastFailure = Aside(newValue) }
+        set { lastFailure = BoxedIfPresent(newValue) }
     }
 
-    private var lastFailure = Aside<Outcome>()
+    private var lastFailure = BoxedIfPresent<Outcome>()
 
     init(rules: RecoveryRules, method: HTTPRequest.Method) {
         self.rules = rules

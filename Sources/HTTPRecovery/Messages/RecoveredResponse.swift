@@ -67,7 +67,7 @@ public struct RecoveredResponse: Sendable {
 
     /// Whether it is no failure, and answered by the origin that was asked.
     @inline(__always)
-    var isPlain: Bool { !storage.outcome.isFailure && storage.origin == nil }
+    var isOwnSuccess: Bool { !storage.outcome.isFailure && storage.origin == nil }
 
     /// How much stands in the history.
     var stepCount: Int { storage.history.steps.count }

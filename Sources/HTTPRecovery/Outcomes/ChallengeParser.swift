@@ -96,7 +96,7 @@ struct ChallengeParser {
         Array(cursor.read { !$0.isOWS && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: ";") })
     }
 
-    /// Reads a text in other quotes than the grammar's; nil, with nothing read, where there are none around it.
+    /// Reads a text in other quotes than the grammar's; nil, with nothing read, if there are none around it.
     private mutating func readUnusualQuoted(_ quote: String) -> String? {
         let start = cursor.position
         guard !unclosed.contains(quote), cursor.take(quote) else { return nil }

@@ -3,7 +3,7 @@ public import HTTPTypes
 extension Exchange {
     /// The details of a problem in a response's body (RFC 9457), read tolerantly: a member of the wrong type is absent.
     public struct ProblemDetails: Sendable, Hashable {
-        /// The URI that names the type of the problem; nil where there is none or it is `about:blank`.
+        /// The URI that names the type of the problem; nil if there is none or it is `about:blank`.
         public var type: String?
         /// A short summary of the type.
         public var title: String?

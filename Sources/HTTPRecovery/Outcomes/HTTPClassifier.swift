@@ -34,21 +34,21 @@ public struct HTTPClassifier: OutcomeClassifier {
                 outcome.retryAfter = ServerDelay(response, receivedAt: exchange.now).delay
                 return outcome
             }
-            return HTTPReading(ErrorReading(exchange, response: response, body: body)).outcome
+            return HTTPInterpretation(ErrorInterpretation(exchange, response: response, body: body)).outcome
         }
     }
 }
 
 /// One error response on its way to an outcome.
-struct HTTPReading {
-    let reading: ErrorReading
+struct HTTPInterpretation {
+    let reading: ErrorInterpretation
     let problem: Exchange.ProblemDetails?
     /// The status that decides: the response's own, or that of the problem in a successful one.
     let status: Int
     let limits: RateLimitFields
     let words: HTTPErrorWords
 
-    init(_ reading: ErrorReading) {
+    init(_ reading: ErrorInterpretation) {
         var reading = reading
         let object = reading.content.json
         let problem = object.flatMap { value in

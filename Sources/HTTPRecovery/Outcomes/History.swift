@@ -20,7 +20,7 @@ public struct History: Sendable, Hashable {
         public var kind: Outcome.Kind
         /// The HTTP status, where a response came.
         public var status: Int?
-        /// The provider's code, where there was one.
+        /// The provider's code, if there was one.
         public var code: String?
         /// Whether the server has processed the request.
         public var processed: Outcome.Processed

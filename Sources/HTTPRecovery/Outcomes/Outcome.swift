@@ -125,7 +125,7 @@ public struct Outcome: Sendable, Hashable {
     }
 
     /// What a success has none of; kept aside, since every layer and every waiting call copies an outcome.
-    private var rare = Aside<Rare>()
+    private var rare = BoxedIfPresent<Rare>()
 
     private struct Rare: Sendable, Hashable {
         var retryAfter: Duration?
@@ -151,7 +151,7 @@ public struct Outcome: Sendable, Hashable {
         var values = rare.optional ?? Rare()
         body(&values)
         if rare.isEmpty, values == Rare() { return }
-        rare = Aside(values)
+        rare = BoxedIfPresent(values)
     }
 
     /// Creates an outcome.
@@ -168,7 +168,7 @@ public struct Outcome: Sendable, Hashable {
         self.processed = processed
         self.status = status
         if retryAfter == nil, remedies.isEmpty { return }
-        rare = Aside(Rare(retryAfter: retryAfter.map { min($0, .longest) }, remedies: remedies))
+        rare = BoxedIfPresent(Rare(retryAfter: retryAfter.map { min($0, .longest) }, remedies: remedies))
     }
 
     /// Whether the outcome is a failure, so neither ``Kind/ok`` nor ``Kind/continue``.

@@ -37,7 +37,7 @@ extension CallContext {
 
         var storage: Storage { state }
 
-        /// The number of the call in events: that of the operation that it belongs to, where there is one.
+        /// The number of the call in events: that of the operation that it belongs to, if there is one.
         public var callID: Int { state.read { $0.callID } }
 
         /// The number of the call for which this one is made, such as a renewal; nil for one that stands for itself.

@@ -105,17 +105,17 @@ public struct CallContext: @unchecked Sendable {
         var presentation = Presentation.asCalled
     }
 
-    private var rare = Aside<Rare>()
+    private var rare = BoxedIfPresent<Rare>()
 
     private mutating func change(_ body: (inout Rare) -> Void) {
         var changed = rare.optional ?? Rare()
         body(&changed)
-        rare = Aside(changed)
+        rare = BoxedIfPresent(changed)
     }
 
     /// Whether the call is like most: it stands for itself, with nothing of its own that an engine would heed.
-    var isPlain: Bool {
-        isAsMade && wait.isNone && record.options.isPlain
+    var hasNothingOfItsOwn: Bool {
+        isAsMade && wait.isNone && record.options.hasNothingOfItsOwn
     }
 
     /// Whether nothing has been changed that few attempts change.

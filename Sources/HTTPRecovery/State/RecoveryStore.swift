@@ -52,7 +52,7 @@ public protocol RecoveryStore: Sendable {
     /// Books deposits and a withdrawal of a retry budget in one step.
     func settle(_ entry: SharedState.BudgetEntry, at now: Timestamp) async throws -> SharedState.BudgetBalance
 
-    /// The record under a key; nil where there is none.
+    /// The record under a key; nil if there is none.
     func record(_ key: String) async throws -> SharedState.Record?
 
     /// Stores a record, if the store still holds the version.

@@ -12,7 +12,7 @@ import Darwin
 /// All processes of one machine share it, whatever containers they are in.
 package struct BootClock: Sendable {
     /// A point of this time.
-    package struct Reading: Sendable, Hashable {
+    package struct Value: Sendable, Hashable {
         /// What tells one run of the machine from another; empty where that is not known.
         package var boot: String
         /// Microseconds since its start.
@@ -24,16 +24,16 @@ package struct BootClock: Sendable {
         }
     }
 
-    package var read: @Sendable () -> Reading
+    package var read: @Sendable () -> Value
 
-    package init(_ read: @escaping @Sendable () -> Reading) {
+    package init(_ read: @escaping @Sendable () -> Value) {
         self.read = read
     }
 
     /// The machine's clock.
     package static let system: BootClock = {
         let boot = bootID()
-        return BootClock { Reading(boot: boot, microseconds: nanoseconds() / 1000) }
+        return BootClock { Value(boot: boot, microseconds: nanoseconds() / 1000) }
     }()
 
     /// Nanoseconds since the start of the machine.
@@ -45,7 +45,7 @@ package struct BootClock: Sendable {
         #endif
     }
 
-    /// The kernel's id of this run; where there is none, runs are not told apart.
+    /// The kernel's id of this run; if there is none, runs are not told apart.
     private static func bootID() -> String {
         let descriptor = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }

@@ -62,10 +62,10 @@ public struct AttemptOptions: Sendable {
     /// Until when the request may leave; nil is no limit.
     public var sendLimit: AttemptOptions.SendLimit? {
         get { limit.optional }
-        set { limit = Aside(newValue) }
+        set { limit = BoxedIfPresent(newValue) }
     }
 
-    private var limit = Aside<AttemptOptions.SendLimit>()
+    private var limit = BoxedIfPresent<AttemptOptions.SendLimit>()
 
     /// Creates options.
     public init(timeout: Duration? = nil, sendLimit: AttemptOptions.SendLimit? = nil) {

@@ -56,7 +56,7 @@ extension HTTPRequest {
         "\(Origin(of: self))\(pathWithoutQuery)"
     }
 
-    /// The path without the query; `/` where there is none.
+    /// The path without the query; `/` if there is none.
     public var pathWithoutQuery: String {
         guard let path, !path.isEmpty else { return "/" }
         guard let end = path.utf8.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {

@@ -2,7 +2,7 @@ import HTTPRecovery
 
 extension RecoveryStoreConformance {
     static let recordChecks: [Check] = [
-        Check("a record is created only where there is none") { bench in
+        Check("a record is created only if there is none") { bench in
             let store = try await bench.makeStore()
             try bench.expect(try await store.record("a"), is: nil, "before")
             for version in [UInt64(0), 1, .max] {

@@ -36,7 +36,7 @@ public struct OktaPasswordPolicy: Sendable, Hashable {
         expiresInDays = days.map { Int(clamping: $0) }
     }
 
-    /// The rules in a sentence for the person; nil where there is none.
+    /// The rules in a sentence for the person; nil if there is none.
     public var summary: String? {
         let counts: [(Int?, String)] = [
             (minLength, "characters"), (minLowerCase, "lower-case letters"), (minUpperCase, "upper-case letters"),

@@ -17,8 +17,8 @@ public struct OktaClassifier: OutcomeClassifier {
         guard case .response(let response, let body) = exchange.result else {
             return HTTPClassifier().classify(exchange)
         }
-        let reading = ErrorReading(exchange, response: response, body: body)
-        var outcome = OktaReading(reading).outcome
+        let reading = ErrorInterpretation(exchange, response: response, body: body)
+        var outcome = OktaInterpretation(reading).outcome
         outcome.status = reading.status
         outcome.traceID =
             response.headerFields.lines("x-okta-request-id").first?.nonEmpty?.bounded(to: 256)

@@ -15,7 +15,7 @@ struct OktaEnvelope {
         }
     }
 
-    /// The code, such as `E0000068`; nil where there is none, or the word of an OAuth error in its place.
+    /// The code, such as `E0000068`; nil if there is none, or the word of an OAuth error in its place.
     var code: String?
     var summary: String?
     var causes: [Cause]

@@ -37,31 +37,31 @@ struct OktaMessages {
     }
 
     /// What the message means; nil where its key is not known.
-    func meaning(at endpoint: OktaEndpoint, presented: Outcome.CredentialKind?) -> OktaMeaning? {
+    func meaning(at endpoint: OktaEndpoint, presented: Outcome.CredentialKind?) -> OktaErrorRule? {
         if let code = decisive.code {
             var envelope = OktaEnvelope(code: code, summary: decisive.text)
             envelope.details = nil
-            return OktaMeaning.of(envelope, at: endpoint, presented: presented)
+            return OktaErrorRule.of(envelope, at: endpoint, presented: presented)
         }
         guard let key = decisive.key?.lowercased() else { return nil }
         return Self.meanings.first { key.contains($0.part) }?.meaning
     }
 
-    private static let meanings: [(part: String, meaning: OktaMeaning)] = [
-        ("toomanyrequests", OktaMeaning(.rateLimited, [.wait], scope: .origin)),
+    private static let meanings: [(part: String, meaning: OktaErrorRule)] = [
+        ("toomanyrequests", OktaErrorRule(.rateLimited, [.wait], scope: .origin)),
         ("session.expired", .refused(.state)),
         ("idx.expired", .refused(.state)),
-        ("passcode_invalid", OktaMeaning(.challengeIncorrect, [.askUser])),
-        ("passcode.invalid", OktaMeaning(.challengeIncorrect, [.askUser])),
-        ("otp.invalid", OktaMeaning(.challengeIncorrect, [.askUser])),
-        ("answer_invalid", OktaMeaning(.challengeIncorrect, [.askUser])),
-        ("incorrectpassword", OktaMeaning(.invalidCredentials, [.askUser])),
-        ("passwordrequirements", OktaMeaning(.passwordRejected, [.askUser])),
-        ("password.requirement", OktaMeaning(.passwordRejected, [.askUser])),
-        ("error_locked", OktaMeaning(.accountLocked, [.unlock, .contactAdmin], scope: .account)),
-        ("account.locked", OktaMeaning(.accountLocked, [.unlock, .contactAdmin], scope: .account)),
-        ("access_denied", OktaMeaning(.permissionDenied, [.contactAdmin])),
-        ("authfactor.webauthn.error", OktaMeaning(.factorUnavailable, [.switchFactor])),
+        ("passcode_invalid", OktaErrorRule(.challengeIncorrect, [.askUser])),
+        ("passcode.invalid", OktaErrorRule(.challengeIncorrect, [.askUser])),
+        ("otp.invalid", OktaErrorRule(.challengeIncorrect, [.askUser])),
+        ("answer_invalid", OktaErrorRule(.challengeIncorrect, [.askUser])),
+        ("incorrectpassword", OktaErrorRule(.invalidCredentials, [.askUser])),
+        ("passwordrequirements", OktaErrorRule(.passwordRejected, [.askUser])),
+        ("password.requirement", OktaErrorRule(.passwordRejected, [.askUser])),
+        ("error_locked", OktaErrorRule(.accountLocked, [.unlock, .contactAdmin], scope: .account)),
+        ("account.locked", OktaErrorRule(.accountLocked, [.unlock, .contactAdmin], scope: .account)),
+        ("access_denied", OktaErrorRule(.permissionDenied, [.contactAdmin])),
+        ("authfactor.webauthn.error", OktaErrorRule(.factorUnavailable, [.switchFactor])),
     ]
 
     private static func collect(_ value: JSONValue, field: String?, depth: Int, into found: inout [Message]) {

@@ -12,7 +12,7 @@ struct OktaRateLimit {
     /// The time until the reset; nil where none can be read.
     let delay: Duration?
 
-    init(_ reading: ErrorReading) {
+    init(_ reading: ErrorInterpretation) {
         let fields = reading.fields
         let limits = Self.numbers(fields.lines("x-rate-limit-limit"))
         let rests = Self.numbers(fields.lines("x-rate-limit-remaining"))

@@ -3,13 +3,13 @@ import HTTPRecovery
 
 /// An answer without an error code of Okta's: the words of OAuth 2, challenges, redirects, and the bare status.
 struct OktaWords {
-    private let okta: OktaReading
+    private let okta: OktaInterpretation
 
-    init(_ okta: OktaReading) {
+    init(_ okta: OktaInterpretation) {
         self.okta = okta
     }
 
-    private var reading: ErrorReading { okta.reading }
+    private var reading: ErrorInterpretation { okta.reading }
     private var status: Int { okta.status }
     private var presented: Outcome.CredentialKind? { okta.presented }
 
@@ -27,13 +27,13 @@ struct OktaWords {
     private func outcome(of error: OAuthError) -> Outcome? {
         guard error.word == .invalidGrant, status < 500 else { return nil }
         let text = error.detail?.lowercased() ?? ""
-        var meaning: OktaMeaning
+        var meaning: OktaErrorRule
         if text.holds("exceeded rate limit") || text.holds("api call exceeded") {
-            meaning = OktaMeaning(.rateLimited, [.wait], scope: .origin)
+            meaning = OktaErrorRule(.rateLimited, [.wait], scope: .origin)
         } else if presented == nil || presented == .client {
             // Nothing tells what was presented but the text.
             if text.holds("credentials provided") {
-                meaning = OktaMeaning(.invalidCredentials, [.askUser])
+                meaning = OktaErrorRule(.invalidCredentials, [.askUser])
             } else if text.holds("authorization code") || text.holds("pkce") {
                 meaning = .refused(.code)
             } else {
@@ -87,7 +87,7 @@ struct OktaWords {
             outcome.retryAfter = reading.delay.delay
         } else if outcome.isFailure {
             let (code, message) = (outcome.code, outcome.message)
-            outcome = okta.limited(OktaMeaning(.rateLimited, [.wait], scope: .origin))
+            outcome = okta.limited(OktaErrorRule(.rateLimited, [.wait], scope: .origin))
             (outcome.code, outcome.message) = (code, message)
         }
         if status == 401, okta.endpoint.isAuthentication, presented == nil, outcome.kind == .credentialRejected {

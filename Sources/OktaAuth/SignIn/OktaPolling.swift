@@ -152,7 +152,7 @@ extension OktaAPI {
 }
 
 extension OktaState {
-    /// The step that asks on; nil where there is nothing to wait for.
+    /// The step that asks on; nil if there is nothing to wait for.
     var poll: OktaStep<Void>? {
         switch self {
         case .factorChallenge(let challenge): challenge.poll

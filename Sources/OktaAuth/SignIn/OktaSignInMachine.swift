@@ -194,7 +194,7 @@ struct OktaSignInMachine: SignInMachine {
         let request = OktaRecoveryRequest(username: identifier, via: type)
         if what == .password { password = nil }
         recovery = (isOpen: true, hasRedeemed: false)
-        // The link that came with the lock, where there is one.
+        // The link that came with the lock, if there is one.
         if what == .unlock, case .lockedOut(let locked) = state, let unlock = locked.unlock {
             return try await follow { _ in try await unlock.perform(request) }
         }

@@ -62,6 +62,6 @@ public struct OktaActivating: OktaTransactionState {
         return isOpen && stage.links["next"].first?.name == "poll"
     }
 
-    /// Ends the transaction; nil where there is nothing to end.
+    /// Ends the transaction; nil if there is nothing to end.
     public var cancel: OktaQuietStep? { stage.cancel }
 }

@@ -46,6 +46,6 @@ public struct OktaEnrolling: OktaTransactionState {
     /// Goes on without enrolling more; only where nothing required is left.
     public var skip: OktaStep<Void>? { stage.skip }
 
-    /// Ends the transaction; nil where there is nothing to end.
+    /// Ends the transaction; nil if there is nothing to end.
     public var cancel: OktaQuietStep? { stage.cancel }
 }

@@ -28,6 +28,6 @@ public struct OktaFactorChallenge: OktaTransactionState {
     /// Goes back to the choice of factors.
     public var previous: OktaStep<Void>? { stage.previous }
 
-    /// Ends the transaction; nil where there is nothing to end.
+    /// Ends the transaction; nil if there is nothing to end.
     public var cancel: OktaQuietStep? { stage.cancel }
 }

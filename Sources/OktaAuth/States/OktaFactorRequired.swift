@@ -22,6 +22,6 @@ public struct OktaFactorRequired: OktaTransactionState {
         }
     }
 
-    /// Ends the transaction; nil where there is nothing to end.
+    /// Ends the transaction; nil if there is nothing to end.
     public var cancel: OktaQuietStep? { stage.cancel }
 }

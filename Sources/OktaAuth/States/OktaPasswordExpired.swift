@@ -10,6 +10,6 @@ public struct OktaPasswordExpired: OktaTransactionState {
         stage.attempt(stage.links.next("changePassword")) { $0.members }
     }
 
-    /// Ends the transaction; nil where there is nothing to end.
+    /// Ends the transaction; nil if there is nothing to end.
     public var cancel: OktaQuietStep? { stage.cancel }
 }

@@ -13,6 +13,6 @@ public struct OktaPasswordWarning: OktaTransactionState {
     /// Goes on with the password as it is.
     public var skip: OktaStep<Void>? { stage.skip }
 
-    /// Ends the transaction; nil where there is nothing to end.
+    /// Ends the transaction; nil if there is nothing to end.
     public var cancel: OktaQuietStep? { stage.cancel }
 }

@@ -24,6 +24,6 @@ public struct OktaRecovery: OktaTransactionState {
         }
     }
 
-    /// Ends the transaction; nil where there is nothing to end.
+    /// Ends the transaction; nil if there is nothing to end.
     public var cancel: OktaQuietStep? { stage.cancel }
 }

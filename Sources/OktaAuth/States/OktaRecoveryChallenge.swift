@@ -19,6 +19,6 @@ public struct OktaRecoveryChallenge: OktaTransactionState {
     /// Has the code sent again.
     public var resend: OktaQuietStep? { stage.resend }
 
-    /// Ends the transaction; nil where there is nothing to end.
+    /// Ends the transaction; nil if there is nothing to end.
     public var cancel: OktaQuietStep? { stage.cancel }
 }

@@ -13,6 +13,6 @@ public struct OktaUnauthenticated: OktaTransactionState {
     /// The factors that can be used without a password, where the org allows that.
     public var factors: [OktaFactor] { transaction.factors }
 
-    /// Ends the transaction; nil where there is nothing to end.
+    /// Ends the transaction; nil if there is nothing to end.
     public var cancel: OktaQuietStep? { stage.cancel }
 }

@@ -30,7 +30,7 @@ final class ReplyReader {
         guard result == REDIS_OK else { throw .brokenProtocol }
     }
 
-    /// The next reply that is whole; nil where there is none yet.
+    /// The next reply that is whole; nil if there is none yet.
     ///
     /// - Throws: `SharedState.StoreError` where the bytes are no replies; the connection is of no use then.
     func next() throws(SharedState.StoreError) -> Reply? {

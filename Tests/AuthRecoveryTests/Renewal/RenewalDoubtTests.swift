@@ -180,8 +180,8 @@ import Testing
     @Test(arguments: [60, -60])
     func processesOfOneMachineMeasureTheGraceAlike(seconds: Int) async throws {
         let clock = ManualClock()
-        let reading: @Sendable () -> BootClock.Reading = {
-            BootClock.Reading(boot: "run", microseconds: clock.now.offset.components.seconds * 1_000_000)
+        let reading: @Sendable () -> BootClock.Value = {
+            BootClock.Value(boot: "run", microseconds: clock.now.offset.components.seconds * 1_000_000)
         }
         let start = clock.timeSource().wallTime
         func time(_ step: Int) -> TimeSource {
@@ -201,7 +201,7 @@ import Testing
         #expect(mine.wallTime.elapsed(since: began) == .seconds(40))
         #expect(RenewalRules.graceLeft(since: began, reuse: grace, at: mine.wallTime) == nil)
         // In another run of the machine there is only the wall clock.
-        let other = TimeSource(mine, bootClock: BootClock { BootClock.Reading(boot: "other", microseconds: 1) })
+        let other = TimeSource(mine, bootClock: BootClock { BootClock.Value(boot: "other", microseconds: 1) })
         #expect(credentials.renewalBegan(by: other) == start.advanced(by: .seconds(seconds)))
         credentials.renewalBeganAt = nil
         #expect(credentials.renewalBegan(by: mine) == nil && credentials.json["renewal_began_boot"] == nil)

@@ -165,7 +165,7 @@ import Darwin
         let path = directory.file("tokens.json")
         let system = TimeSource(clock: ContinuousClock())
         func time(_ boot: String, _ seconds: Int64) -> TimeSource {
-            let reading = BootClock.Reading(boot: boot, microseconds: seconds * 1_000_000)
+            let reading = BootClock.Value(boot: boot, microseconds: seconds * 1_000_000)
             return TimeSource(system, bootClock: BootClock { reading })
         }
         let store = FileTokenStore(path: path)
@@ -188,7 +188,7 @@ import Darwin
         let now = Timestamp(secondsSinceEpoch: 1_800_000_000)
         func isFree(boot: String, _ bootSeconds: Int64, wall: Int) async throws -> Bool {
             TemporaryDirectory.write("7 1800000000000 60000 one 900000000 unlocked 1\n", to: path + ".lease")
-            let reading = BootClock.Reading(boot: boot, microseconds: bootSeconds * 1_000_000)
+            let reading = BootClock.Value(boot: boot, microseconds: bootSeconds * 1_000_000)
             let source = TimeSource(clock: ManualClock(), wallTime: now.advanced(by: .seconds(wall)))
             let time = TimeSource(source, bootClock: BootClock { reading })
             return try await store.acquireLease(for: .seconds(1), time: time) != nil

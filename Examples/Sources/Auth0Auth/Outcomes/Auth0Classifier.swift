@@ -45,9 +45,9 @@ public struct Auth0Classifier: OutcomeClassifier {
     }
 
     /// What the codes say; nil if the status alone says more.
-    private func meaning(of error: Auth0Error, _ status: Int, _ exchange: Exchange) -> Auth0Meaning? {
-        if error.says("client quota exceeded") { return Auth0Meaning(.quotaExhausted, [.wait], scope: .app) }
-        let meaning = Auth0Meaning.of(error, presented: exchange.presented)
+    private func meaning(of error: Auth0Error, _ status: Int, _ exchange: Exchange) -> Auth0ErrorRule? {
+        if error.says("client quota exceeded") { return Auth0ErrorRule(.quotaExhausted, [.wait], scope: .app) }
+        let meaning = Auth0ErrorRule.of(error, presented: exchange.presented)
         // No outage refuses anything, whatever word comes with it; these two are no outages.
         let isOutage = status >= 500 && status != 501 && meaning?.kind != .rateLimited
         let isThrottle = status == 429 && !["too_many_attempts", "slow_down"].contains(error.code)

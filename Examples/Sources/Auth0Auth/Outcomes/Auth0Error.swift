@@ -2,7 +2,7 @@ import HTTPRecovery
 
 /// An error of Auth0's, in whichever of its forms.
 struct Auth0Error {
-    /// The code: one word, or the whole sentence where there is nothing else.
+    /// The code: one word, or the whole sentence if there is nothing else.
     let code: String
     /// The text for developers, or the one that a tenant's own rule has written for people.
     let text: String

@@ -2,7 +2,7 @@ import AuthRecovery
 import CommandLineSupport
 import HTTPRecovery
 
-/// Answers from the file first, then from the person at the terminal, where there is one.
+/// Answers from the file first, then from the person at the terminal, if there is one.
 struct Responder: ChallengeResponder {
     let answers: AnswerFile
     let terminal: Prompts?

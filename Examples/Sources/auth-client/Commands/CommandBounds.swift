@@ -3,7 +3,7 @@ import HTTPRecovery
 /// Until when a command may take, the person's part included.
 struct CommandBounds: Sendable {
     let time: TimeSource
-    /// The moment that `--deadline` sets; nil where there is none.
+    /// The moment that `--deadline` sets; nil if there is none.
     let end: TimeSource.Instant?
 
     /// Carries out the command.

@@ -28,7 +28,7 @@ struct PastedExchange: Sendable {
     ///   - text: What was pasted.
     ///   - hints: What the options say; they stand above the text.
     ///   - now: The local time.
-    /// - Throws: ``InputError`` where there is nothing to read.
+    /// - Throws: ``InputError`` if there is nothing to read.
     init(_ text: [UInt8], hints: Hints, now: Timestamp) throws(InputError) {
         guard text.contains(where: { !Self.blanks.contains($0) }) else {
             throw InputError("nothing was pasted: paste a response, as curl -i prints it, and end it with Ctrl-D")

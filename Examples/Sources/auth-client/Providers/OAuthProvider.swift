@@ -119,7 +119,7 @@ struct OAuthProvider: ProviderCommands {
 
     var tokenManager: TokenManager? { tokens }
 
-    /// The credentials; throws where there are none.
+    /// The credentials; throws if there are none.
     private func held() async throws -> Credentials {
         let credentials = try await tokens.store.read().credentials
         guard credentials.accessToken != nil || credentials.refreshToken != nil else {

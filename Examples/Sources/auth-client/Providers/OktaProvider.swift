@@ -15,7 +15,7 @@ extension ProviderSetup {
         return StandardCommands(provider: okta, notice: notice) { input in
             try await (input.hasNewPassword ? warning : okta).signIn(
                 identifier: input.identifier(),
-                // Where there is none, the flow asks: at Okta another way than the password begins with its name alone.
+                // If there is none, the flow asks: at Okta another way than the password begins with its name alone.
                 password: input.preparedPassword(),
                 answering: input.responder,
                 options: input.options.bounding(.okta)

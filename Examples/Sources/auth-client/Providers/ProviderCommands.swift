@@ -7,7 +7,7 @@ protocol ProviderCommands: Sendable {
     /// Signs in.
     func signIn(_ input: SignInInput) async throws -> Report.Session
 
-    /// The session, as the server sees it; throws where there is none.
+    /// The session, as the server sees it; throws if there is none.
     func status() async throws -> Report.Session
 
     /// Requests a path below the base URL with the session's credential.

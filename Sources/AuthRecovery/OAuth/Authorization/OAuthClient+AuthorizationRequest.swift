@@ -49,7 +49,7 @@ extension OAuthClient {
         ///
         /// - Throws: `RecoveryError`: of the kind `invalid_request` with the code `state_mismatch` or `issuer_mismatch` and
         ///   the remedy `restart_flow` where the redirect is no answer of this server to this request; with the server's
-        ///   error word where it refuses; of the kind `unreadable` where there is neither a code nor an error.
+        ///   error word where it refuses; of the kind `unreadable` if there is neither a code nor an error.
         public func grant(for redirect: OAuthClient.AuthorizationRedirect) throws(RecoveryError) -> OAuthClient.Grant {
             // An error is believed no more than a code: whoever can make one up could end flows.
             guard redirect.state == state, !redirect.isAmbiguous else { throw Self.mismatch("state") }

@@ -46,10 +46,10 @@ struct OAuthBody: Sendable {
     /// - Parameter isError: Whether the status says that it is an error; else only members that are named after errors
     ///   are looked at, since a `code` may be anything.
     func knownWord(isError: Bool) -> OAuthError.Word? {
-        candidates(isError: isError).lazy.map { OAuthError.Word(reading: $0) }.first { OAuthMeaning[$0] != nil }
+        candidates(isError: isError).lazy.map { OAuthError.Word(reading: $0) }.first { OAuthErrorRule[$0] != nil }
     }
 
-    /// The word that stands where OAuth's would, known or not; nil where there is none or it is no word: a sentence, a
+    /// The word that stands where OAuth's would, known or not; nil if there is none or it is no word: a sentence, a
     /// number, a reason phrase.
     var statedWord: String? {
         let places = [members["error"], members["error"]?[0], members["errorCode"], members["error_code"]]

@@ -20,26 +20,26 @@ public struct OAuthClassifier: OutcomeClassifier {
         // Successes are the most frequent answers; those of any length are no errors in disguise.
         if isSuccess, general.kind == .ok {
             var outcome = general
-            if OAuthReading.mayHoldError(body) {
-                let reading = ErrorReading(exchange, response: response, body: body)
-                outcome = OAuthReading(reading, general: general).outcome
+            if OAuthInterpretation.mayHoldError(body) {
+                let reading = ErrorInterpretation(exchange, response: response, body: body)
+                outcome = OAuthInterpretation(reading, general: general).outcome
             }
             guard outcome.kind == .ok else { return outcome }
-            return OAuthSuccessReading(exchange, status: response.status.code, body: body)?.outcome ?? outcome
+            return OAuthSuccessInterpretation(exchange, status: response.status.code, body: body)?.outcome ?? outcome
         }
-        let reading = ErrorReading(exchange, response: response, body: body)
-        return OAuthReading(reading, general: general).outcome
+        let reading = ErrorInterpretation(exchange, response: response, body: body)
+        return OAuthInterpretation(reading, general: general).outcome
     }
 }
 
 /// One answer on its way to an outcome.
-struct OAuthReading {
-    let reading: ErrorReading
+struct OAuthInterpretation {
+    let reading: ErrorInterpretation
     /// What the answer means apart from the words of OAuth.
     let general: Outcome
     let body: OAuthBody
 
-    init(_ reading: ErrorReading, general: Outcome) {
+    init(_ reading: ErrorInterpretation, general: Outcome) {
         self.reading = reading
         self.general = general
         self.body = OAuthBody(reading.content, reading.body)
@@ -89,7 +89,7 @@ struct OAuthReading {
         for challenge in reading.challenges where challenge.isAboutTokens {
             guard let text = challenge.error else { continue }
             let word = OAuthError.Word(reading: text)
-            if OAuthMeaning[word] != nil {
+            if OAuthErrorRule[word] != nil {
                 return OAuthError(word: word, detail: challenge.errorDescription?.bounded(to: 1024))
             }
         }
@@ -100,7 +100,7 @@ struct OAuthReading {
     private var refusalInRedirect: OAuthError? {
         guard (300..<400).contains(status), let location = reading.fields.singleLine("location") else { return nil }
         let redirect = OAuthClient.AuthorizationRedirect(url: location)
-        guard let error = redirect.error, OAuthMeaning[error.word] != nil else { return nil }
+        guard let error = redirect.error, OAuthErrorRule[error.word] != nil else { return nil }
         return error
     }
 

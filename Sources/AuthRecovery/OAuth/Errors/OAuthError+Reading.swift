@@ -4,7 +4,7 @@ extension OAuthError {
     /// What the word means in the answer that it came in; nil where the word is not known.
     ///
     /// An outage refuses nothing, whatever word it carries. That a 429 is a throttle is the caller's to see before.
-    package func outcome(in reading: ErrorReading) -> Outcome? {
+    package func outcome(in reading: ErrorInterpretation) -> Outcome? {
         guard var outcome = outcome(presented: reading.exchange.presented) else { return nil }
         let refuses = outcome.kind == .credentialRejected || outcome.tokenAction == .clear
         if refuses && reading.isOutage || outcome.kind == .unavailable {

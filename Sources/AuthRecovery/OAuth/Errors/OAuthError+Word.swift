@@ -26,7 +26,7 @@ extension OAuthError {
 
         /// The known words by their letters alone.
         private static let spellings = Dictionary(
-            OAuthMeaning.knownWords.map { (squeezed($0.rawValue), $0.rawValue) },
+            OAuthErrorRule.knownWords.map { (squeezed($0.rawValue), $0.rawValue) },
             uniquingKeysWith: { first, _ in first }
         )
     }

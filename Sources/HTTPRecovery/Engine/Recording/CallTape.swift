@@ -44,7 +44,7 @@ final class CallTape: Sendable {
 }
 
 extension CallState {
-    /// Takes note of an event of the call, and writes it down where there is a tape.
+    /// Takes note of an event of the call, and writes it down if there is a tape.
     mutating func next(after event: Event, in context: CallContext, writing tape: CallTape?) -> Action {
         if let tape { return next(after: event, in: context, on: tape) }
         return next(after: event, remaining: context.remainingToSend, random: context.runtime.random.unit())

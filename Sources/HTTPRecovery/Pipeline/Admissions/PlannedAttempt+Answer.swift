@@ -18,7 +18,7 @@ extension PlannedAttempt {
         ///
         /// - Parameters:
         ///   - because: What stands in the way, with the time it takes where that is known.
-        ///   - queue: The gate before which callers queue; nil where there is none.
+        ///   - queue: The gate before which callers queue; nil if there is none.
         case hold(because: Outcome, queue: SharedState.Gate.Key? = nil)
 
         /// It must not go out: the call ends.

@@ -151,7 +151,7 @@ public struct RequestOptions: Sendable {
     }
 
     /// Whether an engine decides about the call by nothing but what it has itself, and nobody records that.
-    var isPlain: Bool { storage.isPlain }
+    var hasNothingOfItsOwn: Bool { storage.hasNothingOfItsOwn }
 
     /// Whether the call has layers of its own.
     var hasAttemptLayers: Bool { storage.hasAttemptLayers }
@@ -171,7 +171,7 @@ public struct RequestOptions: Sendable {
     /// One for all copies, and what each call asks of it.
     private final class Storage: Sendable {
         let values: Values
-        let isPlain: Bool
+        let hasNothingOfItsOwn: Bool
         let hasAttemptLayers: Bool
         let hasClassifier: Bool
         let isObserved: Bool
@@ -179,7 +179,7 @@ public struct RequestOptions: Sendable {
 
         init(_ values: Values) {
             self.values = values
-            isPlain = values.policies.isEmpty && values.admissions.isEmpty && values.recorder == nil
+            hasNothingOfItsOwn = values.policies.isEmpty && values.admissions.isEmpty && values.recorder == nil
             hasAttemptLayers = !values.attemptLayers.isEmpty
             hasClassifier = values.classifier != nil
             isObserved = values.observer != nil

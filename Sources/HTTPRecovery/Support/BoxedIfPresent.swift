@@ -3,7 +3,7 @@
 /// What is rare and large stands in one: every layer and every waiting call copies what holds it. It is an array of at
 /// most one, as copies of that are made by a retain, which the empty one does not even need; copies of an optional object
 /// are made by slower means.
-struct Aside<Value: Sendable>: Sendable {
+struct BoxedIfPresent<Value: Sendable>: Sendable {
     private var values: [Value]
 
     /// Keeps nothing.

@@ -3,11 +3,11 @@ import HTTPRecovery
 import HTTPTypes
 
 /// One answer on its way to an outcome.
-struct ForgeRockReading {
-    let reading: ErrorReading
+struct ForgeRockInterpretation {
+    let reading: ErrorInterpretation
     let endpoint: ForgeRockEndpoint
 
-    init(_ reading: ErrorReading) {
+    init(_ reading: ErrorInterpretation) {
         self.reading = reading
         self.endpoint = ForgeRockEndpoint(path: reading.exchange.path)
     }
@@ -20,7 +20,7 @@ struct ForgeRockReading {
         let envelope = json.flatMap { ForgeRockEnvelope($0) }
         if status == 429 { return throttled(envelope) }
         if let advice = PolicyAdvice.find(in: reading) { return stepUp(advice) }
-        if let json, let flow = PingOneReading(self, json) { return flow.outcome }
+        if let json, let flow = PingOneInterpretation(self, json) { return flow.outcome }
         switch endpoint {
         case .authenticate, .sessions, .policies, .rest:
             if let envelope { return error(envelope) }
@@ -79,7 +79,7 @@ struct ForgeRockReading {
             if presented == .state, json?["authId"]?.string?.nonEmpty != nil { outcome.tokenAction = .rotate }
             return outcome
         }
-        let meaning = ForgeRockMeaning.of(number: envelope.number, text: envelope.message)
+        let meaning = ForgeRockErrorRule.of(number: envelope.number, text: envelope.message)
         if status == 429 { return .throttled(reading, scope: .origin) }
         if status >= 500 { return outage(meaning) }
         switch status {
@@ -99,7 +99,7 @@ struct ForgeRockReading {
         }
     }
 
-    private func outcome(of meaning: ForgeRockMeaning, _ envelope: ForgeRockEnvelope, _ status: Int) -> Outcome? {
+    private func outcome(of meaning: ForgeRockErrorRule, _ envelope: ForgeRockEnvelope, _ status: Int) -> Outcome? {
         switch meaning {
         case .refused:
             return endpoint == .authenticate || envelope.number != nil ? refused : nil
@@ -162,7 +162,7 @@ struct ForgeRockReading {
     }
 
     /// A 5xx refuses nothing; a fault of the authentication service leaves no journey behind that could go on.
-    private func outage(_ meaning: ForgeRockMeaning?) -> Outcome {
+    private func outage(_ meaning: ForgeRockErrorRule?) -> Outcome {
         if status == 501 { return byStatus(501) }
         var outcome = Outcome.unavailable(reading)
         if meaning == .serverFault, endpoint == .authenticate, presented == .state, outcome.retryAfter == nil {
@@ -201,8 +201,8 @@ struct ForgeRockReading {
 
     private var success: Outcome {
         switch endpoint {
-        case .authenticate: return StepReading(self).outcome
-        case .sessions: return SessionReading(self).outcome
+        case .authenticate: return StepInterpretation(self).outcome
+        case .sessions: return SessionInterpretation(self).outcome
         default: return isForeign && status < 300 ? failure(.unreadable) : general
         }
     }

@@ -2,11 +2,11 @@ import AuthRecovery
 import HTTPRecovery
 
 /// One answer of Clerk's on its way to an outcome.
-struct ClerkReading {
-    let reading: ErrorReading
+struct ClerkInterpretation {
+    let reading: ErrorInterpretation
     let endpoint: ClerkEndpoint
 
-    init(_ reading: ErrorReading, endpoint: ClerkEndpoint) {
+    init(_ reading: ErrorInterpretation, endpoint: ClerkEndpoint) {
         self.reading = reading
         self.endpoint = endpoint
     }
@@ -38,7 +38,7 @@ struct ClerkReading {
 
     /// What a success of an OAuth endpoint says about what was presented; nil for any other answer.
     private var issued: Outcome? {
-        OAuthSuccessReading(reading.exchange, status: status, body: reading.body)?.outcome
+        OAuthSuccessInterpretation(reading.exchange, status: status, body: reading.body)?.outcome
     }
 
     // MARK: Errors
@@ -103,11 +103,11 @@ struct ClerkReading {
     }
 
     /// The first error with a known code, else the first one.
-    private func decisive(_ errors: [ClerkError]) -> (error: ClerkError, meaning: ClerkMeaning?)? {
+    private func decisive(_ errors: [ClerkError]) -> (error: ClerkError, meaning: ClerkErrorRule?)? {
         for error in errors {
-            guard let code = error.code, var meaning = ClerkMeaning.of(code, at: endpoint) else { continue }
+            guard let code = error.code, var meaning = ClerkErrorRule.of(code, at: endpoint) else { continue }
             if code == Self.warningCode, isAboutCode(errors) {
-                meaning = ClerkMeaning(.challengeIncorrect, meaning.remedies)
+                meaning = ClerkErrorRule(.challengeIncorrect, meaning.remedies)
             }
             return (error, meaning)
         }
@@ -115,9 +115,9 @@ struct ClerkReading {
     }
 
     /// The error that says that the account is locked, wherever it stands: a lock that is known must not be lost.
-    private func lock(among errors: [ClerkError]) -> (error: ClerkError, meaning: ClerkMeaning)? {
+    private func lock(among errors: [ClerkError]) -> (error: ClerkError, meaning: ClerkErrorRule)? {
         for error in errors {
-            guard let meaning = error.code.flatMap({ ClerkMeaning.of($0, at: endpoint) }) else { continue }
+            guard let meaning = error.code.flatMap({ ClerkErrorRule.of($0, at: endpoint) }) else { continue }
             if meaning.kind == .accountLocked { return (error, meaning) }
         }
         return nil
@@ -129,16 +129,16 @@ struct ClerkReading {
     private func isAboutCode(_ errors: [ClerkError]) -> Bool {
         errors.contains { error in
             if error.code == Self.warningCode { return error.parameter == "code" }
-            return error.code.flatMap { ClerkMeaning.of($0, at: endpoint) }?.kind == .challengeIncorrect
+            return error.code.flatMap { ClerkErrorRule.of($0, at: endpoint) }?.kind == .challengeIncorrect
         }
     }
 
     /// The outcome of an error inside a success, such as that of a verification at another provider.
     func outcome(ofEmbedded error: ClerkError) -> Outcome {
-        outcome(of: error, error.code.flatMap { ClerkMeaning.of($0, at: endpoint) })
+        outcome(of: error, error.code.flatMap { ClerkErrorRule.of($0, at: endpoint) })
     }
 
-    private func outcome(of error: ClerkError, _ meaning: ClerkMeaning?) -> Outcome {
+    private func outcome(of error: ClerkError, _ meaning: ClerkErrorRule?) -> Outcome {
         var outcome: Outcome
         if let meaning {
             outcome = failure(meaning.kind, meaning.remedies)
@@ -222,7 +222,7 @@ struct ClerkReading {
 
 /// Which of Clerk's texts is meant for a person.
 enum ClerkText {
-    /// The text for the end user: the long message, or the short one where there is no other.
+    /// The text for the end user: the long message, or the short one if there is no other.
     ///
     /// Errors of the set-up, of sessions and of the server speak to developers.
     static func userMessage(of error: ClerkError, kind: Outcome.Kind) -> String? {

@@ -1,4 +1,4 @@
-extension HTTPReading {
+extension HTTPInterpretation {
     /// What the status alone says (RFC 9110 section 15, RFC 6585 and the registry), with the fields that refine it.
     var byStatus: Outcome {
         switch status {

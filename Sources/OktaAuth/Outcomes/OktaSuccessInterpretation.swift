@@ -2,12 +2,12 @@ import AuthRecovery
 import HTTPRecovery
 
 /// Where a transaction or a session stands, as a success tells it.
-struct OktaSuccessReading {
-    private let okta: OktaReading
+struct OktaSuccessInterpretation {
+    private let okta: OktaInterpretation
     private var endpoint: OktaEndpoint { okta.endpoint }
     private var presented: Outcome.CredentialKind? { okta.presented }
 
-    init(_ okta: OktaReading) {
+    init(_ okta: OktaInterpretation) {
         self.okta = okta
     }
 
@@ -92,7 +92,8 @@ struct OktaSuccessReading {
     /// The outcome, unless the endpoint is one of an authorization server's, which says more.
     private func withWordOfOAuth(_ outcome: Outcome) -> Outcome {
         let exchange = okta.reading.exchange
-        guard let oauth = OAuthSuccessReading(exchange, status: okta.status, body: okta.reading.body)?.outcome else {
+        guard let oauth = OAuthSuccessInterpretation(exchange, status: okta.status, body: okta.reading.body)?.outcome
+        else {
             return outcome
         }
         if oauth.kind != .ok { return oauth }
@@ -113,7 +114,7 @@ struct OktaSuccessReading {
         case "LOCKED_OUT":
             let canUnlock = body["_links"]?["next"] != nil || body["_links"]?["unlock"] != nil
             return okta.outcome(
-                of: OktaMeaning(
+                of: OktaErrorRule(
                     .accountLocked,
                     canUnlock ? [.unlock, .contactAdmin] : [.contactAdmin],
                     scope: .account,

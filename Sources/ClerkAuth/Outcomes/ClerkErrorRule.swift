@@ -1,7 +1,7 @@
 import HTTPRecovery
 
 /// What an error code of Clerk's means.
-struct ClerkMeaning {
+struct ClerkErrorRule {
     var kind: Outcome.Kind
     var remedies: [Outcome.Remedy]
     var scope = Outcome.Scope.endpoint
@@ -24,26 +24,26 @@ struct ClerkMeaning {
     /// - Parameters:
     ///   - code: The code.
     ///   - endpoint: Where it came from: some codes mean different things at different steps.
-    static func of(_ code: String, at endpoint: ClerkEndpoint) -> ClerkMeaning? {
+    static func of(_ code: String, at endpoint: ClerkEndpoint) -> ClerkErrorRule? {
         switch code {
         case "account_lockout_warning":
             // Two, one or no attempts are left: what was wrong is what was attempted.
-            return ClerkMeaning(endpoint.isSecondFactor ? .challengeIncorrect : .invalidCredentials, [.askUser])
+            return ClerkErrorRule(endpoint.isSecondFactor ? .challengeIncorrect : .invalidCredentials, [.askUser])
         case "form_password_pwned":
             // Of the password one signs in with, or of the new one that is being chosen.
             return (endpoint.isSignIn || endpoint.isReverification) && !endpoint.isPasswordReset
-                ? ClerkMeaning(.passwordCompromised, [.switchFactor, .changePassword])
-                : ClerkMeaning(.passwordRejected, [.askUser])
+                ? ClerkErrorRule(.passwordCompromised, [.switchFactor, .changePassword])
+                : ClerkErrorRule(.passwordRejected, [.askUser])
         case "resource_forbidden":
             return endpoint.isFlow
-                ? ClerkMeaning(.flowExpired, [.restartFlow]) : ClerkMeaning(.permissionDenied, [.contactAdmin])
+                ? ClerkErrorRule(.flowExpired, [.restartFlow]) : ClerkErrorRule(.permissionDenied, [.contactAdmin])
         case "resource_not_found":
-            return ClerkMeaning(.notFound, endpoint.isClientState ? [.resync] : [])
+            return ClerkErrorRule(.notFound, endpoint.isClientState ? [.resync] : [])
         default:
             if let known = ClerkCodes.table[code] { return known }
-            if code.hasPrefix("form_password_") { return ClerkMeaning(.passwordRejected, [.askUser]) }
+            if code.hasPrefix("form_password_") { return ClerkErrorRule(.passwordRejected, [.askUser]) }
             if code.hasPrefix("sign_in_token_"), code.hasSuffix("_code") {
-                return ClerkMeaning(.flowExpired, [.restartFlow])
+                return ClerkErrorRule(.flowExpired, [.restartFlow])
             }
             return nil
         }

@@ -3,7 +3,7 @@ package import HTTPRecovery
 /// A success of an authorization server: whether it is the API's answer, and what it says about what was presented.
 ///
 /// The endpoints are known by the last part of their path, under the names that servers give them.
-package struct OAuthSuccessReading {
+package struct OAuthSuccessInterpretation {
     private enum Endpoint {
         case token, revocation, introspection, authorization, userInfo
     }

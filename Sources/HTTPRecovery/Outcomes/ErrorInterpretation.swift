@@ -1,7 +1,7 @@
 package import HTTPTypes
 
 /// A response as classifiers read it: status, fields, body and what they state about delays and challenges.
-package struct ErrorReading: Sendable {
+package struct ErrorInterpretation: Sendable {
     package let exchange: Exchange
     package let response: HTTPResponse
     package let body: [UInt8]
@@ -98,7 +98,7 @@ extension Outcome {
     }
 
     /// The outcome of a refusal for a limit: a quota where the time to wait is an hour or more.
-    package static func throttled(_ reading: ErrorReading, scope: Scope, window: Duration? = nil) -> Outcome {
+    package static func throttled(_ reading: ErrorInterpretation, scope: Scope, window: Duration? = nil) -> Outcome {
         let span = reading.delay.delay ?? window ?? .zero
         var outcome = Outcome(span >= quotaSpan ? .quotaExhausted : .rateLimited, scope: scope, processed: .no)
         outcome.retryAfter = reading.delay.delay
@@ -108,7 +108,7 @@ extension Outcome {
     }
 
     /// The outcome of a passing failure of the server.
-    package static func unavailable(_ reading: ErrorReading) -> Outcome {
+    package static func unavailable(_ reading: ErrorInterpretation) -> Outcome {
         var outcome = Outcome(.unavailable, processed: reading.processed, status: reading.status)
         outcome.retryAfter = reading.delay.delay
         outcome.remedies = reading.delay.delay == nil ? [.retry] : [.wait]

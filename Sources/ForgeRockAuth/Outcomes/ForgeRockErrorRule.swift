@@ -1,7 +1,7 @@
 import HTTPRecovery
 
 /// What an error of PingAM's authentication service means.
-enum ForgeRockMeaning: Hashable {
+enum ForgeRockErrorRule: Hashable {
     /// The name or password is wrong, or the journey has ended in its failure node.
     case refused
     case locked
@@ -44,7 +44,7 @@ enum ForgeRockMeaning: Hashable {
     }
 
     /// The texts, in lower case.
-    private static let literals: [(ForgeRockMeaning, [String])] = [
+    private static let literals: [(ForgeRockErrorRule, [String])] = [
         // Before the lockouts, of which it only warns.
         (.refused, ["you will be locked out after"]),
         (.locked, ["your account has been locked", "user locked out"]),
@@ -66,9 +66,9 @@ enum ForgeRockMeaning: Hashable {
 
     /// The meaning of number and text together: the number decides, unless it only says "refused" and the text says
     /// more.
-    static func of(number: Int?, text: String?) -> ForgeRockMeaning? {
-        let byText = text.flatMap { ForgeRockMeaning(text: $0) }
-        guard let byNumber = number.flatMap({ ForgeRockMeaning(number: $0) }) else { return byText }
+    static func of(number: Int?, text: String?) -> ForgeRockErrorRule? {
+        let byText = text.flatMap { ForgeRockErrorRule(text: $0) }
+        guard let byNumber = number.flatMap({ ForgeRockErrorRule(number: $0) }) else { return byText }
         return byNumber == .refused && (byText == .locked || byText == .blocked) ? byText : byNumber
     }
 }

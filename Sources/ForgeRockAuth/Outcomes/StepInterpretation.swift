@@ -1,10 +1,10 @@
 import HTTPRecovery
 
 /// What a success of the authenticate endpoint says: a step that wants answers, or the end of the journey.
-struct StepReading {
-    private let reading: ForgeRockReading
+struct StepInterpretation {
+    private let reading: ForgeRockInterpretation
 
-    init(_ reading: ForgeRockReading) {
+    init(_ reading: ForgeRockInterpretation) {
         self.reading = reading
     }
 

@@ -3,15 +3,15 @@ import HTTPRecovery
 import HTTPTypes
 
 /// One answer of Facebook's on its way to an outcome.
-struct FacebookReading {
-    let reading: ErrorReading
+struct FacebookInterpretation {
+    let reading: ErrorInterpretation
     let endpoint: FacebookEndpoint
     let body: FacebookBody
     let envelope: FacebookEnvelope?
     let usage: FacebookUsage
     let errors: FacebookErrorConfiguration?
 
-    init(_ reading: ErrorReading, errors: FacebookErrorConfiguration?) {
+    init(_ reading: ErrorInterpretation, errors: FacebookErrorConfiguration?) {
         var reading = reading
         // Only a field whose purpose it is states a delay, also on a success that holds an error.
         reading.delay = ServerDelay(reading.response, receivedAt: reading.exchange.now, isThrottle: true)
@@ -51,7 +51,8 @@ struct FacebookReading {
             return outcome
         }
         guard let envelope else {
-            return isSuccess ? FacebookSuccessReading(self).outcome : FacebookStatusReading(self).withoutError
+            return isSuccess
+                ? FacebookSuccessInterpretation(self).outcome : FacebookStatusInterpretation(self).withoutError
         }
         var outcome = self.outcome(of: envelope)
         describe(&outcome, envelope)
@@ -70,29 +71,29 @@ struct FacebookReading {
         case .graph, .debugger: break
         }
         let (code, subcode) = (envelope.number, envelope.subnumber)
-        if endpoint.isDevice, let meaning = FacebookMeaning.device(subcode) {
+        if endpoint.isDevice, let meaning = FacebookErrorRule.device(subcode) {
             var outcome = outcome(of: meaning, envelope)
-            outcome.retryAfter = [reading.delay.delay, FacebookMeaning.deviceDelay(subcode)].compactMap(\.self).max()
+            outcome.retryAfter = [reading.delay.delay, FacebookErrorRule.deviceDelay(subcode)].compactMap(\.self).max()
             return outcome
         }
-        if let meaning = FacebookMeaning.limit(code) { return outcome(of: meaning, envelope) }
-        if code == 190 || code == 102 { return outcome(of: FacebookMeaning.token(subcode), envelope) }
-        if FacebookMeaning.settles(subcode) { return outcome(of: .settledAtFacebook, envelope) }
+        if let meaning = FacebookErrorRule.limit(code) { return outcome(of: meaning, envelope) }
+        if code == 190 || code == 102 { return outcome(of: FacebookErrorRule.token(subcode), envelope) }
+        if FacebookErrorRule.settles(subcode) { return outcome(of: .settledAtFacebook, envelope) }
         if refusesToken(envelope) { return outcome(of: .refused, envelope) }
-        if let meaning = FacebookMeaning.permission(code) {
+        if let meaning = FacebookErrorRule.permission(code) {
             var outcome = outcome(of: meaning, envelope)
             // Nobody signs in for the app.
             if presented == .client { outcome.remedies.removeAll { $0 == .reauthenticate } }
             return outcome
         }
-        if let meaning = FacebookMeaning.upload(code, subcode) { return outcome(of: meaning, envelope) }
+        if let meaning = FacebookErrorRule.upload(code, subcode) { return outcome(of: meaning, envelope) }
         if envelope.isTransient == true { return outcome(of: .serverError, envelope) }
         if code == 1 || code == 2 { return general(envelope) }
         if let meaning = request(envelope) { return outcome(of: meaning, envelope) }
         if let outcome = configured(envelope) { return outcome }
         // The debugger says only that the token is not valid.
         if case .debugger = envelope.form, code == nil { return outcome(of: .refused, envelope) }
-        return FacebookStatusReading(self).unknown(envelope)
+        return FacebookStatusInterpretation(self).unknown(envelope)
     }
 
     /// Whether another code than the usual ones refuses the token.
@@ -121,14 +122,14 @@ struct FacebookReading {
         return outcome(of: .serverError, envelope)
     }
 
-    private func request(_ envelope: FacebookEnvelope) -> FacebookMeaning? {
+    private func request(_ envelope: FacebookEnvelope) -> FacebookErrorRule? {
         guard let code = envelope.number else { return nil }
         if code == 100 {
             if envelope.says("appsecret_proof") { return .plain(.misconfigured, [.fixRequest], scope: .app) }
             if endpoint.issuesTokens, FacebookWords(self).refusesCode(envelope) { return .refused }
             if envelope.subnumber == 33 { return .plain(.notFound, [.fixRequest]) }
         }
-        return FacebookMeaning.requests[code]
+        return FacebookErrorRule.requests[code]
     }
 
     /// What the vendor's table says of a code that has no meaning here.
@@ -148,7 +149,7 @@ struct FacebookReading {
 
     // MARK: Outcomes
 
-    func outcome(of meaning: FacebookMeaning, _ envelope: FacebookEnvelope) -> Outcome {
+    func outcome(of meaning: FacebookErrorRule, _ envelope: FacebookEnvelope) -> Outcome {
         switch meaning {
         case .limit(let scope):
             return limited(scope)
@@ -197,7 +198,7 @@ struct FacebookReading {
     }
 
     private static func scope(ofLimit code: Int?) -> Outcome.Scope? {
-        guard case .limit(let scope) = FacebookMeaning.limit(code) else { return nil }
+        guard case .limit(let scope) = FacebookErrorRule.limit(code) else { return nil }
         return scope
     }
 

@@ -3,10 +3,10 @@ import HTTPRecovery
 import HTTPTypes
 
 /// What a success of the sessions endpoint says about the session.
-struct SessionReading {
-    private let reading: ForgeRockReading
+struct SessionInterpretation {
+    private let reading: ForgeRockInterpretation
 
-    init(_ reading: ForgeRockReading) {
+    init(_ reading: ForgeRockInterpretation) {
         self.reading = reading
     }
 

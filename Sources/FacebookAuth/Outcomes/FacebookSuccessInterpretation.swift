@@ -3,12 +3,12 @@ import HTTPRecovery
 import HTTPTypes
 
 /// A success in which no error can be read.
-struct FacebookSuccessReading {
-    private let facebook: FacebookReading
-    private var reading: ErrorReading { facebook.reading }
+struct FacebookSuccessInterpretation {
+    private let facebook: FacebookInterpretation
+    private var reading: ErrorInterpretation { facebook.reading }
     private var endpoint: FacebookEndpoint { facebook.endpoint }
 
-    init(_ facebook: FacebookReading) {
+    init(_ facebook: FacebookInterpretation) {
         self.facebook = facebook
     }
 

@@ -1,7 +1,7 @@
 public import HTTPRecovery
 
 /// What an error word means, apart from the answer in which it came.
-enum OAuthMeaning: Sendable {
+enum OAuthErrorRule: Sendable {
     /// A credential is refused: the one that was presented, else the one that the word speaks of.
     case refused(Outcome.CredentialKind)
     /// The device flow's time is over; on a resource the word stands for a dead access token.
@@ -18,19 +18,19 @@ enum OAuthMeaning: Sendable {
     /// All words that have a meaning here.
     static var knownWords: [OAuthError.Word] { Array(table.keys) }
 
-    static subscript(word: OAuthError.Word) -> OAuthMeaning? { table[word] }
+    static subscript(word: OAuthError.Word) -> OAuthErrorRule? { table[word] }
 
-    private static let wrongSetup = OAuthMeaning.plain(.misconfigured, [.fixRequest])
-    private static let wrongRequest = OAuthMeaning.plain(.invalidRequest, [.fixRequest])
-    private static let passing = OAuthMeaning.plain(.unavailable, [.retry])
-    private static let atProvider = OAuthMeaning.plain(.userActionRequired, [.visitProvider])
-    private static let strongerAuthentication = OAuthMeaning.plain(.stepUpRequired, [.stepUp])
-    private static let pending = OAuthMeaning.plain(.challengePending, [.poll])
+    private static let wrongSetup = OAuthErrorRule.plain(.misconfigured, [.fixRequest])
+    private static let wrongRequest = OAuthErrorRule.plain(.invalidRequest, [.fixRequest])
+    private static let passing = OAuthErrorRule.plain(.unavailable, [.retry])
+    private static let atProvider = OAuthErrorRule.plain(.userActionRequired, [.visitProvider])
+    private static let strongerAuthentication = OAuthErrorRule.plain(.stepUpRequired, [.stepUp])
+    private static let pending = OAuthErrorRule.plain(.challengePending, [.poll])
 
-    private static let table: [OAuthError.Word: OAuthMeaning] = specified.merging(vendors) { word, _ in word }
+    private static let table: [OAuthError.Word: OAuthErrorRule] = specified.merging(vendors) { word, _ in word }
 
     /// The words of the specifications.
-    private static let specified: [OAuthError.Word: OAuthMeaning] = [
+    private static let specified: [OAuthError.Word: OAuthErrorRule] = [
         .invalidGrant: .refused(.refresh), .invalidToken: .refused(.access), .expiredToken: .expired,
         .accessDenied: .denied,
         .invalidRequest: wrongRequest,
@@ -55,7 +55,7 @@ enum OAuthMeaning: Sendable {
     ]
 
     /// Words that widespread servers send beside them.
-    private static let vendors: [OAuthError.Word: OAuthMeaning] = [
+    private static let vendors: [OAuthError.Word: OAuthErrorRule] = [
         // GitHub
         "bad_verification_code": .refused(.code), "bad_refresh_token": .refused(.refresh),
         "incorrect_device_code": .refused(.device), "incorrect_client_credentials": wrongSetup,
@@ -88,7 +88,7 @@ extension OAuthError {
     ///
     /// - Parameter presented: The sort of credential that was presented, such as `refresh` in a refresh.
     public func outcome(presented: Outcome.CredentialKind?) -> Outcome? {
-        guard let meaning = OAuthMeaning[word] else { return nil }
+        guard let meaning = OAuthErrorRule[word] else { return nil }
         let isResource = presented == .access || presented == .session
         var outcome: Outcome
         switch meaning {

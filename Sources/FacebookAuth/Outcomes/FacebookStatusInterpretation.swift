@@ -3,12 +3,12 @@ import HTTPRecovery
 import HTTPTypes
 
 /// An answer that has no error with a known meaning: the status decides, with the fields that refine it.
-struct FacebookStatusReading {
-    private let facebook: FacebookReading
-    private var reading: ErrorReading { facebook.reading }
+struct FacebookStatusInterpretation {
+    private let facebook: FacebookInterpretation
+    private var reading: ErrorInterpretation { facebook.reading }
     private var status: Int { facebook.status }
 
-    init(_ facebook: FacebookReading) {
+    init(_ facebook: FacebookInterpretation) {
         self.facebook = facebook
     }
 

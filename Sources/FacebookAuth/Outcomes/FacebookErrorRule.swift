@@ -1,7 +1,7 @@
 import HTTPRecovery
 
 /// What a code of Facebook's means.
-enum FacebookMeaning {
+enum FacebookErrorRule {
     /// A limit, of the scope.
     case limit(Outcome.Scope)
     /// The token is refused.
@@ -16,14 +16,14 @@ enum FacebookMeaning {
     case chunkFailed
 
     /// The codes of limits.
-    static func limit(_ code: Int?) -> FacebookMeaning? {
+    static func limit(_ code: Int?) -> FacebookErrorRule? {
         guard let code else { return nil }
         if let meaning = limits[code] { return meaning }
         // The business limits; new ones are added to the row.
         return (80_000...80_099).contains(code) ? .limit(.endpoint) : nil
     }
 
-    private static let limits: [Int: FacebookMeaning] = [
+    private static let limits: [Int: FacebookErrorRule] = [
         // For the app, the user, the page.
         4: .limit(.app), 341: .limit(.app), 17: .limit(.credential), 9: .limit(.credential), 32: .limit(.credential),
         // Custom limits of an edge, and its inconsistent volume.
@@ -34,7 +34,7 @@ enum FacebookMeaning {
     ]
 
     /// What the codes of tokens say with a finer code.
-    static func token(_ subcode: Int?) -> FacebookMeaning {
+    static func token(_ subcode: Int?) -> FacebookErrorRule {
         if settles(subcode) { return .settledAtFacebook }
         // The person of a page token has lost their role on the page.
         return subcode == 492 ? .plain(.permissionDenied, [.contactAdmin]) : .refused
@@ -47,7 +47,7 @@ enum FacebookMeaning {
     }
 
     /// The finer codes of the device login, under any code; elsewhere they mean nothing.
-    static func device(_ subcode: Int?) -> FacebookMeaning? {
+    static func device(_ subcode: Int?) -> FacebookErrorRule? {
         switch subcode {
         case 1_349_174: .plain(.challengePending, [.poll])
         case 1_349_172: .plain(.challengePending, [.wait, .poll])
@@ -64,7 +64,7 @@ enum FacebookMeaning {
     }
 
     /// The codes of missing permissions and of policies.
-    static func permission(_ code: Int?) -> FacebookMeaning? {
+    static func permission(_ code: Int?) -> FacebookErrorRule? {
         switch code {
         // What the app is not allowed to; nobody who signs in again changes that.
         case 3, 270: .plain(.permissionDenied, [.contactAdmin])
@@ -76,7 +76,7 @@ enum FacebookMeaning {
     }
 
     /// The finer codes and codes of uploads.
-    static func upload(_ code: Int?, _ subcode: Int?) -> FacebookMeaning? {
+    static func upload(_ code: Int?, _ subcode: Int?) -> FacebookErrorRule? {
         if code == 6000 || code == 6001 { return .chunkFailed }
         return subcode.map(uploads.contains) == true ? .chunkFailed : nil
     }
@@ -86,7 +86,7 @@ enum FacebookMeaning {
     ]
 
     /// The codes of requests that have to change.
-    static let requests: [Int: FacebookMeaning] = [
+    static let requests: [Int: FacebookErrorRule] = [
         100: .plain(.invalidRequest, [.fixRequest]),
         101: .plain(.misconfigured, [.fixRequest], scope: .app),
         104: .plain(.misconfigured, [.fixRequest], scope: .app),

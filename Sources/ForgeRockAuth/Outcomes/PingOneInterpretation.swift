@@ -3,12 +3,12 @@ import HTTPRecovery
 /// One answer of an orchestrated flow of PingOne (DaVinci).
 ///
 /// Its errors are steps that the person can correct, unless the flow is over or its session is broken.
-struct PingOneReading {
-    private let reading: ForgeRockReading
+struct PingOneInterpretation {
+    private let reading: ForgeRockInterpretation
     private let body: JSONValue
 
     /// Reads a body; nil where it is no answer of such a flow.
-    init?(_ reading: ForgeRockReading, _ body: JSONValue) {
+    init?(_ reading: ForgeRockInterpretation, _ body: JSONValue) {
         guard case .object = body else { return nil }
         let isFlow =
             reading.endpoint == .flow || body["connectorId"]?.string != nil || body["capabilityName"]?.string != nil

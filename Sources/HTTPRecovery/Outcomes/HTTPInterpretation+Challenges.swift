@@ -1,10 +1,10 @@
-extension HTTPReading {
+extension HTTPInterpretation {
     /// The challenges that speak of tokens as RFC 6750 and RFC 9449 define it.
     private var tokenChallenges: [Exchange.AuthenticationChallenge] {
         reading.challenges.filter(\.isAboutTokens)
     }
 
-    /// What the error word of a token challenge says; nil where there is none that decides.
+    /// What the error word of a token challenge says; nil if there is none that decides.
     ///
     /// A server may send several challenges. The words are consulted in this order because the first ones say what
     /// would make the same token acceptable, while `invalid_token` gives it up.
@@ -27,7 +27,7 @@ extension HTTPReading {
     private static func outcome(
         of word: String,
         _ challenge: Exchange.AuthenticationChallenge,
-        _ reading: HTTPReading
+        _ reading: HTTPInterpretation
     ) -> Outcome {
         switch word {
         case "use_dpop_nonce":

@@ -2,11 +2,11 @@ import AuthRecovery
 import HTTPRecovery
 
 /// One answer of Okta's on its way to an outcome.
-struct OktaReading {
-    let reading: ErrorReading
+struct OktaInterpretation {
+    let reading: ErrorInterpretation
     let endpoint: OktaEndpoint
 
-    init(_ reading: ErrorReading) {
+    init(_ reading: ErrorInterpretation) {
         var reading = reading
         // Rate-limit fields stand on almost every answer; without a refusal for a limit only a field whose purpose it
         // is states a delay.
@@ -36,7 +36,7 @@ struct OktaReading {
         if status == 429 { return throttled(envelope, messages) }
         if let envelope, !isSuccess || envelope.code != nil { return outcome(of: envelope) }
         if let messages, messages.isError(status: status) { return outcome(of: messages) }
-        if isSuccess, !isRefusedByWord { return OktaSuccessReading(self).outcome }
+        if isSuccess, !isRefusedByWord { return OktaSuccessInterpretation(self).outcome }
         // The Authentication API answers with a state; who is sent elsewhere has not reached it.
         if endpoint.isAuthentication, (300..<400).contains(status) { return failure(.unreadable) }
         return OktaWords(self).outcome
@@ -52,12 +52,12 @@ struct OktaReading {
 
     /// A 429 is a throttle, whatever its body says.
     private func throttled(_ envelope: OktaEnvelope?, _ messages: OktaMessages?) -> Outcome {
-        if let envelope, let meaning = OktaMeaning.of(envelope, at: endpoint, presented: presented),
+        if let envelope, let meaning = OktaErrorRule.of(envelope, at: endpoint, presented: presented),
             meaning.kind == .rateLimited || meaning.kind == .quotaExhausted
         {
             return outcome(of: envelope)
         }
-        var outcome = limited(OktaMeaning(.rateLimited, [.wait], scope: .origin))
+        var outcome = limited(OktaErrorRule(.rateLimited, [.wait], scope: .origin))
         if let envelope {
             describe(&outcome, envelope)
         } else if let message = messages?.decisive {
@@ -70,7 +70,7 @@ struct OktaReading {
     }
 
     /// The outcome of a refusal for a limit.
-    func limited(_ meaning: OktaMeaning) -> Outcome {
+    func limited(_ meaning: OktaErrorRule) -> Outcome {
         var outcome = failure(meaning.kind, meaning.remedies)
         outcome.scope = meaning.scope
         if status == 429 { outcome.processed = .no }
@@ -89,7 +89,7 @@ struct OktaReading {
     // MARK: Codes
 
     private func outcome(of envelope: OktaEnvelope) -> Outcome {
-        guard let meaning = OktaMeaning.of(envelope, at: endpoint, presented: presented) else {
+        guard let meaning = OktaErrorRule.of(envelope, at: endpoint, presented: presented) else {
             var outcome = isSuccess ? failure(.unknown) : byStatus
             describe(&outcome, envelope)
             return outcome
@@ -111,7 +111,7 @@ struct OktaReading {
         return outcome
     }
 
-    func outcome(of meaning: OktaMeaning) -> Outcome {
+    func outcome(of meaning: OktaErrorRule) -> Outcome {
         switch meaning.kind {
         case .rateLimited, .quotaExhausted:
             return limited(meaning)

@@ -1,7 +1,7 @@
 import HTTPRecovery
 
 /// What an error code of Okta's means.
-struct OktaMeaning {
+struct OktaErrorRule {
     var kind: Outcome.Kind
     var remedies: [Outcome.Remedy]
     var scope = Outcome.Scope.endpoint
@@ -38,7 +38,7 @@ struct OktaMeaning {
         _ envelope: OktaEnvelope,
         at endpoint: OktaEndpoint,
         presented: Outcome.CredentialKind?
-    ) -> OktaMeaning? {
+    ) -> OktaErrorRule? {
         guard let code = envelope.code?.uppercased() else { return nil }
         switch code {
         case "E0000001": return validation(envelope)
@@ -52,16 +52,16 @@ struct OktaMeaning {
     }
 
     /// A credential is refused; the one that was presented, else the one that the code speaks of.
-    static func refused(_ credential: Outcome.CredentialKind) -> OktaMeaning {
-        var meaning: OktaMeaning
+    static func refused(_ credential: Outcome.CredentialKind) -> OktaErrorRule {
+        var meaning: OktaErrorRule
         switch credential {
         // The proof of a running flow is not a credential to renew.
-        case .state: return OktaMeaning(.flowExpired, [.restartFlow], clears: [.state])
-        case .code, .device: meaning = OktaMeaning(.credentialRejected, [.restartFlow])
-        case .access, .id: meaning = OktaMeaning(.credentialRejected, [.refreshCredential, .reauthenticate])
-        case .session, .refresh: meaning = OktaMeaning(.credentialRejected, [.reauthenticate])
+        case .state: return OktaErrorRule(.flowExpired, [.restartFlow], clears: [.state])
+        case .code, .device: meaning = OktaErrorRule(.credentialRejected, [.restartFlow])
+        case .access, .id: meaning = OktaErrorRule(.credentialRejected, [.refreshCredential, .reauthenticate])
+        case .session, .refresh: meaning = OktaErrorRule(.credentialRejected, [.reauthenticate])
         // A new API token has to be made.
-        case .client: meaning = OktaMeaning(.credentialRejected, [.fixRequest])
+        case .client: meaning = OktaErrorRule(.credentialRejected, [.fixRequest])
         }
         meaning.scope = .credential
         meaning.credential = credential
@@ -70,12 +70,12 @@ struct OktaMeaning {
         return meaning
     }
 
-    private static func validation(_ envelope: OktaEnvelope) -> OktaMeaning {
+    private static func validation(_ envelope: OktaEnvelope) -> OktaErrorRule {
         if envelope.text.holds("password requirements were not met") {
-            return OktaMeaning(.passwordRejected, [.askUser])
+            return OktaErrorRule(.passwordRejected, [.askUser])
         }
         let isTyped = envelope.parameter.map { typedByPeople.contains($0.lowercased()) } ?? false
-        return OktaMeaning(.invalidRequest, isTyped ? [.fixRequest, .askUser] : [.fixRequest])
+        return OktaErrorRule(.invalidRequest, isTyped ? [.fixRequest, .askUser] : [.fixRequest])
     }
 
     /// What people fill in, so that new input may help.
@@ -88,9 +88,9 @@ struct OktaMeaning {
     private static func authentication(
         at endpoint: OktaEndpoint,
         _ presented: Outcome.CredentialKind?
-    ) -> OktaMeaning {
+    ) -> OktaErrorRule {
         if presented == .code || endpoint.isSessions { return refused(presented == .session ? .session : .code) }
-        return OktaMeaning(.invalidCredentials, [.askUser])
+        return OktaErrorRule(.invalidCredentials, [.askUser])
     }
 
     /// `me (Session)` is how Okta says that there is no session.
@@ -98,33 +98,33 @@ struct OktaMeaning {
         _ envelope: OktaEnvelope,
         at endpoint: OktaEndpoint,
         _ presented: Outcome.CredentialKind?
-    ) -> OktaMeaning {
+    ) -> OktaErrorRule {
         let isSession = envelope.text.holds("(session)")
-        guard isSession, presented == nil || presented == .session else { return OktaMeaning(.notFound) }
+        guard isSession, presented == nil || presented == .session else { return OktaErrorRule(.notFound) }
         return refused(.session)
     }
 
-    private static func token(at endpoint: OktaEndpoint, _ presented: Outcome.CredentialKind?) -> OktaMeaning {
+    private static func token(at endpoint: OktaEndpoint, _ presented: Outcome.CredentialKind?) -> OktaErrorRule {
         if let presented { return refused(presented) }
         return refused(endpoint.isAuthentication ? .state : .access)
     }
 
     /// The old password is wrong, or the new one is against the policy.
-    private static func update(_ envelope: OktaEnvelope, at endpoint: OktaEndpoint) -> OktaMeaning {
+    private static func update(_ envelope: OktaEnvelope, at endpoint: OktaEndpoint) -> OktaErrorRule {
         let text = envelope.text
         let isAboutOld =
             text.holds("oldpassword") || text.holds("old password is")
             || text.holds("credentials provided were incorrect")
         if endpoint.isPasswordChange && (isAboutOld || envelope.causes.isEmpty) {
-            return OktaMeaning(.invalidCredentials, [.askUser], parameter: "oldPassword")
+            return OktaErrorRule(.invalidCredentials, [.askUser], parameter: "oldPassword")
         }
-        return OktaMeaning(.passwordRejected, [.askUser], parameter: "newPassword")
+        return OktaErrorRule(.passwordRejected, [.askUser], parameter: "newPassword")
     }
 
     /// Sign-in is refused for now; newer orgs say so of a password that has appeared in a breach too.
-    private static func login(_ envelope: OktaEnvelope) -> OktaMeaning {
+    private static func login(_ envelope: OktaEnvelope) -> OktaErrorRule {
         let isBreach = envelope.text.holds("breach") || envelope.text.holds("compromised")
         return isBreach
-            ? OktaMeaning(.passwordCompromised, [.switchFactor, .changePassword]) : OktaMeaning(.policyBlocked)
+            ? OktaErrorRule(.passwordCompromised, [.switchFactor, .changePassword]) : OktaErrorRule(.policyBlocked)
     }
 }

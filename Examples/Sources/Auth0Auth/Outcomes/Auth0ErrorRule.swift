@@ -1,0 +1,151 @@
+import HTTPRecovery
+
+/// What an error of Auth0's means.
+struct Auth0ErrorRule {
+    var kind: Outcome.Kind
+    var remedies: [Outcome.Remedy] = []
+    var scope = Outcome.Scope.endpoint
+    /// The credential that is dead by it.
+    var clears: Outcome.CredentialKind?
+    /// Whether the text was written for the person.
+    var isForPerson = false
+
+    init(
+        _ kind: Outcome.Kind,
+        _ remedies: [Outcome.Remedy] = [],
+        scope: Outcome.Scope = .endpoint,
+        clears: Outcome.CredentialKind? = nil,
+        isForPerson: Bool = false
+    ) {
+        self.kind = kind
+        self.remedies = remedies
+        self.scope = scope
+        self.clears = clears
+        self.isForPerson = isForPerson
+    }
+
+    /// The meaning of an error; nil if its code is not known, and the status has to do.
+    ///
+    /// One code means several things, which only its text tells apart; an unknown text falls back to the last of them.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - presented: What was presented: `state` is an mfa token, nothing is a password.
+    static func of(_ error: Auth0Error, presented: Outcome.CredentialKind?) -> Auth0ErrorRule? {
+        if error.says("user is blocked") { return Auth0ErrorRule(.accountBlocked, [.contactAdmin], isForPerson: true) }
+        switch error.code {
+        case "invalid_grant": return grant(error, presented)
+        case "access_denied": return denial(error, presented)
+        case "unauthorized": return Auth0ErrorRule(.permissionDenied, [.contactAdmin], isForPerson: true)
+        case "expired_token":
+            if presented == .device { return Auth0ErrorRule(.flowExpired, [.restartFlow], clears: .device) }
+            return error.says("oob_code") ? Auth0ErrorRule(.challengeExpired, [.newChallenge]) : ended
+        case "too_many_attempts":
+            return error.says("suspicious")
+                ? Auth0ErrorRule(.policyBlocked, [.wait, .contactAdmin], scope: .origin, isForPerson: true)
+                : presented == .state
+                    ? Auth0ErrorRule(.rateLimited, [.switchFactor, .wait], isForPerson: true)
+                    : Auth0ErrorRule(
+                        .accountLocked,
+                        [.unlock, .changePassword, .contactAdmin],
+                        scope: .account,
+                        isForPerson: true
+                    )
+        case "mfa_required":
+            return presented == .refresh
+                ? Auth0ErrorRule(.stepUpRequired, [.stepUp]) : Auth0ErrorRule(.continue, [.askUser, .switchFactor])
+        case "invalid_request":
+            let isConnection = error.says("was not found", "was disabled", "not yet configured")
+            if isConnection { return Auth0ErrorRule(.misconfigured, [.fixRequest], scope: .app) }
+            if error.says("not issued to this client", "doesn't match the mfa_token") {
+                return Auth0ErrorRule(.stateConflict, [.restartFlow])
+            }
+            return Auth0ErrorRule(
+                .invalidRequest,
+                error.parameter == "binding_code" ? [.askUser, .fixRequest] : [.fixRequest]
+            )
+        default: return table[error.code]
+        }
+    }
+
+    /// The mfa token is over: the password is to be presented again.
+    private static let ended = Auth0ErrorRule(.flowExpired, [.restartFlow], clears: .state)
+
+    private static func grant(_ error: Auth0Error, _ presented: Outcome.CredentialKind?) -> Auth0ErrorRule {
+        if error.says("maximum number of attempts", "verification code has expired") {
+            return Auth0ErrorRule(.challengeExpired, [.newChallenge])
+        }
+        if error.says("wrong email or verification code", "wrong phone number or verification code") {
+            return Auth0ErrorRule(.challengeIncorrect, [.askUser, .newChallenge])
+        }
+        if error.says("malformed mfa_token", "mfa_token is expired") { return ended }
+        if error.says("invalid otp_code", "invalid binding_code", "mfa authorization rejected") {
+            return Auth0ErrorRule(.challengeIncorrect, [.askUser, .switchFactor])
+        }
+        switch presented {
+        case .refresh: return refused(.refresh, [.reauthenticate])
+        case .code: return refused(.code, [.restartFlow])
+        case .device: return Auth0ErrorRule(.flowExpired, [.restartFlow], clears: .device)
+        case .state: return Auth0ErrorRule(.challengeIncorrect, [.askUser, .switchFactor])
+        default: return Auth0ErrorRule(.invalidCredentials, [.askUser])
+        }
+    }
+
+    private static func denial(_ error: Auth0Error, _ presented: Outcome.CredentialKind?) -> Auth0ErrorRule {
+        if error.says("global limit has been reached") { return Auth0ErrorRule(.rateLimited, [.wait], scope: .origin) }
+        if error.says("service not found") { return Auth0ErrorRule(.misconfigured, [.fixRequest], scope: .app) }
+        if error.says("mfa authorization rejected") { return Auth0ErrorRule(.declined, [.switchFactor, .restartFlow]) }
+        switch presented {
+        case .device: return Auth0ErrorRule(.declined, [.restartFlow], clears: .device)
+        case .refresh where error.says("refresh token"): return refused(.refresh, [.reauthenticate])
+        default: return Auth0ErrorRule(.permissionDenied, [.contactAdmin], isForPerson: true)
+        }
+    }
+
+    private static func refused(_ kind: Outcome.CredentialKind, _ remedies: [Outcome.Remedy]) -> Auth0ErrorRule {
+        Auth0ErrorRule(.credentialRejected, remedies, scope: .credential, clears: kind)
+    }
+
+    /// The codes with one meaning.
+    private static let table: [String: Auth0ErrorRule] = [
+        "invalid_user_password": Auth0ErrorRule(.invalidCredentials, [.askUser]),
+        "too_many_logins": Auth0ErrorRule(.rateLimited, [.wait], scope: .account),
+        "password_leaked": Auth0ErrorRule(.passwordCompromised, [.changePassword, .visitProvider], isForPerson: true),
+        "requires_verification": Auth0ErrorRule(.challengeRequired, [.solveChallenge, .visitProvider]),
+        "requires_validation": Auth0ErrorRule(.challengeRequired, [.solveChallenge, .visitProvider]),
+        "password_expired": Auth0ErrorRule(.passwordExpired, [.changePassword]),
+        "password_change_required": Auth0ErrorRule(.passwordExpired, [.changePassword]),
+        "bad.connection": Auth0ErrorRule(.misconfigured, [.fixRequest], scope: .app),
+        "bad.client_id": Auth0ErrorRule(.misconfigured, [.fixRequest], scope: .app),
+        "bad.tenant": Auth0ErrorRule(.misconfigured, [.fixRequest], scope: .app),
+        "bad.email": Auth0ErrorRule(.invalidRequest, [.askUser]),
+        "bad.phone_number": Auth0ErrorRule(.invalidRequest, [.askUser]),
+        "bad.authParams": Auth0ErrorRule(.invalidRequest, [.fixRequest]),
+        "bad.request": Auth0ErrorRule(.invalidRequest, [.fixRequest]),
+        "sms_provider_error": Auth0ErrorRule(.factorUnavailable, [.switchFactor, .askUser]),
+        "a0.mfa_required": Auth0ErrorRule(.continue, [.askUser, .switchFactor]),
+        "a0.mfa_invalid_code": Auth0ErrorRule(.challengeIncorrect, [.askUser, .switchFactor]),
+        "a0.mfa_registration_required": Auth0ErrorRule(.userActionRequired, [.visitProvider, .askUser]),
+        "association_required": Auth0ErrorRule(.userActionRequired, [.visitProvider, .askUser]),
+        "unsupported_challenge_type": Auth0ErrorRule(.factorUnavailable, [.switchFactor]),
+        "authorization_pending": Auth0ErrorRule(.challengePending, [.poll]),
+        "slow_down": Auth0ErrorRule(.challengePending, [.poll]),
+        "invalid_token": refused(.access, [.refreshCredential]),
+        "insufficient_scope": Auth0ErrorRule(.permissionDenied, [.fixRequest]),
+        "invalid_password": Auth0ErrorRule(.passwordRejected, [.askUser]),
+        "password_strength_error": Auth0ErrorRule(.passwordRejected, [.askUser]),
+        "password_dictionary_error": Auth0ErrorRule(.passwordRejected, [.askUser]),
+        "password_no_user_info_error": Auth0ErrorRule(.passwordRejected, [.askUser]),
+        "password_history_error": Auth0ErrorRule(.passwordRejected, [.askUser]),
+        "user_exists": Auth0ErrorRule(.conflict, [.askUser, .reauthenticate]),
+        "username_exists": Auth0ErrorRule(.conflict, [.askUser, .reauthenticate]),
+        "invalid_signup": Auth0ErrorRule(.conflict, [.askUser, .reauthenticate]),
+        "invalid_client": Auth0ErrorRule(.misconfigured, [.fixRequest], scope: .app),
+        "unauthorized_client": Auth0ErrorRule(.misconfigured, [.fixRequest], scope: .app),
+        "endpoint_disabled": Auth0ErrorRule(.misconfigured, [.fixRequest], scope: .app),
+        "unsupported_grant_type": Auth0ErrorRule(.misconfigured, [.fixRequest], scope: .app),
+        "unsupported_response_type": Auth0ErrorRule(.misconfigured, [.fixRequest], scope: .app),
+        "invalid_scope": Auth0ErrorRule(.invalidRequest, [.fixRequest]),
+        "method_not_allowed": Auth0ErrorRule(.invalidRequest, [.fixRequest]),
+    ]
+}
