@@ -96,24 +96,24 @@ extension SignInFlow {
     }
 
     /// What a call is about: the question that it answers, and the one whose factor it tries.
-    private func origin(of call: Call) -> SignInOrigin {
+    private func origin(of call: Call) -> SignInCallSource {
         switch call {
         case .begin:
             let opening = machine.openingFactor.map { progress.numbered(Challenge(factor: $0)) }
-            return SignInOrigin(answered: opening, tried: opening)
-        case .submit(_, let challenge): return SignInOrigin(answered: challenge, tried: challenge)
+            return SignInCallSource(answered: opening, tried: opening)
+        case .submit(_, let challenge): return SignInCallSource(answered: challenge, tried: challenge)
         // Of these, the person answers on another device.
         case .choose(let factor) where factor.key == .push:
-            return SignInOrigin(
+            return SignInCallSource(
                 answered: progress.numbered(Challenge(factor: factor)),
                 tried: Challenge(factor: factor)
             )
         case .resend(let challenge, let isWish):
             let answered = challenge.key == .push ? challenge : nil
-            return SignInOrigin(answered: answered, tried: challenge, resent: challenge, isWish: isWish)
-        case .choose(let factor): return SignInOrigin(tried: Challenge(factor: factor))
-        case .resync(let doubt): return SignInOrigin(doubt: doubt)
-        case .replace(let detour): return SignInOrigin(detour: detour)
+            return SignInCallSource(answered: answered, tried: challenge, resent: challenge, isWish: isWish)
+        case .choose(let factor): return SignInCallSource(tried: Challenge(factor: factor))
+        case .resync(let doubt): return SignInCallSource(doubt: doubt)
+        case .replace(let detour): return SignInCallSource(detour: detour)
         case .poll(let poll, _): return poll.origin
         }
     }
@@ -180,7 +180,7 @@ extension SignInFlow {
     private mutating func wait(
         for challenge: Challenge,
         _ pause: SignInContext.Pause,
-        _ origin: SignInOrigin,
+        _ origin: SignInCallSource,
         _ context: SignInContext
     ) -> SignInStep<Session> {
         let isShown = if case .poll(let before) = wanted { before.challenge == challenge } else { false }
@@ -200,7 +200,7 @@ extension SignInFlow {
     /// The question that follows a call, after the person was told why it is asked.
     private func explained(
         _ question: Challenge,
-        _ origin: SignInOrigin,
+        _ origin: SignInCallSource,
         _ context: SignInContext
     ) async -> Challenge {
         var question = progress.numbered(question)
@@ -220,7 +220,7 @@ extension SignInFlow {
     /// What follows a refusal.
     private mutating func react(
         to refusal: RecoveryError,
-        of origin: SignInOrigin,
+        of origin: SignInCallSource,
         _ context: SignInContext
     ) async throws -> Move {
         // That was no word of the server's: somebody else has signed in on this machine meanwhile.

@@ -25,7 +25,7 @@ enum SignInWanted: Sendable {
         /// When the pause is over.
         var opensAt: Timestamp
         /// What the polls belong to.
-        var origin: SignInOrigin
+        var origin: SignInCallSource
     }
 }
 
@@ -39,7 +39,7 @@ struct SignInDetour: Sendable {
 }
 
 /// What a call of the machine was about, which decides what its refusal means.
-struct SignInOrigin: Sendable {
+struct SignInCallSource: Sendable {
     /// The question that it answered.
     var answered: Challenge?
     /// The question whose factor it tried.

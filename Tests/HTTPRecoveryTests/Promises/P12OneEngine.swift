@@ -79,11 +79,11 @@ import Testing
             "HTTPRecovery/Engine/CallDriver.swift": "the driver",
             "HTTPRecovery/Operations/RecoveryOperation.swift": "carries out plans",
             "HTTPRecovery/Layers/Redirects.swift": "each hop is another request, charged and recovered by the engine",
-            "FacebookAuth/Facebook+Batch.swift": "each part of a batch is sent once",
+            "FacebookAuth/Batch/Facebook+Batch.swift": "each part of a batch is sent once",
             "ForgeRockAuth/SignIn/ForgeRockSignInMachine+Steps.swift": "each step of a journey is another question",
             "AuthRecovery/SignIn/SignInFlow+Responder.swift": "each answer of a person is another step",
             "AuthRecovery/SignIn/SignInFlow+Moves.swift": "each move of a sign-in is another step",
-            "ClerkAuth/SignOut/PendingSignOuts.swift": "each session is ended once",
+            "ClerkAuth/Sessions/PendingSignOuts.swift": "each session is ended once",
             "AuthRecovery/OAuth/Server/OAuthServer+Discovery.swift": "each address is asked once",
             "AuthRecovery/Tokens/FileTokenStore.swift": "work on a file, no request",
         ]

@@ -98,7 +98,7 @@ extension SignInWanted.Poll: RememberedFields {
             challenge: Challenge(),
             pause: SignInContext.Pause(.zero),
             opensAt: Timestamp(secondsSinceEpoch: 0),
-            origin: SignInOrigin()
+            origin: SignInCallSource()
         )
     }
 
@@ -110,8 +110,8 @@ extension SignInWanted.Poll: RememberedFields {
     }
 }
 
-extension SignInOrigin: RememberedFields {
-    static var fields: [RememberedField<SignInOrigin>] {
+extension SignInCallSource: RememberedFields {
+    static var fields: [RememberedField<SignInCallSource>] {
         [
             .init("answered", \.answered), .init("tried", \.tried), .init("resent", \.resent),
             .init("is_wish", \.isWish), .init("detour", \.detour), .init("doubt", \.doubt),
