@@ -35,7 +35,7 @@ extension EventLoop {
             return
         }
         let key = transfer.request.origin
-        let origin = origins[key] ?? Origin(key: key)
+        let origin = origins[key] ?? OriginQueue(key: key)
         origins[key] = origin
         transfer.origin = origin
         origin.enqueue(transfer)
@@ -46,14 +46,14 @@ extension EventLoop {
     /// Starts those who wait for the origin, as far as it has free places, and forgets an origin that nobody uses.
     ///
     /// It is the only way out of the queue. Who cannot be started leaves the place to the next.
-    private func fillPlaces(of origin: Origin) {
+    private func fillPlaces(of origin: OriginQueue) {
         if isShuttingDown { return }
         while origin.active < configuration.maxConnectionsPerOrigin, let next = origin.next() { start(next, origin) }
         if origin.isIdle { origins[origin.key] = nil }
     }
 
     /// Gives the transfer to libcurl, or ends it.
-    private func start(_ transfer: Transfer, _ origin: Origin) {
+    private func start(_ transfer: Transfer, _ origin: OriginQueue) {
         queueDeadlines.remove(transfer)
         if let limit = transfer.sendLimit, limit.hasPassed {
             transfer.finish(.tooLate, &resumptions)

@@ -41,7 +41,7 @@ final class EventLoop: @unchecked Sendable {
     let mayUseHTTP2: Bool
     var shards: [Shard] = []
     var pool: [EasyHandle] = []
-    var origins: [String: Origin] = [:]
+    var origins: [String: OriginQueue] = [:]
     var queueDeadlines = DeadlineHeap()
     var news: [Transfer] = []
     var running: [ObjectIdentifier: Transfer] = [:]

@@ -31,7 +31,7 @@ final class Transfer: @unchecked Sendable {
     /// The handle that carries the transfer, while one does.
     var easy: EasyHandle?
     var shard: Shard?
-    var origin: Origin?
+    var origin: OriginQueue?
     /// Its place among the deadlines of queued transfers, or -1.
     var heapIndex = -1
     var facts = TransferFacts(code: 0)

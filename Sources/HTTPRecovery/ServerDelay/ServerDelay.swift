@@ -16,7 +16,7 @@ package struct ServerDelay: Sendable, Hashable {
     }
 
     /// How sure a field is to be about the request that was answered.
-    @nonexhaustive package enum Origin: Sendable, Hashable {
+    @nonexhaustive package enum Field: Sendable, Hashable {
         /// A field whose only purpose is to state a delay, by its name in lower case.
         case delayField(String)
         /// A field that reports on a limit, by its name in lower case.
@@ -34,7 +34,7 @@ package struct ServerDelay: Sendable, Hashable {
     package var delay: Duration?
 
     /// The field that decided about the delay, readable or not; nil where no field speaks of one.
-    package var origin: Origin?
+    package var origin: Field?
 
     /// The server's explicit word about trying again.
     package var hint: Hint?
@@ -77,7 +77,7 @@ extension ServerDelay {
     /// What one field says.
     struct Statement {
         var delay: Duration?
-        var origin: Origin
+        var origin: Field
     }
 }
 

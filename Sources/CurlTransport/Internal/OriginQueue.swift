@@ -3,7 +3,7 @@ import HTTPRecovery
 /// The transfers to one origin: how many run, and who waits, in the order of arrival.
 ///
 /// The limit is kept here and not in libcurl, whose own queue costs more than no limit at all and is unfair.
-final class Origin {
+final class OriginQueue {
     let key: String
     var active = 0
     private var queue = FIFO<Transfer>()
