@@ -262,10 +262,10 @@ struct ServerDelayTests {
 
     @Test func theOriginNamesTheField() {
         let plain = ServerDelay(response(429, [("Retry-After", "nan")]), receivedAt: present)
-        #expect(plain.origin == .delayField("retry-after"))
+        #expect(plain.field == .delayField("retry-after"))
         let limit = ServerDelay(response(429, [("RateLimit-Reset", "5")]), receivedAt: present)
-        #expect(limit.origin?.fieldName == "ratelimit-reset")
-        #expect(ServerDelay(response(429), receivedAt: present).origin == nil)
+        #expect(limit.field?.fieldName == "ratelimit-reset")
+        #expect(ServerDelay(response(429), receivedAt: present).field == nil)
     }
 
     @Test func theServersClockIsKnownFromItsDate() {

@@ -65,10 +65,10 @@ struct LimitFamilies {
     /// - Parameter isExhaustedOnly: Whether only limits count that say that nothing is left of them.
     func statement(isExhaustedOnly: Bool) -> ServerDelay.Statement? {
         if let delay = draft.delay {
-            return ServerDelay.Statement(delay: delay, origin: .limitField("ratelimit"))
+            return ServerDelay.Statement(delay: delay, field: .limitField("ratelimit"))
         }
         if let retryAfter {
-            return ServerDelay.Statement(delay: retryAfter.reset, origin: .limitField(retryAfter.origin))
+            return ServerDelay.Statement(delay: retryAfter.reset, field: .limitField(retryAfter.origin))
         }
         for group in groups {
             let relevant = group.filter { report in
@@ -76,7 +76,7 @@ struct LimitFamilies {
             }
             guard let first = relevant.first else { continue }
             let longest = relevant.filter { $0.reset != nil }.max { $0.reset ?? .zero < $1.reset ?? .zero } ?? first
-            return ServerDelay.Statement(delay: longest.reset, origin: .limitField(longest.origin))
+            return ServerDelay.Statement(delay: longest.reset, field: .limitField(longest.origin))
         }
         return nil
     }

@@ -34,7 +34,7 @@ package struct ServerDelay: Sendable, Hashable {
     package var delay: Duration?
 
     /// The field that decided about the delay, readable or not; nil where no field speaks of one.
-    package var origin: Field?
+    package var field: Field?
 
     /// The server's explicit word about trying again.
     package var hint: Hint?
@@ -69,7 +69,7 @@ package struct ServerDelay: Sendable, Hashable {
             if maySpeakOfLimits { statement = limits.statement(isExhaustedOnly: !isSurelyThrottle) }
         }
         self.delay = statement?.delay
-        self.origin = statement?.origin
+        self.field = statement?.field
     }
 }
 
@@ -77,7 +77,7 @@ extension ServerDelay {
     /// What one field says.
     struct Statement {
         var delay: Duration?
-        var origin: Field
+        var field: Field
     }
 }
 
@@ -85,7 +85,7 @@ extension ServerDelay {
 private enum DelayFields {
     static func statement(in fields: HTTPFields, clock: ServerClock) -> ServerDelay.Statement? {
         if case .delay(let delay) = RetryHints.pushback(in: fields) {
-            return ServerDelay.Statement(delay: delay, origin: .delayField("grpc-retry-pushback-ms"))
+            return ServerDelay.Statement(delay: delay, field: .delayField("grpc-retry-pushback-ms"))
         }
         for name in ["retry-after-ms", "x-ms-retry-after-ms"] where !fields.lines(name).isEmpty {
             return longest(name, in: fields) { DelayText.milliseconds($0, allowsFraction: true) }
@@ -110,6 +110,6 @@ private enum DelayFields {
     ) -> ServerDelay.Statement? {
         let lines = fields.lines(name)
         guard !lines.isEmpty else { return nil }
-        return ServerDelay.Statement(delay: lines.lazy.compactMap(read).max(), origin: .delayField(name))
+        return ServerDelay.Statement(delay: lines.lazy.compactMap(read).max(), field: .delayField(name))
     }
 }
