@@ -9,7 +9,7 @@ struct AuthSandboxCommand: ParsableCommand {
         abstract: "A local server that behaves like authentication providers.",
         discussion: """
             It serves Clerk's Frontend API below /v1 (with any path before it), Okta below /api/v1, PingAM, Facebook's \
-            Graph below a version such as /v25.0, and an OAuth 2 and OpenID Connect provider, and prints the line "listening on http://HOST:PORT" when it is ready, then each code that it \
+            Graph below a version such as /v25.0, Auth0 below /auth0, and an OAuth 2 and OpenID Connect provider, and prints the line "listening on http://HOST:PORT" when it is ready, then each code that it \
             would have sent and each request. Ctrl-C ends it.
 
             PEOPLE. The password of each of them is \(SandboxScenario.defaultPassword).
@@ -78,6 +78,11 @@ struct AuthSandboxCommand: ParsableCommand {
             POST /_sandbox/facebook/visit), and more; POST /_sandbox/facebook/block reaches a limit, which calls that \
             come meanwhile make longer. The keys facebook of a user and of the settings tell more.
 
+            AUTH0. Below /auth0: database logins, second factors by app, message, e-mail, push and recovery code, refresh \
+            tokens that rotate, the profile and password resets, for the client cli. Ten wrong passwords block the name \
+            at an address until POST /_sandbox/auth0/unblock; POST /_sandbox/auth0/push answers a push. The keys auth0 \
+            of a user and of the settings tell more.
+
             CONTROL. GET /_sandbox/ lists what a test can do: read the codes (/_sandbox/outbox) and the requests \
             (/_sandbox/requests), set faults (/_sandbox/faults), move the clock (/_sandbox/clock), lock, revoke, \
             change settings, look at families of tokens (/_sandbox/oauth) at PingAM \
@@ -85,7 +90,7 @@ struct AuthSandboxCommand: ParsableCommand {
 
             SCENARIO. A JSON object with the keys users, default_users, oauth, settings and faults; the keys of each \
             are described with the types SandboxScenario, SandboxUser, SandboxOAuthClient, SandboxSettings, \
-            SandboxOAuthSettings, SandboxOktaUser, SandboxOktaSettings, SandboxForgeRockSettings, SandboxFacebookUser, SandboxFacebookSettings and SandboxFault. For example, without rate limits, with access tokens that live two \
+            SandboxOAuthSettings, SandboxOktaUser, SandboxOktaSettings, SandboxForgeRockSettings, SandboxFacebookUser, SandboxFacebookSettings, SandboxAuth0User, SandboxAuth0Settings and SandboxFault. For example, without rate limits, with access tokens that live two \
             seconds, and with one more person:
               {"settings": {"rate_limits": false, "oauth": {"access_lifetime_s": 2}},
                "users": [{"emails": "eva@example.com", "password": "open-sesame-42",

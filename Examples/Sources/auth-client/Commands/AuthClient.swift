@@ -89,6 +89,8 @@ struct AuthClient: ParsableCommand {
               FACEBOOK_CLIENT_TOKEN=… auth-client --provider facebook \\
                 --base-url https://graph.facebook.com --app-id 1234 \\
                 --client-token-env FACEBOOK_CLIENT_TOKEN sign-in
+              auth-client --provider auth0 --client-id abc \\
+                --base-url https://example.eu.auth0.com sign-in
               auth-client --provider clerk classify < exchanges.jsonl
               curl -si https://clerk.example.com/v1/client | \\
                 auth-client --provider clerk explain
