@@ -109,7 +109,7 @@ public struct ForgeRock: AuthProvider {
         identifier: String?,
         password: Secret? = nil,
         answering responder: any ChallengeResponder,
-        callbacks: any CallbackResponder,
+        callbacks: any JourneyCallbackResponder,
         options: SignInOptions = SignInOptions()
     ) async throws -> ForgeRockSession {
         try await run(
@@ -142,7 +142,7 @@ public struct ForgeRock: AuthProvider {
         _ link: String,
         identifier: String? = nil,
         answering responder: any ChallengeResponder,
-        callbacks: any CallbackResponder = NoCallbackResponder(),
+        callbacks: any JourneyCallbackResponder = NoJourneyCallbackResponder(),
         options: SignInOptions = SignInOptions()
     ) async throws -> ForgeRockSession {
         try await resume(
@@ -168,7 +168,7 @@ public struct ForgeRock: AuthProvider {
         suspendedID: Secret,
         identifier: String? = nil,
         answering responder: any ChallengeResponder,
-        callbacks: any CallbackResponder = NoCallbackResponder(),
+        callbacks: any JourneyCallbackResponder = NoJourneyCallbackResponder(),
         options: SignInOptions = SignInOptions()
     ) async throws -> ForgeRockSession {
         try await resume(
@@ -184,7 +184,7 @@ public struct ForgeRock: AuthProvider {
         _ suspended: JourneyStart,
         identifier: String?,
         answering responder: any ChallengeResponder,
-        callbacks: any CallbackResponder,
+        callbacks: any JourneyCallbackResponder,
         options: SignInOptions
     ) async throws -> ForgeRockSession {
         try await run(
@@ -204,7 +204,7 @@ public struct ForgeRock: AuthProvider {
         identifier: String?,
         password: Secret?,
         answering responder: any ChallengeResponder,
-        callbacks: any CallbackResponder,
+        callbacks: any JourneyCallbackResponder,
         options: SignInOptions,
         because occasion: Outcome = Outcome(.challengeRequired)
     ) async throws -> ForgeRockSession {
@@ -225,7 +225,7 @@ public struct ForgeRock: AuthProvider {
     public func signInFlow(
         identifier: String?,
         password: Secret? = nil,
-        callbacks: any CallbackResponder,
+        callbacks: any JourneyCallbackResponder,
         options: SignInOptions = SignInOptions()
     ) -> SignInFlow<ForgeRockSession> {
         let machine = machine(journey(account: identifier), restart: start, identifier, password, callbacks)
@@ -241,14 +241,14 @@ public struct ForgeRock: AuthProvider {
         signInFlow(
             identifier: identifier,
             password: password,
-            callbacks: NoCallbackResponder(),
+            callbacks: NoJourneyCallbackResponder(),
             options: options ?? SignInOptions()
         )
     }
 
     /// Takes a sign-in up again.
     public func signInMachine(from memory: JSONValue) -> (any SignInMachine<ForgeRockSession>)? {
-        var machine = machine(journey(), restart: start, nil, nil, NoCallbackResponder())
+        var machine = machine(journey(), restart: start, nil, nil, NoJourneyCallbackResponder())
         guard let recalled = memory[ForgeRockSignInMachine.name], machine.recall(recalled) else { return nil }
         return machine
     }
@@ -258,7 +258,7 @@ public struct ForgeRock: AuthProvider {
         restart: JourneyStart,
         _ identifier: String?,
         _ password: Secret?,
-        _ callbacks: any CallbackResponder
+        _ callbacks: any JourneyCallbackResponder
     ) -> ForgeRockSignInMachine {
         ForgeRockSignInMachine(
             journey: journey,

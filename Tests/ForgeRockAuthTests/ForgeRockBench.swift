@@ -88,10 +88,10 @@ struct ForgeRockBench {
     func signIn(
         _ password: Secret? = "hunter2",
         _ person: Person = Person(),
-        callbacks: any CallbackResponder = NoCallbackResponder(),
+        callbacks: any JourneyCallbackResponder = NoJourneyCallbackResponder(),
         options: SignInOptions = SignInOptions()
     ) async throws -> ForgeRockSession {
-        let (other, isFirst) = (person.twin(), transport.received.isEmpty && callbacks is NoCallbackResponder)
+        let (other, isFirst) = (person.twin(), transport.received.isEmpty && callbacks is NoJourneyCallbackResponder)
         do {
             let session = try await skippingWaits {
                 try await forgeRock.signIn(

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func anAppCanAnswerWhatTheLibraryDoesNotKnow() async throws {
-        struct Scanner: CallbackResponder {
+        struct Scanner: JourneyCallbackResponder {
             func answer(_ callback: inout JourneyCallback, in step: JourneyStep) -> Bool {
                 guard callback.type == "RetinaScanCallback" else { return false }
                 callback.setInput("scanned")

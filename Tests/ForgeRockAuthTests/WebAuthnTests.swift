@@ -67,7 +67,7 @@ import WebAuthnTesting
     }
 
     @Test func anAnswerOfTheAppsOwnComesFirst() async throws {
-        struct Raw: CallbackResponder {
+        struct Raw: JourneyCallbackResponder {
             func answer(_ callback: inout JourneyCallback, in step: JourneyStep) -> Bool {
                 guard callback.isWebAuthnOutcome else { return false }
                 callback.setInput("raw::outcome")

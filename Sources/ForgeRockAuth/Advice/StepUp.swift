@@ -34,7 +34,7 @@ public struct StepUp: RecoveryPolicy {
     public init(
         _ forgeRock: ForgeRock,
         answering responder: any ChallengeResponder,
-        callbacks: any CallbackResponder = NoCallbackResponder(),
+        callbacks: any JourneyCallbackResponder = NoJourneyCallbackResponder(),
         options: SignInOptions = SignInOptions()
     ) {
         repair = Authentication(
@@ -56,7 +56,7 @@ public struct StepUp: RecoveryPolicy {
     private struct Authentication: FailureContext.Remediation {
         let forgeRock: ForgeRock
         let responder: any ChallengeResponder
-        let callbacks: any CallbackResponder
+        let callbacks: any JourneyCallbackResponder
         let options: SignInOptions
 
         var name: String { "step_up" }
@@ -89,7 +89,7 @@ extension ForgeRock {
     public func follow(
         _ advice: PolicyAdvice,
         answering responder: any ChallengeResponder,
-        callbacks: any CallbackResponder = NoCallbackResponder(),
+        callbacks: any JourneyCallbackResponder = NoJourneyCallbackResponder(),
         options: SignInOptions = SignInOptions()
     ) async throws {
         guard try await api.tokens.read().credentials.ssoToken != nil else { throw RecoveryError.signedOut }

@@ -25,7 +25,7 @@ extension ForgeRock {
     public func send(
         _ wanted: ProviderRequest,
         answering responder: (any ChallengeResponder)?,
-        callbacks: any CallbackResponder,
+        callbacks: any JourneyCallbackResponder,
         options: SignInOptions = SignInOptions()
     ) async throws -> RecoveredResponse {
         var request = api.server.request(wanted.method, path: try target(of: wanted.path))
@@ -60,7 +60,7 @@ extension ForgeRock {
         _ request: ProviderRequest,
         answering responder: (any ChallengeResponder)?
     ) async throws -> RecoveredResponse {
-        try await send(request, answering: responder, callbacks: NoCallbackResponder())
+        try await send(request, answering: responder, callbacks: NoJourneyCallbackResponder())
     }
 
     /// Where a gateway puts its advice.

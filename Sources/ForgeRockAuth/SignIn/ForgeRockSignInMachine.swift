@@ -3,7 +3,7 @@ import HTTPRecovery
 
 /// A journey as a machine: its steps, and what leads from one to the next.
 struct ForgeRockSignInMachine: SignInMachine {
-    let callbacks: any CallbackResponder
+    let callbacks: any JourneyCallbackResponder
     let webAuthn: WebAuthnResponder
     private(set) var context: SignInContext?
     /// What the journey is begun anew with; differs where it was resumed.
@@ -32,7 +32,7 @@ struct ForgeRockSignInMachine: SignInMachine {
         restart: JourneyStart,
         identifier: String?,
         password: Secret?,
-        callbacks: any CallbackResponder,
+        callbacks: any JourneyCallbackResponder,
         webAuthn: WebAuthnResponder
     ) {
         self.journey = journey

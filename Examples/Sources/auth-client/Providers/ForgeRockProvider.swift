@@ -136,7 +136,7 @@ struct ForgeRockProvider: ProviderCommands {
 /// Puts a prepared outcome of a WebAuthn ceremony into the hidden callback.
 ///
 /// For `unsupported`, and without a prepared one, nothing is answered here: the library says `unsupported` by itself.
-struct PreparedOutcomes: CallbackResponder {
+struct PreparedOutcomes: JourneyCallbackResponder {
     let input: SignInInput?
 
     func answer(_ callback: inout JourneyCallback, in step: JourneyStep) -> Bool {

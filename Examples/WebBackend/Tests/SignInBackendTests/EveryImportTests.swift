@@ -7,6 +7,7 @@ import CurlTransport
 import FacebookAuth
 import ForgeRockAuth
 import Foundation
+import FoundationNetworking
 import HTTPRecovery
 import HTTPRecoveryFoundation
 import HTTPRecoveryTesting
@@ -35,13 +36,13 @@ import Testing
         TimeSource.self, Timestamp.self, TransientRetry.self, TransportError.self, TransportResponse.self,
     ]
     private static let authRecovery: [Any.Type] = [
-        AdjustedClassifier.self, AuthProvider<Int>.self, (any AuthSession).self, Authorization.self, Challenge.self,
+        AdjustedClassifier.self, (any AuthProvider).self, (any AuthSession).self, Authorization.self, Challenge.self,
         (any ChallengeResponder).self, (any ClientAuthentication).self, ClientCredentialsGrant.self,
         (any CredentialSealing).self, Credentials.self, DPoPAuthorization.self, Factor.self, FileTokenStore.self,
         FormFields.self, InMemoryTokenStore.self, LockoutLedger.self, OAuthClassifier.self, OAuthClient.self,
         OAuthError.self, OAuthServer.self, ProviderRequest.self, RefreshTokenGrant.self, Secret.self, ServerClocks.self,
         ServiceURL.self, SessionRenewal.self, SessionSummary.self, SharedTokenStore.self, SignInContext.self,
-        SignInFlow<Int>.self, SignInInput.self, SignInMachine<Int>.self, SignInOptions.self, SignInProvider<Int>.self,
+        SignInFlow<Int>.self, SignInInput.self, (any SignInMachine).self, SignInOptions.self, (any SignInProvider).self,
         SignInRules.self, SignInStep<Int>.self, SignInTurn<Int>.self, SignOutResult.self, SuspendedSignIns.self,
         TokenManager.self, (any TokenRenewer).self, (any TokenStore).self, UnverifiedJWT.self, WebAuthn.self,
     ]
@@ -69,10 +70,10 @@ import Testing
         FacebookUsage.self, FacebookUser.self, (any FacebookVendorError).self, HMACAppSecretProver.self,
     ]
     private static let forgeRockAuth: [Any.Type] = [
-        (any CallbackResponder).self, FailedPolicy.self, ForgeRock.self, ForgeRockAction.self, ForgeRockClassifier.self,
+        (any JourneyCallbackResponder).self, FailedPolicy.self, ForgeRock.self, ForgeRockAction.self, ForgeRockClassifier.self,
         ForgeRockConfiguration.self, (any ForgeRockInterceptor).self, ForgeRockSession.self, Journey.self,
         JourneyCallback.self, JourneyOptions.self, JourneyStart.self, JourneyStep.self, JourneySuccess.self,
-        NoCallbackResponder.self, OAuthSettings.self, PolicyAdvice.self, SessionCookie.self, StepUp.self,
+        NoJourneyCallbackResponder.self, OAuthSettings.self, PolicyAdvice.self, SessionCookie.self, StepUp.self,
         WebAuthnCeremony.self, (any WebAuthnPlatformError).self,
     ]
     private static let hTTPRecoveryTesting: [Any.Type] = [

@@ -1,6 +1,6 @@
 /// Answers callbacks before the sign-in looks at them: those of unknown types, those that this library cannot answer
 /// on Linux (a captcha, a device profile), and any that an app wants to answer in its own way.
-public protocol CallbackResponder: Sendable {
+public protocol JourneyCallbackResponder: Sendable {
     /// Answers a callback by setting its inputs.
     ///
     /// - Parameters:
@@ -12,7 +12,7 @@ public protocol CallbackResponder: Sendable {
 }
 
 /// Leaves everything to the sign-in.
-public struct NoCallbackResponder: CallbackResponder {
+public struct NoJourneyCallbackResponder: JourneyCallbackResponder {
     /// Creates the responder.
     public init() {}
 
