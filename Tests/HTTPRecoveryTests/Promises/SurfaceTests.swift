@@ -16,7 +16,7 @@ import Testing
         "ResponseBody", "RequestBody", "RequestContext", "HTTPError", "Authenticator", "Session", "Progress",
         "Host",
         "Port", "Stream", "Thread", "Timer", "Lock", "Process", "Notification", "Measurement", "Unit", "Locale",
-        "Scanner",
+        "Scanner", "CallbackResponder",
         "HTTPHeaders", "HTTPMethod", "HTTPStatus", "ByteBuffer", "EventLoop", "Channel", "Validatable", "Parameters",
     ]
 
