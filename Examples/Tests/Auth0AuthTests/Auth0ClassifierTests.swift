@@ -172,12 +172,14 @@ import Testing
     }
 
     /// Beside a throttle the bucket's reset counts where the bucket is empty; a custom policy shows the tenant's, which is not.
-    @Test(arguments: [
-        (["x-ratelimit-remaining": "0", "x-ratelimit-reset": "1700000030"], Duration.seconds(30)),
-        (["x-ratelimit-remaining": "0", "x-ratelimit-reset": "1699999000"], .zero),
-        (["x-ratelimit-remaining": "9", "x-ratelimit-reset": "1700000030"], nil),
-        (["x-ratelimit-remaining": "9", "x-ratelimit-reset": "1700000030", "retry-after": "5"], .seconds(5)),
-    ] as [([String: String], Duration?)])
+    @Test(
+        arguments: [
+            (["x-ratelimit-remaining": "0", "x-ratelimit-reset": "1700000030"], Duration.seconds(30)),
+            (["x-ratelimit-remaining": "0", "x-ratelimit-reset": "1699999000"], .zero),
+            (["x-ratelimit-remaining": "9", "x-ratelimit-reset": "1700000030"], nil),
+            (["x-ratelimit-remaining": "9", "x-ratelimit-reset": "1700000030", "retry-after": "5"], .seconds(5)),
+        ] as [([String: String], Duration?)]
+    )
     func throttlesSayHowLong(fields: [String: String], wait: Duration?) {
         var all: HTTPFields = [.date: "Tue, 14 Nov 2023 22:13:20 GMT"]
         for (name, value) in fields { all[HTTPField.Name(name)!] = value }

@@ -25,17 +25,22 @@ struct Auth0SandboxTests {
         }
     }
 
-    private static func run(
-        _ person: @Sendable (inout SandboxUser) -> Void = { _ in },
-        settings: @Sendable (inout SandboxAuth0Settings) -> Void = { _ in },
-        _ body: (Line) async throws -> Void
-    ) async throws {
+    private static func user(factors: [String]? = nil, backupCodes: [String] = []) -> SandboxUser {
         var user = SandboxUser(email: name, password: "right")
         user.phones = ["+12015550100"]
-        person(&user)
+        user.auth0.factors = factors
+        user.backupCodes = backupCodes
+        return user
+    }
+
+    private static func run(
+        _ person: SandboxUser = user(),
+        threshold: Int64 = 10,
+        _ body: (Line) async throws -> Void
+    ) async throws {
         var scenario = SandboxScenario.unlimited
-        scenario.users = [user]
-        settings(&scenario.settings.auth0)
+        scenario.users = [person]
+        scenario.settings.auth0.threshold = threshold
         let sandbox = try await AuthSandbox.start(scenario: scenario)
         defer { sandbox.stop() }
         let transport = CurlTransport()
@@ -81,7 +86,7 @@ struct Auth0SandboxTests {
     }
 
     @Test func aCodeByTextMessage() async throws {
-        try await Self.run({ $0.auth0.factors = ["sms", "push"] }) { line in
+        try await Self.run(Self.user(factors: ["sms", "push"])) { line in
             let reader = Mailbox(line.sandbox, "+12015550100")
             _ = try await line.clock.skippingWaits {
                 try await line.auth0.signIn(identifier: Self.name, password: "right", answering: reader)
@@ -91,7 +96,7 @@ struct Auth0SandboxTests {
     }
 
     @Test func aRecoveryCode() async throws {
-        try await Self.run({ $0.backupCodes = ["FIRST"] }) { line in
+        try await Self.run(Self.user(backupCodes: ["FIRST"])) { line in
             let code = try #require(try await line.signIn(Answers([.backupCode: ["FIRST"]])).recoveryCode)
             _ = try await line.signIn(Answers([.backupCode: [code.reveal()]]))
         }
@@ -99,7 +104,7 @@ struct Auth0SandboxTests {
 
     /// Each block of the tenant's is one request: the next is held here until somebody lifts it.
     @Test func aBlockedAccountIsLeftAlone() async throws {
-        try await Self.run(settings: { $0.threshold = 1 }) { line in
+        try await Self.run(threshold: 1) { line in
             _ = try? await line.signIn(password: "wrong")
             for _ in 0..<3 {
                 let error = await #expect(throws: RecoveryError.self) { try await line.signIn() }

@@ -8,7 +8,9 @@ public protocol AuthSession: Sendable {
 
 /// What can be told of a session without opening it.
 public struct SessionSummary: Sendable, Hashable {
-    /// Whose it is, or what it is called; never a text that opens it. Nil if that is not known.
+    /// Whose it is, or what it is called; never a text that opens it.
+    ///
+    /// Nil if that is not known.
     public var name: String?
     /// The provider's word for its state.
     public var status: String

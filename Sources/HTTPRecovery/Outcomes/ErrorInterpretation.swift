@@ -59,7 +59,7 @@ package struct ErrorInterpretation: Sendable {
 extension ServerDelay {
     /// Whether a field whose purpose it is states a delay that can be read: `Retry-After` or one of its vendor forms.
     package var isDelayStated: Bool {
-        if case .delayField = origin { delay != nil } else { false }
+        if case .delayField = field { delay != nil } else { false }
     }
 }
 

@@ -58,7 +58,8 @@ struct Auth0API: Sendable {
 
     private func classifier(isPoll: Bool) -> any OutcomeClassifier {
         guard isPoll else { return Auth0Classifier() }
-        return AdjustedClassifier(Auth0Classifier(), endpointClass: { "poll \($0.rawValue) \($1)" }) { outcome, _ in
+        let name = { @Sendable (method: HTTPRequest.Method, path: String) in "poll \(method.rawValue) \(path)" }
+        return AdjustedClassifier(Auth0Classifier(), endpointClass: name) { outcome, _ in
             // The flow goes on: it would be misleading if those who watch saw failures.
             if outcome.kind == .challengePending { outcome.kind = .continue }
         }

@@ -70,7 +70,8 @@ import Testing
         FacebookUsage.self, FacebookUser.self, (any FacebookVendorError).self, HMACAppSecretProver.self,
     ]
     private static let forgeRockAuth: [Any.Type] = [
-        (any JourneyCallbackResponder).self, FailedPolicy.self, ForgeRock.self, ForgeRockAction.self, ForgeRockClassifier.self,
+        (any JourneyCallbackResponder).self, FailedPolicy.self, ForgeRock.self, ForgeRockAction.self,
+        ForgeRockClassifier.self,
         ForgeRockConfiguration.self, (any ForgeRockInterceptor).self, ForgeRockSession.self, Journey.self,
         JourneyCallback.self, JourneyOptions.self, JourneyStart.self, JourneyStep.self, JourneySuccess.self,
         NoJourneyCallbackResponder.self, OAuthSettings.self, PolicyAdvice.self, SessionCookie.self, StepUp.self,
