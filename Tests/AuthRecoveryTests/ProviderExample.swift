@@ -143,6 +143,7 @@ struct Acme: AuthProvider {
         _ request: ProviderRequest,
         answering responder: (any ChallengeResponder)?
     ) async throws -> RecoveredResponse {
+        guard try await tokens.store.read().credentials.accessToken != nil else { throw RecoveryError.signedOut }
         var wanted = api.base.request(request.method, path: request.path, query: request.query)
         wanted.headerFields = request.headerFields
         let body = request.body?.body(typedIn: &wanted.headerFields)
@@ -156,7 +157,6 @@ struct Acme: AuthProvider {
     }
 
     func session() async throws -> AcmeSession? {
-        guard try await tokens.store.read().credentials.accessToken != nil else { return nil }
         do {
             return AcmeSession(name: try await send(path: "/me").json()["name"]?.string ?? "")
         } catch let error as RecoveryError where error.kind == .reauthenticationRequired {
@@ -170,7 +170,11 @@ struct Acme: AuthProvider {
     }
 
     func signOut() async throws -> SignOutResult {
-        _ = try await send(.post, path: "/logout", resend: .replayable)
+        do {
+            _ = try await send(.post, path: "/logout", resend: .replayable)
+        } catch let error as RecoveryError where error.kind == .reauthenticationRequired {
+            // There is none, or it is over: that is what was wanted.
+        }
         try await tokens.store.update { $0.remove(.access) }
         return .ended
     }
@@ -215,6 +219,8 @@ struct Acme: AuthProvider {
             ]
         )
         #expect(await store.read().credentials.accessToken == nil)
+        guard case .ended = try await acme.signOut() else { return #expect(Bool(false)) }
+        #expect(transport.received.count == 5, "without a session nothing is done")
     }
 
     @Test func aLockedAccountIsAskedNoMore() async throws {

@@ -274,6 +274,19 @@ struct Auth0Tests {
         #expect(client.base.world[Auth0World.self].spent.values.max() == 3)
     }
 
+    /// Whichever token was replaced long ago: its use is the end of the newest, too.
+    @Test func theUseOfAnOlderTokenIsReuse() {
+        var client = Auth0Harness(settings: { $0.leeway = 10_000 })
+        let first = client.signIn()["refresh_token"]
+        let second = client.refresh(first)["refresh_token"]
+        let third = client.refresh(second)["refresh_token"]
+        #expect(client.status == 200)
+        client.refresh(first)
+        #expect(client.status == 403)
+        client.refresh(third)
+        #expect(client.text == "Unknown or invalid refresh token.")
+    }
+
     @Test func withoutRotationTheTokenStays() {
         var client = Auth0Harness(settings: { $0.rotates = false })
         let token = client.signIn()["refresh_token"]

@@ -165,28 +165,47 @@ public struct Auth0: AuthProvider {
 
     /// Signs out: revokes the refresh token, and forgets it and the access token, which lives on until its end.
     ///
-    /// - Returns: That the tenant knows.
+    /// Tokens that a renewal brings meanwhile are of the same session: they are revoked, too. What somebody has signed in
+    /// with meanwhile stays.
+    ///
+    /// - Returns: That the tenant knows, as far as there was something to tell it.
     /// - Throws: `RecoveryError` when the tenant could not be told; the tokens are still held then. `CancellationError` as
     ///   soon as the task is cancelled.
     @discardableResult
     public func signOut() async throws -> SignOutResult {
-        let held = try await tokens.store.read().credentials
-        if let token = held.refreshToken {
-            _ = try await api.send(
-                Auth0API.Call(
-                    path: "/oauth/revoke",
-                    members: [JSONValue.Member("token", .string(token.reveal()))],
-                    // Revoking twice revokes once.
-                    resend: .replayable
-                )
-            )
-        }
-        try await tokens.store.update { present in
-            // What somebody has signed in with meanwhile stays.
-            guard present.refreshToken == held.refreshToken else { return }
-            present.remove(.refresh)
-            present.remove(.access)
+        let first = try await tokens.store.read().credentials
+        var held = first
+        // A renewal that is under way rotates once; more would be somebody else's doing.
+        for _ in 0..<3 {
+            if let token = held.refreshToken { try await revoke(token) }
+            let revoked = held
+            let present = try await tokens.store.update { present in
+                guard present.refreshToken == revoked.refreshToken else { return }
+                present.remove(.refresh)
+                present.remove(.access)
+            }
+            held = present.credentials
+            guard held.refreshToken != nil, held.signIn == first.signIn else { break }
         }
         return .ended
     }
+
+    private func revoke(_ token: Secret) async throws {
+        _ = try await api.send(
+            Auth0API.Call(
+                path: "/oauth/revoke",
+                members: [JSONValue.Member("token", .string(token.reveal()))],
+                // Revoking twice revokes once.
+                resend: .replayable
+            )
+        )
+    }
+
+    /// Under which name the stored credentials tell one sign-in from another.
+    static let mark = "auth0_signed_in_at"
+}
+
+extension Credentials {
+    /// What tells the sign-in that they are of from others.
+    fileprivate var signIn: JSONValue? { others.first { $0.key == Auth0.mark }?.value }
 }

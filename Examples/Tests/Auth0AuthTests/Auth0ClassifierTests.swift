@@ -118,6 +118,12 @@ import Testing
         (403, error("invalid_grant", "Invalid or expired device code"), .device, .flowExpired, [.restartFlow]),
         (401, "Unauthorized", .access, .credentialRejected, [.refreshCredential, .reauthenticate]),
         (403, error("insufficient_scope"), .access, .permissionDenied, [.fixRequest]),
+        (401, error("unauthorized"), .access, .credentialRejected, [.refreshCredential]),
+        (401, error("expired_token"), .access, .credentialRejected, [.refreshCredential]),
+        (401, error("invalid_token"), .state, .flowExpired, [.restartFlow]),
+        (401, "Unauthorized", .state, .flowExpired, [.restartFlow]),
+        (403, error("mfa_required"), .access, .stepUpRequired, [.stepUp]),
+        (401, error("a0.mfa_required"), .refresh, .stepUpRequired, [.stepUp]),
     ]
 
     static let others: [Case] = [
@@ -125,6 +131,11 @@ import Testing
         (403, error("unauthorized_client"), nil, .misconfigured, [.fixRequest]),
         (501, error("unsupported_grant_type"), .refresh, .misconfigured, [.fixRequest]),
         (400, error("invalid_request", "the connection was not found"), nil, .misconfigured, [.fixRequest]),
+        (400, #"{"error":"public signup is disabled"}"#, nil, .permissionDenied, [.contactAdmin]),
+        (
+            400, #"{"error":"missing username for Username-Password connection with requires_username enabled"}"#, nil,
+            .invalidRequest, [.askUser, .fixRequest]
+        ),
         (400, error("bad.email", "error in email"), nil, .invalidRequest, [.askUser]),
         (500, error("access_denied", "Global limit has been reached"), nil, .rateLimited, [.wait]),
         (429, error("access_denied", "Client quota exceeded"), .client, .quotaExhausted, [.wait]),
@@ -139,7 +150,9 @@ import Testing
     func everyCodeHasItsMeaning(row: Case) {
         let outcome = classify(row.status, row.body, presented: row.presented)
         #expect(outcome.kind == row.kind && outcome.remedies == row.remedies, "\(row.body) \(outcome)")
-        #expect(outcome.kind == .continue || outcome.processed == .no)
+        let isCounted = row.body.contains("too_many_attempts") && row.kind != .accountLocked
+        let processed: Outcome.Processed = isCounted ? .yes : row.status == 500 ? .unknown : .no
+        #expect(outcome.kind == .continue || outcome.processed == processed)
     }
 
     /// Which answers take a credential away: those that say so, and none of an outage.
@@ -169,6 +182,16 @@ import Testing
         #expect(locked.lockout == .indefinite && locked.retryAfter == nil && locked.scope == .account)
         let throttled = classify(429, Self.error("too_many_requests"), fields: [.retryAfter: "7"])
         #expect(throttled.kind == .rateLimited && throttled.retryAfter == .seconds(7))
+        let blocks: [(String, Outcome.CredentialKind?)] = [
+            ("suspicious login behavior", nil), ("Too many failed codes", .state),
+        ]
+        for (text, presented) in blocks {
+            let body = Self.error("too_many_attempts", text)
+            let blocked = classify(429, body, presented: presented, fields: [.retryAfter: "1"])
+            #expect(blocked.retryAfter == nil && blocked.processed == .yes, "\(text)")
+        }
+        let person = classify(429, Self.error("too_many_logins"), fields: [.retryAfter: "60"])
+        #expect(person.scope == .account && person.retryAfter == .seconds(60))
     }
 
     /// Beside a throttle the bucket's reset counts where the bucket is empty; a custom policy shows the tenant's, which is not.
@@ -207,6 +230,8 @@ import Testing
     @Test func aSuccessWithoutATokenIsNone() {
         #expect(classify(200, "<html></html>").kind == .unreadable)
         #expect(classify(200, "{}").kind == .unreadable)
+        #expect(classify(200, Self.error("none")).kind == .unreadable)
+        #expect(classify(403, Self.error("a\u{1B}b")).code == nil)
         #expect(classify(200, #"{"access_token":"a","expires_in":1}"#).kind == .ok)
         #expect(classify(200, "We've just sent you an email", path: "/dbconnections/change_password").kind == .ok)
     }

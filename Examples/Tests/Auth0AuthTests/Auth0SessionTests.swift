@@ -89,6 +89,25 @@ import Testing
         #expect(await down.tokens.read().credentials == Self.held)
     }
 
+    /// A renewal that brings another token while the first is revoked is of the same session; a sign-in is not.
+    @Test(arguments: [false, true]) func whatARenewalBringsMeanwhileIsRevokedToo(isSignIn: Bool) async throws {
+        let bench = try Auth0Bench([.tokens("A0", refresh: "R0")])
+        _ = try await bench.signIn()
+        let store = bench.tokens
+        bench.transport.append([
+            .run { _ in
+                try await store.update { stored in
+                    stored.refreshToken = "R1"
+                    if isSignIn { stored.others = [JSONValue.Member(Auth0.mark, "another")] }
+                }
+                return TransportResponse(head: HTTPResponse(status: .ok), body: .empty)
+            }, .status(200),
+        ])
+        try await bench.auth0.signOut()
+        #expect(bench.sent.filter { $0.hasPrefix("/oauth/revoke") }.count == (isSignIn ? 1 : 2))
+        #expect(await store.read().credentials.refreshToken == (isSignIn ? "R1" : nil))
+    }
+
     @Test func aResetIsSentOnce() async throws {
         let bench = try Auth0Bench([.status(200, ["content-type": "text/html"], body: "We've just sent you an email.")])
         try await bench.auth0.sendPasswordReset(email: "ada@example.com")

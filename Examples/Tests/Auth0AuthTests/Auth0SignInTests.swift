@@ -2,6 +2,7 @@ import AuthRecovery
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import Auth0Auth
@@ -59,7 +60,7 @@ import Testing
         #expect(bench.clock.requestedDelays.prefix(3) == [.seconds(5), .seconds(5), .seconds(10)])
     }
 
-    @Test func aRejectedPushLeadsToAnotherFactor() async throws {
+    @Test func aRejectedPushIsTheEnd() async throws {
         let rejected = Auth0Bench.Step.error("access_denied", "MFA Authorization rejected.", 400)
         let bench = try Auth0Bench([.wantsMore, .enrolled("push", "totp"), .pushSent, rejected])
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn(Answers(choosing: .push)) }
@@ -137,6 +138,54 @@ import Testing
         #expect(Set(spent).count == spent.count, "\(spent)")
     }
 
+    /// Of a password that was on its way nobody knows: it is asked for again.
+    @Test func aPasswordThatWasBrokenOffIsNotSentAgain() async throws {
+        let bench = try Auth0Bench([.hang, .tokens()])
+        let flow = bench.auth0.signInFlow(identifier: "ada@example.com", password: "hunter2", options: nil)
+        let step = Task {
+            var flow = flow
+            await #expect(throws: CancellationError.self) { try await flow.step(.begin) }
+            return flow
+        }
+        await bench.transport.waitForRequests(1)
+        step.cancel()
+        var after = await step.value
+        guard case .ask(let question) = try await after.step(.resync).step else { return #expect(Bool(false)) }
+        #expect(question.key == .password && bench.sent.count == 1)
+    }
+
+    /// What goes wrong with a factor is not the password's fault.
+    @Test func aCodeThatCannotBeSentIsTriedOnce() async throws {
+        let bench = try Auth0Bench([.wantsMore, .enrolled("sms"), .error("sms_provider_error", "x", 400)])
+        await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(bench.sent.filter { $0.hasPrefix("/mfa/challenge") }.count == 1)
+        #expect(bench.sent.filter { $0.contains("hunter2") }.count == 1)
+    }
+
+    /// A code that the tenant has taken, and whose tokens no store has, is not presented by the same step again.
+    @Test func aStepWhoseTokensAreNotStoredIsNotTakenTwice() async throws {
+        let transport = ScriptedTransport(
+            [.wantsMore, .enrolled("totp"), .tokens(), .wantsMore, .enrolled("totp"), .tokens()],
+            then: .status(418)
+        )
+        let client = RecoveringClient(transport: transport, runtime: .manual())
+        let auth0 = try Auth0(
+            tenant: "https://example.eu.auth0.com",
+            client: client,
+            tokens: FailingStore(),
+            configuration: Auth0Configuration(clientID: "app")
+        )
+        let signIns = SuspendedSignIns(client, sealing: PlainSealing()).held(by: "browser")
+        let flow = auth0.signInFlow(identifier: "ada@example.com", password: "hunter2", options: nil)
+        let ticket = try #require(try await signIns.begin(flow).ticket)
+        await #expect(throws: Credentials.StoreError.self) {
+            try await signIns.step(ticket, .answer(.text("123456")), at: auth0)
+        }
+        _ = try? await signIns.step(ticket, .answer(.text("123456")), at: auth0)
+        let codes = transport.received.filter { String(decoding: $0.body, as: UTF8.self).contains("123456") }
+        #expect(codes.count == 1)
+    }
+
     @Test func aSignInIsSuspendedBetweenItsSteps() async throws {
         let bench = try Auth0Bench([.wantsMore, .enrolled("totp", "sms"), .smsSent, .tokens()])
         let instances = (0..<2).map { _ in
@@ -167,4 +216,25 @@ import Testing
 private struct PlainSealing: CredentialSealing {
     func seal(_ plaintext: [UInt8], at place: String) throws -> [UInt8] { plaintext }
     func open(_ sealed: [UInt8], at place: String) throws -> [UInt8] { sealed }
+}
+
+/// A store that fails to take what it is given, once.
+private final class FailingStore: TokenStore {
+    private let base = InMemoryTokenStore()
+    private let fails = Mutex(true)
+
+    func read() async throws -> Credentials.Stored { await base.read() }
+
+    func replace(version: UInt64, with credentials: Credentials) async throws -> Credentials.Stored? {
+        let fails = fails.withLock { fails in
+            defer { fails = false }
+            return fails
+        }
+        if fails { throw Credentials.StoreError("the disk is full") }
+        return await base.replace(version: version, with: credentials)
+    }
+
+    func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any Credentials.Lease)? {
+        await base.acquireLease(for: duration, time: time)
+    }
 }

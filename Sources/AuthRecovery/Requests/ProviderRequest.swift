@@ -41,3 +41,8 @@ public struct ProviderRequest: Sendable {
         self.resend = resend
     }
 }
+
+extension ProviderRequest: Redacted {
+    /// Method and path; no query, no header field and nothing of the body.
+    public var description: String { "ProviderRequest(\(method.rawValue) \(path.prefix { $0 != "?" }))" }
+}

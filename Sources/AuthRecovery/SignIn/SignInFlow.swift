@@ -56,7 +56,8 @@ public struct SignInFlow<Session: Sendable>: Sendable {
     /// - Returns: What is wanted next.
     /// - Throws: `RecoveryError` for what could not be recovered from: the sign-in is over then, unless the input does not
     ///   fit what is wanted, which is of the kind `invalid_request`, is sent to nobody and changes nothing.
-    ///   `CancellationError` as soon as the task is cancelled; what became of the step is read by ``SignInInput/resync``.
+    ///   ``Credentials/StoreError`` if the store did not take what was obtained, `CancellationError` as soon as the task is
+    ///   cancelled; what became of the step is read by ``SignInInput/resync`` then.
     public mutating func step(_ input: SignInInput) async throws -> SignInTurn<Session> {
         let notices = Locked<[Outcome]>([])
         do {

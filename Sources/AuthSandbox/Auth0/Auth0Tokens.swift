@@ -5,11 +5,15 @@ struct Auth0Tokens: Sendable {
     /// One refresh token.
     private struct Refresh: Sendable {
         let family: Int
-        /// When it was replaced; nil while it is the newest.
+        /// Which of its family it is.
+        let generation: Int
+        /// When it was replaced; nil while it was not used.
         var replacedAt: Int64?
     }
 
     private var people: [Int: String] = [:]
+    /// The newest generation of each family.
+    private var newest: [Int: Int] = [:]
     private var refresh: [String: Refresh] = [:]
     private var access: [String: (person: String, endsAt: Int64)] = [:]
     private var lastFamily = 0
@@ -24,6 +28,7 @@ struct Auth0Tokens: Sendable {
         refresh.forget(over: Auth0World.capacity) { $0.replacedAt == nil }
         access.forget(over: Auth0World.capacity) { $0.endsAt > now }
         people.forget(over: Auth0World.capacity) { _ in false }
+        newest.forget(over: Auth0World.capacity) { _ in false }
         lastFamily += 1
         people[lastFamily] = person.id
         return answer(family: lastFamily, person, settings, now: now, refresh: newToken(lastFamily, &random), &random)
@@ -45,16 +50,16 @@ struct Auth0Tokens: Sendable {
                 "The refresh_token was generated for a user who doesn't exist anymore."
             )
         }
-        if let replacedAt = known.replacedAt, now >= replacedAt + settings.leeway {
-            end(known.family)
-            throw .deadRefreshToken
+        if let replacedAt = known.replacedAt {
+            // Within the leeway the one before the newest is taken; any older one is always reuse.
+            let isBefore = known.generation + 1 == newest[known.family]
+            guard isBefore, now < replacedAt + settings.leeway else {
+                end(known.family)
+                throw .deadRefreshToken
+            }
         }
         guard settings.rotates else {
             return answer(family: known.family, person, settings, now: now, refresh: nil, &random)
-        }
-        // The one before the last is always reuse.
-        for (other, value) in refresh where value.family == known.family && value.replacedAt != nil && other != token {
-            refresh[other] = nil
         }
         refresh[token]?.replacedAt = known.replacedAt ?? now
         let next = newToken(known.family, &random)
@@ -82,12 +87,15 @@ struct Auth0Tokens: Sendable {
 
     private mutating func end(_ family: Int) {
         people[family] = nil
+        newest[family] = nil
         refresh = refresh.filter { $0.value.family != family }
     }
 
     private mutating func newToken(_ family: Int, _ random: inout SplitMix64) -> String {
         let token = "v1." + random.letters(43)
-        refresh[token] = Refresh(family: family)
+        let generation = (newest[family] ?? 0) + 1
+        newest[family] = generation
+        refresh[token] = Refresh(family: family, generation: generation)
         return token
     }
 

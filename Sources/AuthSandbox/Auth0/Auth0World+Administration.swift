@@ -58,7 +58,7 @@ extension Auth0World {
     mutating func unblock(_ name: String) throws(SandboxError) -> Int {
         let names = Set(try known(name).user.names.map { $0.lowercased() })
         let before = failures.count
-        failures = failures.filter { !names.contains(String($0.key.prefix { $0 != "|" })) }
+        failures = failures.filter { entry in !names.contains { entry.key.hasPrefix($0 + "|") } }
         return before - failures.count
     }
 

@@ -20,20 +20,32 @@ public struct Auth0Classifier: OutcomeClassifier {
         let json = body.count <= 1 << 20 ? try? JSONValue(parsing: body) : nil
         guard let json, json.members != nil, let error = Auth0Error(json), !isSuccess || json["error"]?.string != nil
         else { return plain(general, exchange, status, json) }
-        guard let meaning = meaning(of: error, status, exchange) else { return named(general, error, response) }
+        let rule = rule(for: error, status, exchange)
+        // A success without a token is none, whatever it calls itself.
+        if isSuccess, rule?.kind.isFailure != true { return plain(general, exchange, status, json) }
+        guard let rule else { return named(general, error, response) }
+        let isBlock = error.code == "too_many_attempts"
         var outcome = Outcome(
-            meaning.kind,
-            scope: meaning.scope,
+            rule.kind,
+            scope: rule.scope,
             processed: .no,
-            retryAfter: meaning.kind == .accountLocked ? nil : general.retryAfter,
-            remedies: meaning.remedies,
+            // No answer tells when a block ends: what stands in its fields is the tenant's bucket.
+            retryAfter: isBlock ? nil : general.retryAfter,
+            remedies: rule.remedies,
             status: status
         )
-        if meaning.kind == .accountLocked { outcome.lockout = .indefinite }
-        outcome.credential = meaning.clears
-        if meaning.clears != nil { outcome.tokenAction = .clear }
+        if rule.kind == .accountLocked {
+            outcome.lockout = .indefinite
+        } else if isBlock {
+            // It has counted, and the same once more would count again.
+            outcome.processed = .yes
+        } else if status >= 500, status != 501 {
+            outcome.processed = .unknown
+        }
+        outcome.credential = rule.clears
+        if rule.clears != nil { outcome.tokenAction = .clear }
         outcome = named(outcome, error, response)
-        if meaning.isForPerson, !error.text.isEmpty { outcome.userMessage = error.text }
+        if rule.isForPerson, !error.text.isEmpty, error.text != error.code { outcome.userMessage = error.text }
         if !error.brokenRules.isEmpty { outcome.userMessage = error.brokenRules.joined(separator: " ") }
         return outcome
     }
@@ -45,14 +57,17 @@ public struct Auth0Classifier: OutcomeClassifier {
     }
 
     /// What the codes say; nil if the status alone says more.
-    private func meaning(of error: Auth0Error, _ status: Int, _ exchange: Exchange) -> Auth0ErrorRule? {
+    private func rule(for error: Auth0Error, _ status: Int, _ exchange: Exchange) -> Auth0ErrorRule? {
         if error.says("client quota exceeded") { return Auth0ErrorRule(.quotaExhausted, [.wait], scope: .app) }
-        let meaning = Auth0ErrorRule.of(error, presented: exchange.presented)
+        let rule = Auth0ErrorRule.of(error, presented: exchange.presented)
         // No outage refuses anything, whatever word comes with it; these two are no outages.
-        let isOutage = status >= 500 && status != 501 && meaning?.kind != .rateLimited
-        let isThrottle = status == 429 && !["too_many_attempts", "slow_down"].contains(error.code)
-        return isOutage || isThrottle ? nil : meaning
+        let isOutage = status >= 500 && status != 501 && rule?.kind != .rateLimited
+        let isThrottle = status == 429 && !Self.ownThrottles.contains(error.code)
+        return isOutage || isThrottle ? nil : rule
     }
+
+    /// The codes of a 429 that say more than that: a block, a limit of one person, a poll that came too soon.
+    private static let ownThrottles: Set<String> = ["too_many_attempts", "too_many_logins", "slow_down"]
 
     /// An answer without an error of Auth0's.
     private func plain(_ general: Outcome, _ exchange: Exchange, _ status: Int, _ json: JSONValue?) -> Outcome {
@@ -60,13 +75,19 @@ public struct Auth0Classifier: OutcomeClassifier {
         if (200..<300).contains(status), isTokens, json?["access_token"]?.string == nil {
             return Outcome(.unreadable, processed: .yes, status: status)
         }
+        if status == 401, exchange.presented == .state {
+            // The mfa token is not taken any more.
+            var outcome = Outcome(.flowExpired, processed: .no, remedies: [.restartFlow], status: status)
+            (outcome.credential, outcome.tokenAction) = (.state, .clear)
+            return outcome
+        }
         return general
     }
 
     /// The outcome with the server's own words.
     private func named(_ outcome: Outcome, _ error: Auth0Error, _ response: HTTPResponse) -> Outcome {
         var outcome = outcome
-        outcome.code = error.code.contains(" ") ? nil : error.code
+        outcome.code = error.hasWord ? error.code : nil
         outcome.subcode = error.name ?? outcome.subcode
         outcome.message = error.text.isEmpty ? nil : error.text
         outcome.parameter = error.parameter ?? outcome.parameter

@@ -28,6 +28,9 @@ struct Auth0Error {
         parameter = Self.parameter(code, text, body)
     }
 
+    /// Whether the code is one word that may be shown and logged.
+    var hasWord: Bool { code.utf8.count <= 256 && code.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
+
     /// Whether the text, in whatever case, says one of these.
     func says(_ phrases: String...) -> Bool {
         let text = text.lowercased()

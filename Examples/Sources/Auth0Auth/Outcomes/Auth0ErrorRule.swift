@@ -33,10 +33,19 @@ struct Auth0ErrorRule {
     ///   - presented: What was presented: `state` is an mfa token, nothing is a password.
     static func of(_ error: Auth0Error, presented: Outcome.CredentialKind?) -> Auth0ErrorRule? {
         if error.says("user is blocked") { return Auth0ErrorRule(.accountBlocked, [.contactAdmin], isForPerson: true) }
+        if error.says("public signup is disabled") { return Auth0ErrorRule(.permissionDenied, [.contactAdmin]) }
+        if error.says("missing username for") { return Auth0ErrorRule(.invalidRequest, [.askUser, .fixRequest]) }
         switch error.code {
         case "invalid_grant": return grant(error, presented)
         case "access_denied": return denial(error, presented)
-        case "unauthorized": return Auth0ErrorRule(.permissionDenied, [.contactAdmin], isForPerson: true)
+        case "unauthorized":
+            // A bearer token's refusal has the same word as that of a rule of the tenant.
+            return presented == .access
+                ? refused(.access, [.refreshCredential])
+                : Auth0ErrorRule(.permissionDenied, [.contactAdmin], isForPerson: true)
+        case "invalid_token",
+            "expired_token" where presented == .access:
+            return presented == .state ? ended : refused(.access, [.refreshCredential])
         case "expired_token":
             if presented == .device { return Auth0ErrorRule(.flowExpired, [.restartFlow], clears: .device) }
             return error.says("oob_code") ? Auth0ErrorRule(.challengeExpired, [.newChallenge]) : ended
@@ -51,9 +60,10 @@ struct Auth0ErrorRule {
                         scope: .account,
                         isForPerson: true
                     )
-        case "mfa_required":
-            return presented == .refresh
-                ? Auth0ErrorRule(.stepUpRequired, [.stepUp]) : Auth0ErrorRule(.continue, [.askUser, .switchFactor])
+        case "mfa_required", "a0.mfa_required":
+            // Before a sign-in has begun it leads on; in the middle of a session it is another sign-in.
+            return presented == nil
+                ? Auth0ErrorRule(.continue, [.askUser, .switchFactor]) : Auth0ErrorRule(.stepUpRequired, [.stepUp])
         case "invalid_request":
             let isConnection = error.says("was not found", "was disabled", "not yet configured")
             if isConnection { return Auth0ErrorRule(.misconfigured, [.fixRequest], scope: .app) }
@@ -123,14 +133,12 @@ struct Auth0ErrorRule {
         "bad.authParams": Auth0ErrorRule(.invalidRequest, [.fixRequest]),
         "bad.request": Auth0ErrorRule(.invalidRequest, [.fixRequest]),
         "sms_provider_error": Auth0ErrorRule(.factorUnavailable, [.switchFactor, .askUser]),
-        "a0.mfa_required": Auth0ErrorRule(.continue, [.askUser, .switchFactor]),
         "a0.mfa_invalid_code": Auth0ErrorRule(.challengeIncorrect, [.askUser, .switchFactor]),
         "a0.mfa_registration_required": Auth0ErrorRule(.userActionRequired, [.visitProvider, .askUser]),
         "association_required": Auth0ErrorRule(.userActionRequired, [.visitProvider, .askUser]),
         "unsupported_challenge_type": Auth0ErrorRule(.factorUnavailable, [.switchFactor]),
         "authorization_pending": Auth0ErrorRule(.challengePending, [.poll]),
         "slow_down": Auth0ErrorRule(.challengePending, [.poll]),
-        "invalid_token": refused(.access, [.refreshCredential]),
         "insufficient_scope": Auth0ErrorRule(.permissionDenied, [.fixRequest]),
         "invalid_password": Auth0ErrorRule(.passwordRejected, [.askUser]),
         "password_strength_error": Auth0ErrorRule(.passwordRejected, [.askUser]),

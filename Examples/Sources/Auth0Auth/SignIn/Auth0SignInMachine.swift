@@ -38,14 +38,13 @@ struct Auth0SignInMachine: SignInMachine {
 
     mutating func begin() async throws -> SignInStep<Auth0Session> {
         (token, challenge, factor, authenticators) = (nil, nil, nil, [])
-        guard let password else { return .ask(Challenge(factor: Self.passwordFactor)) }
-        do {
-            return try await goOn(after: api.password(identifier, password))
-        } catch let error as RecoveryError {
-            // Refused once is refused for good; of what was lost nobody knows.
-            self.password = nil
-            throw error
-        }
+        guard let given = password else { return .ask(Challenge(factor: Self.passwordFactor)) }
+        // Refused once is refused for good, and of what was lost or broken off nobody knows.
+        password = nil
+        let response = try await api.password(identifier, given)
+        // What was accepted may be presented again, if the second step takes too long.
+        password = given
+        return try await goOn(after: response)
     }
 
     private mutating func goOn(after response: RecoveredResponse) async throws -> SignInStep<Auth0Session> {
@@ -62,12 +61,12 @@ struct Auth0SignInMachine: SignInMachine {
         authenticators = try await api.authenticators(token).filter { authenticator in
             types.map { Self.requirements(authenticator.factor.key).contains(where: $0.contains) } ?? true
         }
-        switch authenticators.count {
         // Nothing is enrolled that could be asked for: that is done in the browser.
-        case 0: throw RecoveryError(.userActionRequired, [.visitProvider, .askUser], in: response)
-        case 1: return try await choose(authenticators[0].factor)
-        default: return .choose(authenticators.map(\.factor))
+        guard !authenticators.isEmpty else {
+            throw RecoveryError(.userActionRequired, [.visitProvider, .askUser], in: response)
         }
+        // What goes wrong with a factor is not the password's fault: it is chosen in a move of its own.
+        return .choose(authenticators.map(\.factor))
     }
 
     /// The words by which the tenant may want a factor.
@@ -157,8 +156,9 @@ struct Auth0SignInMachine: SignInMachine {
         .pending(Challenge(factor: factor), SignInContext.Pause(interval))
     }
 
-    /// By default a sign-in whose place nobody can read begins again; what was accepted before is presented again then,
-    /// what was refused or lost is asked for.
+    /// Begins again, since nobody can read where a sign-in stands.
+    ///
+    /// What was accepted before is presented again then; what was refused, lost or broken off is asked for.
     mutating func resync() async throws -> SignInStep<Auth0Session> { try await begin() }
 
     // MARK: The end
@@ -171,7 +171,12 @@ struct Auth0SignInMachine: SignInMachine {
         }
         // Not the caller's to cancel: tokens that exist and are not kept could never be ended.
         _ = try await Task { [tokens] in
-            try await tokens.update { $0 = answer.merged(into: Credentials(others: $0.others)) }
+            try await tokens.update { stored in
+                var fresh = Credentials(others: stored.others.filter { $0.key != Auth0.mark })
+                // Tells this sign-in from the next, however often its tokens are renewed.
+                fresh.others.append(JSONValue.Member(Auth0.mark, .string(now.rfc3339)))
+                stored = answer.merged(into: fresh)
+            }
         }.value
         return Auth0Session(answer, recoveryCode: json["recovery_code"]?.string.map { Secret($0) })
     }

@@ -108,10 +108,16 @@ public struct SuspendedSignIns: Sendable {
     ///
     /// One that is over is left alone.
     ///
-    /// - Throws: `RecoveryError` if the server could not be told; it is over here all the same.
+    /// - Throws: `RecoveryError` if the server could not be told; it is over here all the same. Of the kind `unavailable` if
+    ///   the store does not answer: nothing has ended then.
     public func abandon<Provider: SignInProvider>(_ ticket: Secret, at provider: Provider) async throws {
         try await holding(ticket) { ticket, _ in
-            guard let (record, entry, sealed) = try? await read(ticket.id) else { return }
+            let (record, entry, sealed): (SharedState.Record, SuspendedSignIn, [UInt8])
+            do {
+                (record, entry, sealed) = try await read(ticket.id)
+            } catch let error as RecoveryError where [.flowExpired, .alreadySignedIn].contains(error.kind) {
+                return
+            }
             let over = SuspendedSignIn(.over, step: entry.step, endsAt: entry.endsAt)
             guard try await replace(record.version, at: ticket.id, with: over, []) != nil else {
                 throw SuspendedSignIn.busy
@@ -136,10 +142,11 @@ public struct SuspendedSignIns: Sendable {
         do {
             turn = try await lease.kept(for: Self.lease, client.runtime.time) { try await flow.step(input) }
         } catch {
-            // A step that was broken off is read at the server by the next request; one that was never taken can be taken
-            // again.
+            // A step that was never taken, because its input does not fit, can be taken again. Whatever else has broken one
+            // off, such as a store that does not take the tokens, the server may have seen it: where it stands is read by
+            // the next request.
             var next = SuspendedSignIn(.over, step: entry.step, endsAt: end)
-            if !flow.isOver { next.state = error is CancellationError ? .taken : entry.state }
+            if !flow.isOver { next.state = error is RecoveryError ? entry.state : .taken }
             let content = next.state == .over ? [] : try content(flow, [], ticket.id)
             // Written also by a task that is cancelled.
             _ = try? await replace(version, at: ticket.id, with: next, content)
