@@ -24,8 +24,8 @@ struct AdmissionRound {
     var hasPermits: Bool { !permits.isEmpty }
 
     /// Takes note of an attempt that is planned.
-    mutating func plan(_ request: HTTPRequest, _ cause: History.Cause, isDue: Bool, longestWait: Duration) {
-        attempt = PlannedAttempt(request, cause: cause, isDue: isDue, longestWait: longestWait)
+    mutating func plan(_ planned: PlannedAttempt) {
+        attempt = planned
         wasAsked = true
     }
 

@@ -6,7 +6,7 @@ extension CallDriver {
     /// - Returns: Whether anybody has to be asked about it.
     /// - Throws: `CancellationError` in a cancelled task.
     @inline(never)
-    mutating func plan(_ cause: History.Cause, isDue: Bool, _ request: HTTPRequest) throws -> Bool {
+    mutating func plan(_ cause: History.Cause, isDue: Bool, after delay: Duration, _ request: HTTPRequest) throws -> Bool {
         event = .admitted
         if firstResult != nil { return false }
         if Task.isCancelled { throw CancellationError() }
@@ -17,7 +17,16 @@ extension CallDriver {
             return false
         }
         let longestWait = min(state.rules.maxWait, context.remainingToSend ?? .longest)
-        round.plan(amended ?? request, cause, isDue: isDue, longestWait: longestWait)
+        let failure = if case .retry = cause { outcome } else { nil as Outcome? }
+        let planned = PlannedAttempt(
+            amended ?? request,
+            cause: cause,
+            after: failure,
+            isDue: isDue,
+            delay: delay,
+            longestWait: longestWait
+        )
+        round.plan(planned)
         return isAsked
     }
 

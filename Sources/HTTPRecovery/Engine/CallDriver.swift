@@ -39,8 +39,8 @@ struct CallDriver {
         do {
             while true {
                 switch decide() {
-                case .admit(let cause, let isDue):
-                    if try plan(cause, isDue: isDue, request) { try await ask() }
+                case .admit(let cause, let isDue, let delay):
+                    if try plan(cause, isDue: isDue, after: delay, request) { try await ask() }
                 case .attempt(let cause):
                     begin(cause)
                     do {

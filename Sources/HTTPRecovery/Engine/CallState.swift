@@ -45,15 +45,15 @@ struct CallState: Sendable {
 
     /// What is to be done.
     enum Action: Sendable {
-        /// Ask the admissions about an attempt.
-        case admit(History.Cause, isDue: Bool)
+        /// Ask the admissions about an attempt, which is due after the delay.
+        case admit(History.Cause, isDue: Bool, delay: Duration = .zero)
         /// Send.
         case attempt(History.Cause)
         /// Stand in the queue of the gate that holds the call.
         case queue
         /// Wait.
         indirect case wait(Duration, Outcome.Kind)
-        /// FailureContext.Remediation what was refused.
+        /// Repair what was refused.
         indirect case repair(any FailureContext.Remediation, Outcome)
         /// Hand out the response.
         case finish
@@ -77,7 +77,8 @@ struct CallState: Sendable {
     /// The attempts that count: all but the free replay after a repair.
     private var attempts = 0
     private var lockouts = 0
-    private var previousDelay = Duration.zero
+    /// What is remembered of our own delays, and how many attempts there were when they began.
+    private var backoff = (progress: Backoff.Progress(), start: 0)
     /// The names of the repairs so far: each is performed once.
     private var repairs: [String] = []
     /// Whether the last repair was that of an answer, and not of what kept the request at home.
@@ -117,20 +118,20 @@ struct CallState: Sendable {
                 attempts += 1
                 return .attempt(cause)
             }
-            return planned(remaining: remaining(), random: random())
+            return planned(remaining: remaining(), random: random)
         case .delayed(let delay, let outcome):
             let stated = wait(delay, because: outcome, remaining: remaining())
-            return isDue ? stated : longer(stated, .nothing, remaining: remaining(), random: random())
+            return isDue ? stated : longer(stated, .nothing, remaining: remaining(), random: random)
         case .held(let outcome, let hasQueue):
             let (wasDue, plan) = (isDue, pending)
-            let stated = decide(about: outcome, hasQueue: hasQueue, remaining: remaining(), random: random())
+            let stated = decide(about: outcome, hasQueue: hasQueue, remaining: remaining(), random: random)
             if wasDue { return stated }
             let own = pending
             pending = plan
-            return longer(stated, own, remaining: remaining(), random: random())
+            return longer(stated, own, remaining: remaining(), random: random)
         case .refused(let reason, let outcome):
             return .fail(outcome ?? failure ?? Outcome(.unknown, processed: .no), reason, needed: nil)
-        case .queued(let count): return leave(behind: count, remaining: remaining(), random: random())
+        case .queued(let count): return leave(behind: count, remaining: remaining(), random: random)
         case .waited: return admitWhenDue()
         case .succeeded: return .finish
         case .failed(let outcome, let obstacle, let hasQueue):
@@ -142,7 +143,7 @@ struct CallState: Sendable {
                 obstacle: obstacle,
                 hasQueue: hasQueue,
                 remaining: remaining(),
-                random: random()
+                random: random
             )
         case .repaired(let name):
             if let obstacle { return .fail(failure ?? Outcome(.unknown, processed: .unknown), obstacle, needed: nil) }
@@ -184,38 +185,37 @@ struct CallState: Sendable {
         obstacle: History.StopReason? = nil,
         hasQueue: Bool,
         remaining: Duration?,
-        random: Double
+        random: () -> Double
     ) -> Action {
         let situation = FailureContext(
             outcome: outcome,
             wasSent: wasSent,
             attempts: attempts,
             lockouts: lockouts,
-            previousDelay: previousDelay,
             method: method,
             repairs: repairs,
-            remaining: remaining,
-            random: random
+            remaining: remaining
         )
-        switch rules.next(situation, obstacle: obstacle) {
+        backoff.progress.step = max(0, attempts - 1 - backoff.start)
+        switch rules.next(situation, obstacle: obstacle, progress: &backoff.progress, random: random) {
         case .giveUp(let reason, let needed): return .fail(outcome, reason, needed: needed)
         case .repair(let repair):
             repairs.append(repair.name)
             wasRepairedAfterSending = wasSent
             return .repair(repair, outcome)
-        case .retry(let delay):
-            previousDelay = delay
+        case .retry(let delay, let isRestarting):
+            if isRestarting { backoff = (Backoff.Progress(), start: attempts) }
             // What was not sent is planned already, and paid for.
             guard wasSent else { return pause(delay, outcome.kind, hasQueue: hasQueue, remaining: nil) }
             cause = .retry(after: outcome.kind)
             isDue = delay <= .zero
             pending = isDue ? .nothing : .wait(delay, outcome.kind, hasQueue: hasQueue)
-            return .admit(cause, isDue: isDue)
+            return .admit(cause, isDue: isDue, delay: delay)
         }
     }
 
     /// Does what was planned before the admissions were asked.
-    private mutating func planned(remaining: Duration?, random: Double) -> Action {
+    private mutating func planned(remaining: Duration?, random: () -> Double) -> Action {
         switch pending {
         case .nothing: admitWhenDue()
         case .wait(let delay, let reason, let hasQueue):
@@ -232,7 +232,7 @@ struct CallState: Sendable {
         _ stated: Action,
         _ own: Pending,
         remaining: Duration?,
-        random: Double
+        random: () -> Double
     ) -> Action {
         guard let delay = Self.duration(of: stated, own) else { return stated }
         let plan = planned(remaining: remaining, random: random)
@@ -268,9 +268,9 @@ struct CallState: Sendable {
     }
 
     /// Leaves the queue a little after those in front.
-    private func leave(behind count: Int, remaining: Duration?, random: Double) -> Action {
+    private func leave(behind count: Int, remaining: Duration?, random: () -> Double) -> Action {
         guard case .wait(let delay, let reason, _) = pending else { return .wait(.zero, .unavailable) }
-        let spread = RecoveryRules.spread(wait: delay, queued: count, random: random, remaining: remaining)
+        let spread = RecoveryRules.spread(wait: delay, queued: count, random: random(), remaining: remaining)
         return .wait(delay.saturatingAdding(spread), reason)
     }
 

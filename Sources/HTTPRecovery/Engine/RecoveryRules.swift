@@ -5,8 +5,10 @@ final class RecoveryRules: Sendable {
     /// What the engine does next.
     enum Step: Sendable {
         /// Wait at least this long, then send.
-        case retry(after: Duration)
-        /// FailureContext.Remediation, then send.
+        ///
+        /// - Parameter restarting: Whether the next own delay is the first one again.
+        case retry(after: Duration, restarting: Bool = false)
+        /// Repair something, then send.
         case repair(any FailureContext.Remediation)
         /// End the call.
         case giveUp(History.StopReason, needed: Duration?)
@@ -36,17 +38,51 @@ final class RecoveryRules: Sendable {
     /// - Parameters:
     ///   - situation: What is known.
     ///   - obstacle: Why the request must not be sent again, by `ResendRule`; nil when it may.
-    func next(_ situation: FailureContext, obstacle: History.StopReason?) -> Step {
+    ///   - progress: What is remembered of the call's own delays.
+    ///   - random: A number in `0 ..< 1`; asked for once where an own delay is computed, and else not.
+    func next(
+        _ situation: FailureContext,
+        obstacle: History.StopReason?,
+        progress: inout Backoff.Progress,
+        random: () -> Double
+    ) -> Step {
         let stated = situation.outcome.statedWait
         for policy in policies {
             switch policy.decide(situation) {
             case .pass: continue
             case .giveUp(let reason): return .giveUp(reason, needed: stated)
             case .repair(let repair): return check(repair, situation, obstacle)
-            case .retry(let delay): return check(delay: max(delay, .zero), situation, obstacle: obstacle)
+            case .retry(let delay):
+                return stop(situation, obstacle) ?? check(delay: max(delay, .zero), situation)
+            case .backOff(let backoff):
+                if let stop = stop(situation, obstacle) { return stop }
+                let delay = delay(after: situation.outcome, by: backoff, &progress, random)
+                let isExact = situation.outcome.retryAfter != nil && situation.outcome.delayForm == .exactly
+                return check(delay: delay, situation, restarting: isExact)
             }
         }
         return .giveUp(situation.outcome.kind == .accountLocked ? .accountLocked : .notRecoverable, needed: stated)
+    }
+
+    /// What the server states, or else the backoff's next delay; "at once" from a server that has just refused is taken
+    /// for "soon".
+    private func delay(
+        after outcome: Outcome,
+        by backoff: Backoff,
+        _ progress: inout Backoff.Progress,
+        _ random: () -> Double
+    ) -> Duration {
+        var own: Duration { backoff.delay(&progress, isThrottled: outcome.isThrottle, random: random()) }
+        guard let stated = outcome.retryAfter else { return own }
+        switch outcome.delayForm {
+        case .exactly: return stated
+        case .advised:
+            guard let slack = backoff.adviceSlack else { break }
+            let least = own
+            return min(max(stated, least), least.saturatingAdding(slack))
+        case .atLeast: break
+        }
+        return stated > .zero ? stated : own
     }
 
     private func check(
@@ -60,19 +96,21 @@ final class RecoveryRules: Sendable {
         return .repair(repair)
     }
 
-    private func check(delay: Duration, _ situation: FailureContext, obstacle: History.StopReason?) -> Step {
-        if situation.wasSent {
-            if let obstacle { return .giveUp(obstacle, needed: situation.outcome.statedWait) }
-            if situation.attempts >= maxAttempts {
-                return .giveUp(.attemptsExhausted, needed: situation.outcome.statedWait)
-            }
-        }
+    /// Why the call ends whatever could be waited for; nil if it may go on.
+    private func stop(_ situation: FailureContext, _ obstacle: History.StopReason?) -> Step? {
+        guard situation.wasSent else { return nil }
+        if let obstacle { return .giveUp(obstacle, needed: situation.outcome.statedWait) }
+        guard situation.attempts >= maxAttempts else { return nil }
+        return .giveUp(.attemptsExhausted, needed: situation.outcome.statedWait)
+    }
+
+    private func check(delay: Duration, _ situation: FailureContext, restarting: Bool = false) -> Step {
         // The caller's deadline is the stricter word where both bounds are passed.
         if let remaining = situation.remaining, delay >= remaining {
             return .giveUp(remaining <= .zero ? .deadlinePassed : .deadlineWouldPass, needed: delay)
         }
         if delay > maxWait { return .giveUp(.waitExceedsLimit, needed: delay) }
-        return .retry(after: delay)
+        return .retry(after: delay, restarting: restarting)
     }
 
     /// How much later than the gate opens a waiting caller leaves.

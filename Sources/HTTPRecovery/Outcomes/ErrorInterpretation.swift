@@ -61,6 +61,15 @@ extension ServerDelay {
     package var isDelayStated: Bool {
         if case .delayField = field { delay != nil } else { false }
     }
+
+    /// How the stated delay is meant.
+    var form: Outcome.DelayForm {
+        switch field?.fieldName {
+        case RetryHints.pushbackField: .exactly
+        case "x-amz-retry-after": .advised
+        default: .atLeast
+        }
+    }
 }
 
 extension Outcome.Processed {
@@ -114,6 +123,16 @@ extension Outcome {
         outcome.remedies = reading.delay.delay == nil ? [.retry] : [.wait]
         if reading.delay.delay != nil { outcome.scope = .origin }
         return outcome
+    }
+
+    /// Whether the request was refused for the load of the server or a limit: what has a longer base delay and a price of
+    /// its own (429, 503 that states a time, 529).
+    var isThrottle: Bool {
+        switch status {
+        case 503: (retryAfter ?? .zero) > .zero
+        case 529: true
+        default: kind == .rateLimited || kind == .quotaExhausted
+        }
     }
 
     /// Follows the server's explicit word about trying again.

@@ -79,6 +79,7 @@ struct HTTPInterpretation {
         if (200..<400).contains(reading.status) { outcome.processed = .yes }
         outcome.status = reading.status
         outcome.retryAfter = outcome.retryAfter ?? reading.delay.delay
+        if outcome.retryAfter != nil { outcome.delayForm = reading.delay.form }
         outcome.code = outcome.code ?? words.code
         outcome.message = outcome.message ?? words.message
         outcome.traceID = reading.traceID

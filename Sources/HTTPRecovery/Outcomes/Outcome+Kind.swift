@@ -102,6 +102,16 @@ extension Outcome {
         case unknown
     }
 
+    /// How a stated wait is meant.
+    @nonexhaustive public enum DelayForm: String, Sendable, Hashable, CaseIterable {
+        /// Nothing before the time, as with `Retry-After`.
+        case atLeast = "at_least"
+        /// At the time, at once too, and the client's backoff starts anew: `grpc-retry-pushback-ms` (gRPC proposal A6).
+        case exactly
+        /// About then, as the client's own backoff allows: `x-amz-retry-after`.
+        case advised
+    }
+
     /// How long an account stays locked.
     public enum Lockout: Sendable, Hashable {
         /// Locked for this time, measured at the moment of the answer.

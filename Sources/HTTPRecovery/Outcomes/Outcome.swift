@@ -20,6 +20,12 @@ public struct Outcome: Sendable, Hashable {
         set { change { $0.retryAfter = newValue.map { min($0, .longest) } } }
     }
 
+    /// How ``retryAfter`` is meant.
+    public var delayForm: DelayForm {
+        get { rare.isEmpty ? .atLeast : rare.value.delayForm }
+        set { if newValue != delayForm { change { $0.delayForm = newValue } } }
+    }
+
     /// How long the account stays locked, for ``Kind/accountLocked``; nil where nothing is said about a lockout.
     public var lockout: Lockout? {
         get { rare.isEmpty ? nil : rare.value.lockout }
@@ -129,6 +135,7 @@ public struct Outcome: Sendable, Hashable {
 
     private struct Rare: Sendable, Hashable {
         var retryAfter: Duration?
+        var delayForm = DelayForm.atLeast
         var remedies: [Outcome.Remedy] = []
         var lockout: Lockout?
         var credential: CredentialKind?

@@ -17,18 +17,17 @@ public struct RateLimitBackoff: RecoveryPolicy {
 
     /// Waits for rate limits and for stated outages.
     public func decide(_ situation: FailureContext) -> FailureContext.Decision {
+        let outcome = situation.outcome
         // A server can also say that it does not want to be asked again; then waiting is no remedy.
-        guard situation.outcome.remedies.contains(.wait) else { return .pass }
-        // Where another factor helps sooner, the flow decides.
-        if situation.outcome.remedies.first == .switchFactor, situation.outcome.retryAfter == nil { return .pass }
-        switch situation.outcome.kind {
+        guard outcome.remedies.contains(.wait) else { return .pass }
+        // If another factor helps sooner, the flow decides.
+        if outcome.remedies.first == .switchFactor, outcome.retryAfter == nil { return .pass }
+        switch outcome.kind {
         case .rateLimited: break
         // A lockout has its own policy.
         case .accountLocked: return .pass
-        default: guard situation.outcome.retryAfter != nil else { return .pass }
+        default: guard outcome.retryAfter != nil else { return .pass }
         }
-        // "At once" from a server that has just refused is taken for "soon".
-        if let stated = situation.outcome.retryAfter, stated > .zero { return .retry(after: stated) }
-        return .retry(after: backoff.delay(retry: situation.attempts - 1, random: situation.random))
+        return .backOff(backoff)
     }
 }

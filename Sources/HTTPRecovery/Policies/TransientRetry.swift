@@ -13,8 +13,6 @@ public struct TransientRetry: RecoveryPolicy {
 
     /// Repeats whatever the classifier calls worth repeating.
     public func decide(_ situation: FailureContext) -> FailureContext.Decision {
-        guard situation.outcome.remedies.contains(.retry) else { return .pass }
-        let delay = backoff.delay(retry: situation.attempts - 1, random: situation.random)
-        return .retry(after: max(delay, situation.outcome.retryAfter ?? .zero))
+        situation.outcome.remedies.contains(.retry) ? .backOff(backoff) : .pass
     }
 }

@@ -2,6 +2,8 @@ import HTTPTypes
 
 /// The fields with which servers forbid or demand another attempt.
 enum RetryHints {
+    static let pushbackField = "grpc-retry-pushback-ms"
+
     /// What `grpc-retry-pushback-ms` says (gRPC proposal A6).
     enum Pushback: Hashable {
         /// The field is absent.
@@ -22,7 +24,7 @@ enum RetryHints {
     }
 
     static func pushback(in fields: HTTPFields) -> Pushback {
-        let lines = fields.lines("grpc-retry-pushback-ms")
+        let lines = fields.lines(pushbackField)
         guard let line = lines.first else { return .absent }
         guard lines.count == 1, let number = DecimalNumber(Array(line.utf8)[...], allowsFraction: false),
             number.whole <= Int64(Int32.max)

@@ -85,7 +85,7 @@ extension ServerDelay {
 private enum DelayFields {
     static func statement(in fields: HTTPFields, clock: ServerClock) -> ServerDelay.Statement? {
         if case .delay(let delay) = RetryHints.pushback(in: fields) {
-            return ServerDelay.Statement(delay: delay, field: .delayField("grpc-retry-pushback-ms"))
+            return ServerDelay.Statement(delay: delay, field: .delayField(RetryHints.pushbackField))
         }
         for name in ["retry-after-ms", "x-ms-retry-after-ms"] where !fields.lines(name).isEmpty {
             return longest(name, in: fields) { DelayText.milliseconds($0, allowsFraction: true) }

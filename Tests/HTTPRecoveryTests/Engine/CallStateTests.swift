@@ -39,7 +39,7 @@ import Testing
 
         mutating func next(_ event: CallState.Event) -> String {
             switch state.next(after: event, remaining: remaining, random: random) {
-            case .admit(let cause, let isDue): "admit \(cause)\(isDue ? "" : " later")"
+            case .admit(let cause, let isDue, _): "admit \(cause)\(isDue ? "" : " later")"
             case .attempt(let cause): "attempt \(cause)"
             case .queue: "queue"
             case .wait(let delay, let reason): "wait \(delay.inSeconds) \(reason.rawValue)"

@@ -25,8 +25,9 @@ import Testing
         let rules = RecoveryRules(policies: policies, maxAttempts: 3, maxWait: .seconds(60))
         var situation = FailureContext(outcome: Outcome(.unavailable))
         change(&situation)
-        return switch rules.next(situation, obstacle: obstacle) {
-        case .retry(let delay): "retry \(delay.inSeconds)"
+        var progress = Backoff.Progress()
+        return switch rules.next(situation, obstacle: obstacle, progress: &progress, random: { 0 }) {
+        case .retry(let delay, _): "retry \(delay.inSeconds)"
         case .repair: "repair"
         case .giveUp(let reason, let needed): "stop \(reason)" + (needed.map { " \($0.inSeconds)" } ?? "")
         }

@@ -76,7 +76,7 @@ extension CallState.Action {
     /// The action in words, times without any loss: what a recording compares.
     var words: String {
         switch self {
-        case .admit(let cause, let isDue): "ask \(cause)" + (isDue ? "" : " before its wait")
+        case .admit(let cause, let isDue, _): "ask \(cause)" + (isDue ? "" : " before its wait")
         case .attempt(let cause): "attempt \(cause)"
         case .queue: "queue"
         case .wait(let delay, let reason): "wait \(delay.exactText) \(reason.rawValue)"

@@ -10,6 +10,7 @@ extension Outcome {
             if let text { members.append(.init(name, .string(text))) }
         }
         add("retry_after", retryAfter?.exactText)
+        if delayForm != .atLeast { add("delay_form", delayForm.rawValue) }
         switch lockout {
         case .remaining(let time): add("lockout", time.exactText)
         case .indefinite: add("lockout", "indefinite")
@@ -44,6 +45,7 @@ extension Outcome {
             guard let time = Duration(exactText: text) else { return nil }
             retryAfter = time
         }
+        delayForm = json["delay_form"]?.string.flatMap { DelayForm(rawValue: $0) } ?? .atLeast
         switch json["lockout"]?.string {
         case nil: break
         case "indefinite": lockout = .indefinite

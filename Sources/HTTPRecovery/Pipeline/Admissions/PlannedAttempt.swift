@@ -8,8 +8,13 @@ public struct PlannedAttempt: Sendable {
     public var origin: Origin { Origin(of: request) }
     /// Why it is made.
     public let cause: History.Cause
+    /// What the attempt before came to, for one that repeats it.
+    public var failure: Outcome? { lastFailure.optional }
+    private let lastFailure: BoxedIfPresent<Outcome>
     /// Whether it goes out as soon as it may; false while a wait is still to come.
     public let isDue: Bool
+    /// How long the call is going to wait before it, as far as it knows now; zero for one that is due.
+    public let delay: Duration
     /// The longest that the call can wait now, by its deadline and the engine's longest wait.
     public let longestWait: Duration
 
@@ -17,12 +22,16 @@ public struct PlannedAttempt: Sendable {
     public init(
         _ request: HTTPRequest,
         cause: History.Cause = .call,
+        after failure: Outcome? = nil,
         isDue: Bool = true,
+        delay: Duration = .zero,
         longestWait: Duration = .seconds(120)
     ) {
         self.request = request
         self.cause = cause
+        self.lastFailure = BoxedIfPresent(failure)
         self.isDue = isDue
+        self.delay = delay
         self.longestWait = longestWait
     }
 }

@@ -14,9 +14,6 @@ public struct FailureContext: Sendable {
     /// How many of the answers have told of a lockout.
     public var lockouts: Int
 
-    /// The delay of our own backoff before the last attempt; zero before the first.
-    public var previousDelay: Duration
-
     /// The request's method.
     public var method: HTTPRequest.Method
 
@@ -26,29 +23,22 @@ public struct FailureContext: Sendable {
     /// The time left until the deadline; nil without one.
     public var remaining: Duration?
 
-    /// A random number in `0 ..< 1`, drawn for this decision.
-    public var random: Double
-
     /// Creates a situation.
     public init(
         outcome: Outcome,
         wasSent: Bool = true,
         attempts: Int = 1,
         lockouts: Int = 0,
-        previousDelay: Duration = .zero,
         method: HTTPRequest.Method = .get,
         repairs: [String] = [],
-        remaining: Duration? = nil,
-        random: Double = 0
+        remaining: Duration? = nil
     ) {
         self.outcome = outcome
         self.wasSent = wasSent
         self.attempts = attempts
         self.lockouts = lockouts
-        self.previousDelay = previousDelay
         self.method = method
         self.repairs = repairs
         self.remaining = remaining
-        self.random = random
     }
 }

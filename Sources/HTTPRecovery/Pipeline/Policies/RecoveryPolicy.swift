@@ -16,7 +16,9 @@ extension FailureContext {
         ///
         /// - Parameter after: The least time to wait; spreading and closed gates only add to it.
         case retry(after: Duration)
-        /// FailureContext.Remediation something, then replay the request once without charge.
+        /// Send the request (again) after the time that the server states, or else after the backoff's next delay.
+        case backOff(Backoff)
+        /// Repair something, then replay the request once without charge.
         case repair(any FailureContext.Remediation)
         /// Give up, for this reason.
         case giveUp(History.StopReason)
