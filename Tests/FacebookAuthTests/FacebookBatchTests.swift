@@ -45,7 +45,7 @@ struct FacebookBatchTests {
         }
         let answers = "[\(item(500, Recorded.error(2))),\(item(400, Recorded.error(613)))]"
         let bench = try FacebookBench([.answer(answers)]) {
-            Recovery(budget: RetryBudget.Configuration(ratio: 0, burst: 0))
+            Recovery(budget: .ratio(.init(ratio: 0, burst: 0)))
         }
         let result = try await bench.skippingWaits {
             try await bench.facebook.batch([.init(path: "1"), .init(path: "2")])

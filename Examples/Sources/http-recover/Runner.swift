@@ -233,7 +233,7 @@ final class Runner: Sendable {
         return Recovery(
             maxAttempts: options.maxAttempts,
             maxWait: options.maxWait.duration,
-            budget: RetryBudget.Configuration(ratio: options.budgetRatio, burst: options.budgetBurst),
+            budget: .ratio(.init(ratio: options.budgetRatio, burst: options.budgetBurst)),
             admissions: pacing.map { [$0] } ?? []
         ) { policies }
     }

@@ -34,7 +34,7 @@ import Testing
         )
         let request = try HTTPRequest(url: sandbox.url + "/api/items")
         let client = RecoveringClient(transport: transport) {
-            Recovery(budget: RetryBudget.Configuration(ratio: 1, burst: 1_000_000)) {
+            Recovery(budget: .ratio(.init(ratio: 1, burst: 1_000_000))) {
                 SessionRenewal(tokens)
                 TransientRetry()
             }

@@ -74,6 +74,11 @@ public final class RetryBudget: Sendable {
         account.withLock { $0.balance >= Self.unit }
     }
 
+    /// How many resends could be paid for now, as far as this process knows.
+    public var left: Double {
+        account.withLock { Double($0.balance) / Double(Self.unit) }
+    }
+
     /// Adds what a new call brings.
     public func recordCall() {
         add(deposit)

@@ -5,15 +5,22 @@ import HTTPTypes
 /// What is paid is paid when a resend is planned, before the wait for it, which would be in vain else.
 final class RetryBudgets: Admission {
     /// What an attempt was paid as.
-    private enum Payment {
-        case resend
-        /// A request that continues the call; given back when the call ends well.
-        case followUp
+    private struct Payment {
+        var cost: Int
+        /// Whether it continues the call: given back when that ends well.
+        var isFollowUp = false
+        /// Whether nothing was to be paid: it is only counted.
+        var isFree = false
     }
 
-    private let configuration: RetryBudget.Configuration
+    /// The budget of one origin.
+    private enum Account: Sendable {
+        case ratio(RetryBudget)
+        case ledger(Locked<BudgetLedger>)
+    }
+
     private struct State {
-        var budgets: [Origin: RetryBudget] = [:]
+        var accounts: [Origin: Account] = [:]
         /// The one that was asked for last, by the words of the request: mostly it is asked for again.
         var last: Last
     }
@@ -21,54 +28,77 @@ final class RetryBudgets: Admission {
     private struct Last {
         var scheme: String?
         var authority: String?
-        var budget: RetryBudget
+        var account: Account
     }
 
+    private let model: RetryBudget.Model
+    private let countsFlights: Bool
     private let state: Locked<State>
     private static let limit = 1024
 
-    init(_ configuration: RetryBudget.Configuration) {
-        self.configuration = configuration
+    init(_ model: RetryBudget.Model) {
+        self.model = model
+        countsFlights = BudgetLedger.countsFlights(model)
         // No request has a space for its scheme.
-        let nowhere = Last(scheme: " ", authority: nil, budget: RetryBudget(configuration))
-        self.state = Locked(State(last: nowhere))
+        state = Locked(State(last: Last(scheme: " ", authority: nil, account: Self.account(model, key: ""))))
     }
 
-    private subscript(request: HTTPRequest) -> RetryBudget {
+    private static func account(_ model: RetryBudget.Model, key: String) -> Account {
+        if case .ratio(let configuration) = model { return .ratio(RetryBudget(configuration, key: key)) }
+        return .ledger(Locked(BudgetLedger(model)))
+    }
+
+    private subscript(request: HTTPRequest) -> Account {
         let (scheme, authority) = (request.scheme, request.authority)
         return state.withLock { state in
-            if state.last.authority == authority, state.last.scheme == scheme { return state.last.budget }
+            if state.last.authority == authority, state.last.scheme == scheme { return state.last.account }
             let origin = Origin(of: request)
-            let budget = state.budgets[origin] ?? RetryBudget(configuration, key: "\(origin)")
+            let account = state.accounts[origin] ?? Self.account(model, key: "\(origin)")
             // Bounded against endless hosts; a forgotten origin starts with a fresh burst.
-            if state.budgets[origin] == nil, state.budgets.count >= Self.limit, let any = state.budgets.keys.first {
-                state.budgets[any] = nil
+            if state.accounts[origin] == nil, state.accounts.count >= Self.limit, let any = state.accounts.keys.first {
+                state.accounts[any] = nil
             }
-            state.budgets[origin] = budget
-            state.last = Last(scheme: scheme, authority: authority, budget: budget)
-            return budget
+            state.accounts[origin] = account
+            state.last = Last(scheme: scheme, authority: authority, account: account)
+            return account
+        }
+    }
+
+    /// What an origin's budget has left, in resends or in the model's tokens; infinite where nothing bounds it.
+    func left(for request: HTTPRequest, at now: TimeSource.Instant) -> Double {
+        switch self[request] {
+        case .ratio(let budget): budget.left
+        case .ledger(let ledger): ledger.withLock { $0.left(at: now.sinceStart) }
         }
     }
 
     func mayHold(_ cause: History.Cause, context: CallContext) -> Bool {
         switch cause {
-        case .call, .repair: false
-        case .retry, .followUp: true
+        case .call, .repair: countsFlights
+        case .retry, .followUp, .hedge: true
         }
     }
 
     func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> PlannedAttempt.Answer {
-        let payment: Payment
+        let account = self[attempt.request]
         switch attempt.cause {
-        case .call, .repair: return .go()
-        case .retry: payment = .resend
-        case .followUp: payment = .followUp
+        case .call, .repair:
+            guard countsFlights, attempt.isDue, case .ledger(let ledger) = account else { return .go() }
+            ledger.withLock { $0.begin() }
+            return .go(PlannedAttempt.Permit(Payment(cost: 0, isFree: true)))
+        case .retry, .followUp, .hedge: break
         }
-        let budget = self[attempt.request]
-        guard budget.hasBalance, try await budget.withdraw(sharedBy: context.runtime.state) else {
-            return .refuse(.budgetExhausted)
+        let cost: Int?
+        switch account {
+        case .ratio(let budget):
+            let isPaid = budget.hasBalance ? try await budget.withdraw(sharedBy: context.runtime.state) : false
+            cost = isPaid ? 0 : nil
+        case .ledger(let ledger):
+            let now = context.runtime.time.now.sinceStart
+            cost = ledger.withLock { $0.withdraw(after: attempt.failure, at: now) }
         }
-        return .go(PlannedAttempt.Permit(payment))
+        guard let cost else { return .refuse(.budgetExhausted) }
+        return .go(PlannedAttempt.Permit(Payment(cost: cost, isFollowUp: attempt.cause == .followUp)))
     }
 
     func conclude(
@@ -77,17 +107,41 @@ final class RetryBudgets: Admission {
         permit: PlannedAttempt.Permit,
         context: CallContext
     ) -> Remainder? {
-        switch (permit.value as? Payment, end) {
-        case (.resend, .ended(let outcome, _)) where !outcome.isFailure: self[attempt.request].refund()
-        case (.some, .notSent): self[attempt.request].refund()
-        case (.followUp, _): context.record.owe(self[attempt.request].refund)
-        default: break
+        guard let payment = permit.value as? Payment else { return nil }
+        let now = context.runtime.time.now.sinceStart
+        switch (self[attempt.request], end) {
+        case (.ratio(let budget), .notSent): budget.refund()
+        case (.ratio(let budget), _) where payment.isFollowUp: context.record.owe(budget.refund)
+        case (.ratio(let budget), .ended(let outcome, _)) where !outcome.isFailure: budget.refund()
+        case (.ratio, _): break
+        case (.ledger(let ledger), .notSent) where !payment.isFree:
+            ledger.withLock { $0.giveBack(payment.cost, at: now) }
+        case (.ledger(let ledger), _):
+            if payment.isFollowUp, !countsFlights {
+                context.record.owe { ledger.withLock { $0.giveBack(payment.cost, at: now) } }
+            }
+            let outcome = if case .ended(let outcome, _) = end, !payment.isFollowUp { outcome } else { nil as Outcome? }
+            ledger.withLock {
+                $0.end(
+                    outcome,
+                    cost: payment.isFree ? nil : payment.cost,
+                    isCall: attempt.cause == .call,
+                    at: now
+                )
+            }
         }
         return nil
     }
 
     func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
-        if attempt.cause == .call { self[attempt.request].recordCall() }
+        switch self[attempt.request] {
+        case .ratio(let budget):
+            if attempt.cause == .call { budget.recordCall() }
+        case .ledger(let ledger):
+            let outcome = if case .ended(let outcome, _) = end { outcome } else { nil as Outcome? }
+            let now = context.runtime.time.now.sinceStart
+            ledger.withLock { $0.end(outcome, cost: nil, isCall: attempt.cause == .call, at: now) }
+        }
         return nil
     }
 }

@@ -11,7 +11,7 @@ public struct Recovery: ClientLayer {
 
     let rules: RecoveryRules
     /// Those that are asked before the call's own.
-    private let budgets: RetryBudgets
+    let budgets: RetryBudgets
     /// Those that are asked behind them.
     private let admissions: [any Admission]
     /// All of them, in the order in which they are asked.
@@ -30,7 +30,7 @@ public struct Recovery: ClientLayer {
     public init(
         maxAttempts: Int = 3,
         maxWait: Duration = .seconds(120),
-        budget: RetryBudget.Configuration = RetryBudget.Configuration(),
+        budget: RetryBudget.Model = .ratio(),
         admissions: [any Admission] = [],
         @Recovery.PolicyBuilder policies: () -> [any RecoveryPolicy] = { Recovery.defaultPolicies }
     ) {

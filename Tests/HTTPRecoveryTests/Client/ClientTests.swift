@@ -223,7 +223,7 @@ import Testing
 
     @Test func repetitionsOfAnOperationArePaidFor() async throws {
         let bench = Bench([], then: .status(503)) {
-            Recovery(maxAttempts: 1, budget: RetryBudget.Configuration(ratio: 0, burst: 2))
+            Recovery(maxAttempts: 1, budget: .ratio(.init(ratio: 0, burst: 2)))
         }
         struct Again: RecoveryOperation.Plan {
             var tries = 0

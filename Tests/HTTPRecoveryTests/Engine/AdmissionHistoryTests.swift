@@ -114,7 +114,7 @@ import Testing
                 Recovery(
                     maxAttempts: 1 + random.below(4),
                     maxWait: .seconds(1 + random.below(60)),
-                    budget: RetryBudget.Configuration(ratio: 0.1, burst: random.below(3)),
+                    budget: .ratio(.init(ratio: 0.1, burst: random.below(3))),
                     admissions: [admissions[2]]
                 ) {
                     RateLimitBackoff()

@@ -79,7 +79,7 @@ struct BudgetOrderTests {
         let clock = ManualClock()
         let store = UnreliableStore(clock: clock)
         let bench = Bench(steps, clock: clock, store: store) {
-            Recovery(budget: budget) { TransientRetry(backoff: .constant(.seconds(5))) }
+            Recovery(budget: .ratio(budget)) { TransientRetry(backoff: .constant(.seconds(5))) }
         }
         return (bench, store)
     }
@@ -102,7 +102,7 @@ struct BudgetOrderTests {
 
     @Test func aCancelledWaitGivesBackWhatItHasPaid() async throws {
         let bench = Bench([.status(503), .status(503)]) {
-            Recovery(budget: Self.one) { TransientRetry(backoff: .constant(.seconds(5))) }
+            Recovery(budget: .ratio(Self.one)) { TransientRetry(backoff: .constant(.seconds(5))) }
         }
         let call = Task { try await bench.client.send(Bench.get) }
         await bench.clock.waitForSleepers(1)
@@ -145,7 +145,7 @@ struct BudgetOrderTests {
 
     @Test func aResendThatAGateForbidsGivesBack() async throws {
         let bench = Bench([.status(503), .status(429, ["retry-after": "7200"])]) {
-            Recovery(budget: Self.one) {
+            Recovery(budget: .ratio(Self.one)) {
                 RateLimitBackoff()
                 TransientRetry(backoff: .constant(.seconds(5)))
             }

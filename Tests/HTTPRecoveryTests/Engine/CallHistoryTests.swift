@@ -77,7 +77,7 @@ import Testing
         /// What the admissions say to an attempt.
         mutating func admit(_ cause: History.Cause, isDue: Bool) -> CallState.Event {
             switch cause {
-            case .retry, .followUp:
+            case .retry, .followUp, .hedge:
                 if !isPaid {
                     guard balance > 0 else { return .refused(.budgetExhausted, because: nil) }
                     balance -= 1

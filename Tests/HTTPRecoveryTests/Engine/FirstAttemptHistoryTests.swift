@@ -111,7 +111,7 @@ import Testing
             if redirectsOutside { Redirects() }
             Recovery(
                 maxWait: .seconds(30),
-                budget: RetryBudget.Configuration(ratio: 0.2, burst: 1),
+                budget: .ratio(.init(ratio: 0.2, burst: 1)),
                 admissions: [listener]
             )
             if isOdd { odd }

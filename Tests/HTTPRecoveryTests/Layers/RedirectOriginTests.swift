@@ -20,7 +20,7 @@ struct RedirectOriginTests {
     ) -> Bench {
         Bench(steps) {
             Redirects()
-            Recovery(maxWait: maxWait, budget: budget)
+            Recovery(maxWait: maxWait, budget: .ratio(budget))
         }
     }
 

@@ -14,7 +14,7 @@ struct RedirectTests {
     ) -> Bench {
         Bench(steps, then: fallback) {
             Redirects(limit: limit)
-            Recovery(budget: budget)
+            Recovery(budget: .ratio(budget))
         }
     }
 

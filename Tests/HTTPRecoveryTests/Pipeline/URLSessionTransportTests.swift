@@ -41,7 +41,7 @@ private struct URLSessionTransport: HTTPTransport {
 @Suite(.timeLimit(.minutes(30))) struct URLSessionTransportTests {
     private static func client(timeout: Duration = .seconds(60)) -> RecoveringClient {
         RecoveringClient(transport: URLSessionTransport()) {
-            Recovery(maxAttempts: 2, budget: RetryBudget.Configuration(ratio: 1, burst: 1000)) {
+            Recovery(maxAttempts: 2, budget: .ratio(.init(ratio: 1, burst: 1000))) {
                 TransientRetry(backoff: .constant(.milliseconds(1)))
             }
             AttemptTimeout(timeout)

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func anotherOriginHasItsOwnBudget() async throws {
-        let bench = Bench(then: .status(503)) { Recovery(budget: .init(ratio: 0, burst: 1)) }
+        let bench = Bench(then: .status(503)) { Recovery(budget: .ratio(.init(ratio: 0, burst: 1))) }
         await #expect(throws: RecoveryError.self) { try await bench.sendSkippingWaits() }
         var elsewhere = Bench.get
         elsewhere.authority = "other.example.com"

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func itCostsNoBudget() async throws {
-        let bench = Bench(then: .status(503)) { Recovery(budget: .init(ratio: 0, burst: 1)) }
+        let bench = Bench(then: .status(503)) { Recovery(budget: .ratio(.init(ratio: 0, burst: 1))) }
         for _ in 1...5 {
             let task = Task { try await bench.client.send(Bench.get) }
             await bench.clock.waitForSleepers(1)
