@@ -19,54 +19,20 @@ final class RetryBudgets: Admission {
         case ledger(Locked<BudgetLedger>)
     }
 
-    private struct State {
-        var accounts: [Origin: Account] = [:]
-        /// The one that was asked for last, by the words of the request: mostly it is asked for again.
-        var last: Last
-    }
-
-    private struct Last {
-        var scheme: String?
-        var authority: String?
-        var account: Account
-    }
-
-    private let model: RetryBudget.Model
     private let countsFlights: Bool
-    private let state: Locked<State>
-    private static let limit = 1024
+    private let accounts: OriginTable<Account>
 
     init(_ model: RetryBudget.Model) {
-        self.model = model
         countsFlights = BudgetLedger.countsFlights(model)
-        // No request has a space for its scheme.
-        state = Locked(State(last: Last(scheme: " ", authority: nil, account: Self.account(model, key: ""))))
-    }
-
-    private static func account(_ model: RetryBudget.Model, key: String) -> Account {
-        if case .ratio(let configuration) = model { return .ratio(RetryBudget(configuration, key: key)) }
-        return .ledger(Locked(BudgetLedger(model)))
-    }
-
-    private subscript(request: HTTPRequest) -> Account {
-        let (scheme, authority) = (request.scheme, request.authority)
-        return state.withLock { state in
-            if state.last.authority == authority, state.last.scheme == scheme { return state.last.account }
-            let origin = Origin(of: request)
-            let account = state.accounts[origin] ?? Self.account(model, key: "\(origin)")
-            // Bounded against endless hosts; a forgotten origin starts with a fresh burst.
-            if state.accounts[origin] == nil, state.accounts.count >= Self.limit, let any = state.accounts.keys.first {
-                state.accounts[any] = nil
-            }
-            state.accounts[origin] = account
-            state.last = Last(scheme: scheme, authority: authority, account: account)
-            return account
+        accounts = OriginTable { origin in
+            guard case .ratio(let configuration) = model else { return .ledger(Locked(BudgetLedger(model))) }
+            return .ratio(RetryBudget(configuration, key: "\(origin)"))
         }
     }
 
     /// What an origin's budget has left, in resends or in the model's tokens; infinite where nothing bounds it.
     func left(for request: HTTPRequest, at now: TimeSource.Instant) -> Double {
-        switch self[request] {
+        switch accounts[request] {
         case .ratio(let budget): budget.left
         case .ledger(let ledger): ledger.withLock { $0.left(at: now.sinceStart) }
         }
@@ -80,7 +46,7 @@ final class RetryBudgets: Admission {
     }
 
     func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> PlannedAttempt.Answer {
-        let account = self[attempt.request]
+        let account = accounts[attempt.request]
         switch attempt.cause {
         case .call, .repair:
             guard countsFlights, attempt.isDue, case .ledger(let ledger) = account else { return .go() }
@@ -109,7 +75,7 @@ final class RetryBudgets: Admission {
     ) -> Remainder? {
         guard let payment = permit.value as? Payment else { return nil }
         let now = context.runtime.time.now.sinceStart
-        switch (self[attempt.request], end) {
+        switch (accounts[attempt.request], end) {
         case (.ratio(let budget), .notSent): budget.refund()
         case (.ratio(let budget), _) where payment.isFollowUp: context.record.owe(budget.refund)
         case (.ratio(let budget), .ended(let outcome, _)) where !outcome.isFailure: budget.refund()
@@ -134,7 +100,7 @@ final class RetryBudgets: Admission {
     }
 
     func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
-        switch self[attempt.request] {
+        switch accounts[attempt.request] {
         case .ratio(let budget):
             if attempt.cause == .call { budget.recordCall() }
         case .ledger(let ledger):

@@ -14,6 +14,9 @@ struct AdmissionRound {
     /// The gate that holds the call.
     private(set) var queue: SharedState.Gate.Key?
 
+    /// What the call stands in a line for.
+    private(set) var turn: PlannedAttempt.Turn?
+
     init(_ admissions: [any Admission]) {
         self.admissions = admissions
     }
@@ -48,6 +51,10 @@ struct AdmissionRound {
         case .wait(let delay, let outcome, let permit):
             keep(permit, of: index)
             return delay > .zero ? .delayed(delay, because: outcome) : nil
+        case .line(let turn, let outcome, let permit):
+            keep(permit, of: index)
+            self.turn = turn
+            return .lined(because: outcome)
         case .hold(let outcome, let gate):
             queue = gate
             return .held(because: outcome, hasQueue: gate != nil)

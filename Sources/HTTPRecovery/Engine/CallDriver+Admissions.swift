@@ -40,7 +40,7 @@ extension CallDriver {
                 continue
             }
             switch said {
-            case .delayed, .held:
+            case .delayed, .held, .lined:
                 if let left = round.giveBack(waitingFor: index, context) { _ = await Self.carryOut(left) }
             default: break
             }
@@ -76,6 +76,25 @@ extension CallDriver {
         var closed: SharedState.Gate.Key?
         for remainder in remainders { closed = await remainder() ?? closed }
         return closed
+    }
+
+    /// Stands in the line of an admission.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    mutating func stand(atMost limit: Duration, because outcome: Outcome) async throws -> CallState.Event {
+        guard let turn = round.turn else { return .waited }
+        let (time, record) = (context.runtime.time, context.record)
+        let start = time.now
+        defer {
+            let waited = History.Wait(reason: outcome.kind, duration: start.duration(to: time.now))
+            if waited.duration > .zero { record.append([.wait(waited)]) }
+        }
+        do {
+            try await time.withTimeout(until: start.advanced(by: limit)) { try await turn.wait() }
+            return .waited
+        } catch is TimeoutExceeded {
+            return .overdue(because: outcome)
+        }
     }
 
     /// Stands in the queue of the gate that holds the call; how many stand in front.

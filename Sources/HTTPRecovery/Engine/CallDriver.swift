@@ -74,6 +74,7 @@ struct CallDriver {
     private mutating func perform(_ action: CallState.Action, _ request: HTTPRequest) async throws -> CallState.Event {
         switch action {
         case .queue: return .queued(behind: await joinQueue())
+        case .stand(let limit, let outcome): return try await stand(atMost: limit, because: outcome)
         case .wait(let delay, let reason):
             try await context.wait(delay, reason: reason)
             return .waited

@@ -22,6 +22,10 @@ struct CallState: Sendable {
         indirect case delayed(Duration, because: Outcome)
         /// An admission holds the attempt until something has changed.
         indirect case held(because: Outcome, hasQueue: Bool)
+        /// An admission has the attempt stand in a line.
+        indirect case lined(because: Outcome)
+        /// Its turn has not come in time.
+        indirect case overdue(because: Outcome)
         /// An admission ends the call.
         indirect case refused(History.StopReason, because: Outcome?)
         /// The call stands in the queue of a gate, behind so many.
@@ -51,6 +55,8 @@ struct CallState: Sendable {
         case attempt(History.Cause)
         /// Stand in the queue of the gate that holds the call.
         case queue
+        /// Stand in the line, for no longer than that.
+        indirect case stand(atMost: Duration, because: Outcome)
         /// Wait.
         indirect case wait(Duration, Outcome.Kind)
         /// Repair what was refused.
@@ -129,6 +135,11 @@ struct CallState: Sendable {
             let own = pending
             pending = plan
             return longer(stated, own, remaining: remaining(), random: random)
+        case .lined(let outcome):
+            return .stand(atMost: min(remaining() ?? .longest, rules.maxWait), because: outcome)
+        case .overdue(let outcome):
+            let isOver = remaining().map { $0 <= .zero } ?? false
+            return .fail(outcome, isOver ? .deadlinePassed : .waitExceedsLimit, needed: nil)
         case .refused(let reason, let outcome):
             return .fail(outcome ?? failure ?? Outcome(.unknown, processed: .no), reason, needed: nil)
         case .queued(let count): return leave(behind: count, remaining: remaining(), random: random)

@@ -30,6 +30,8 @@ extension History {
         public static let attemptsExhausted = History.StopReason(rawValue: "attempts_exhausted")
         /// The circuit breaker is open.
         public static let breakerOpen = History.StopReason(rawValue: "breaker_open")
+        /// As many attempts are under way, and as many wait, as are allowed.
+        public static let limitReached = History.StopReason(rawValue: "limit_reached")
         /// The account is locked, and nothing is set up to wait for it or its end is unknown.
         public static let accountLocked = History.StopReason(rawValue: "account_locked")
         /// The identity changed between two attempts.

@@ -126,6 +126,14 @@ extension CallContext {
             }
         }
 
+        /// How long the attempt took that has ended last.
+        var lastElapsed: Duration {
+            state.withLock { state in
+                for case .attempt(let attempt) in state.history.steps.reversed() { return attempt.elapsed }
+                return .zero
+            }
+        }
+
         /// The attempts that were begun so far.
         public var attempts: Int {
             state.withLock { $0.attempts }

@@ -9,7 +9,7 @@ import Testing
     private static let slow = Outcome(.timedOut)
     private static let fine = Outcome(.ok, status: 200)
 
-    private func withdrawals(_ ledger: inout BudgetLedger, at seconds: Double = 0, upTo most: Int = 1000) -> Int {
+    private func withdrawals(_ ledger: inout BudgetLedger, at seconds: Double = 0, upTo most: Int = 10_000) -> Int {
         (0..<most).first { _ in ledger.withdraw(after: Self.busy, at: .saturating(seconds: seconds)) == nil } ?? most
     }
 

@@ -85,6 +85,7 @@ import Testing
                 }
             case .call, .repair: break
             }
+            if isDue, random.below(12) == 0 { return .lined(because: Outcome(.unavailable, processed: .no)) }
             // Who has not heard of plans says something to one too.
             if !isDue, random.below(3) > 0 { return .admitted }
             if opensAt > now {
@@ -138,6 +139,12 @@ import Testing
             case .admit(let cause, let isDue, _): event = world.admit(cause, isDue: isDue)
             case .attempt(let cause): event = world.attempt(cause)
             case .queue: event = .queued(behind: world.random.below(2000))
+            case .stand(let limit, let outcome):
+                #expect(limit <= world.rules.maxWait, "nobody stands in line for longer than is allowed")
+                if let remaining = world.remaining { #expect(limit <= remaining, "nor past the deadline") }
+                let isOverdue = world.random.below(2) == 0
+                world.now += isOverdue ? limit : limit.scaled(by: 0.5)
+                event = isOverdue ? .overdue(because: outcome) : .waited
             case .wait(let delay, _):
                 #expect(delay > .zero, "no wait is empty")
                 #expect(delay <= world.rules.maxWait + .seconds(6), "no wait is longer than allowed and spread")

@@ -42,6 +42,7 @@ import Testing
             case .admit(let cause, let isDue, _): "admit \(cause)\(isDue ? "" : " later")"
             case .attempt(let cause): "attempt \(cause)"
             case .queue: "queue"
+            case .stand(let limit, let outcome): "stand \(limit.inSeconds) \(outcome.kind.rawValue)"
             case .wait(let delay, let reason): "wait \(delay.inSeconds) \(reason.rawValue)"
             case .repair(let repair, _): "repair \(repair.name)"
             case .finish: "finish"
@@ -132,6 +133,18 @@ import Testing
         #expect(call.next(.delayed(.seconds(61), because: limit)) == "fail rate_limited wait_exceeds_limit 61.0")
         call.remaining = .seconds(5)
         #expect(call.next(.delayed(.seconds(61), because: limit)) == "fail rate_limited deadline_would_pass 61.0")
+    }
+
+    @Test func aTurnIsWaitedForWithinTheBounds() {
+        var call = Call(.pass)
+        let full = Outcome(.unavailable)
+        #expect(call.all(.begun, .lined(because: full)) == ["admit call", "stand 60.0 unavailable"])
+        #expect(call.next(.waited) == "admit call")
+        #expect(call.next(.overdue(because: full)) == "fail unavailable wait_exceeds_limit")
+        call.remaining = .seconds(5)
+        #expect(call.next(.lined(because: full)) == "stand 5.0 unavailable")
+        call.remaining = .zero
+        #expect(call.next(.overdue(because: full)) == "fail unavailable deadline_passed")
     }
 
     @Test func theReplayAfterARepairIsFree() {

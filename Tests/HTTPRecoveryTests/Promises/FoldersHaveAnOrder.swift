@@ -4,7 +4,7 @@ import Testing
 @Suite struct FoldersHaveAnOrder {
     private static let core = [
         "Support", "Time", "URLs", "JSON", "ServerDelay", "Outcomes", "Messages", "Transport", "State",
-        "Events", "Pipeline", "Admissions", "Policies", "Layers", "Engine", "Operations", "Client",
+        "Events", "Pipeline", "Admissions", "Policies", "Layers", "Engine", "Resilience", "Operations", "Client",
     ]
     private static let auth = [
         "Secrets", "Clocks", "Lockouts", "Credentials", "Requests", "Sealing", "Tokens", "OAuth", "Renewal",

@@ -16,6 +16,8 @@ extension CallState.Event {
             return text("event", "delayed") + text("seconds", delay.exactText) + outcome(cause)
         case .held(let cause, let hasQueue):
             return text("event", "held") + outcome(cause) + [.init("queue", .bool(hasQueue))]
+        case .lined(let cause): return text("event", "lined") + outcome(cause)
+        case .overdue(let cause): return text("event", "overdue") + outcome(cause)
         case .refused(let reason, let cause):
             return text("event", "refused") + text("reason", reason.rawValue) + outcome(cause)
         case .queued(let count): return text("event", "queued") + [.init("behind", .number(JSONValue.Number(count)))]
@@ -49,6 +51,9 @@ extension CallState.Event {
         case "held":
             guard let outcome else { return nil }
             self = .held(because: outcome, hasQueue: hasQueue)
+        case "lined", "overdue":
+            guard let outcome else { return nil }
+            self = json["event"]?.string == "lined" ? .lined(because: outcome) : .overdue(because: outcome)
         case "refused":
             guard let reason else { return nil }
             self = .refused(reason, because: outcome)
@@ -79,6 +84,7 @@ extension CallState.Action {
         case .admit(let cause, let isDue, _): "ask \(cause)" + (isDue ? "" : " before its wait")
         case .attempt(let cause): "attempt \(cause)"
         case .queue: "queue"
+        case .stand(let limit, let outcome): "stand \(limit.exactText) \(outcome.kind.rawValue)"
         case .wait(let delay, let reason): "wait \(delay.exactText) \(reason.rawValue)"
         case .repair(let repair, _): "repair \(repair.name)"
         case .finish: "finish"

@@ -14,6 +14,14 @@ extension PlannedAttempt {
         ///   - permit: The place that is taken already; without one, the question comes again behind the wait.
         case wait(_ duration: Duration, because: Outcome, permit: PlannedAttempt.Permit? = nil)
 
+        /// It may go out when its turn comes, which nobody knows yet; within the deadline and the longest wait.
+        ///
+        /// - Parameters:
+        ///   - turn: What the call waits for.
+        ///   - because: What it comes to if that takes too long.
+        ///   - permit: The place in the line, and what comes of it.
+        case line(PlannedAttempt.Turn, because: Outcome, permit: PlannedAttempt.Permit)
+
         /// It must not go out now: the policies decide as about a refusal by the server, which was not sent.
         ///
         /// - Parameters:

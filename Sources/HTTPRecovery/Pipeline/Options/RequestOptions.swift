@@ -115,6 +115,13 @@ public struct RequestOptions: Sendable {
         set { change { $0.admissions = newValue } }
     }
 
+    /// How urgent the call is where calls stand in line (``Recovery/ConcurrencyLimit``): the greater number goes first;
+    /// default: 0.
+    public var priority: Int {
+        get { storage.values.priority }
+        set { change { $0.priority = newValue } }
+    }
+
     /// Whether a ``Redirects`` layer of the client follows this call's redirects; default: it does.
     ///
     /// False where the redirect itself is the answer, as from an authorization endpoint.
@@ -200,6 +207,7 @@ public struct RequestOptions: Sendable {
         var attemptLayers: [any ClientLayer] = []
         var policies: [any RecoveryPolicy] = []
         var admissions: [any Admission] = []
+        var priority = 0
         var followsRedirects = true
         var label: String?
         var observer: (@Sendable (RecoveryEvent) -> Void)?
@@ -237,6 +245,7 @@ public struct RequestOptions: Sendable {
         attemptLayers: [any ClientLayer] = [],
         policies: [any RecoveryPolicy] = [],
         admissions: [any Admission] = [],
+        priority: Int = 0,
         followsRedirects: Bool = true,
         label: String? = nil,
         observer: (@Sendable (RecoveryEvent) -> Void)? = nil,
@@ -256,6 +265,7 @@ public struct RequestOptions: Sendable {
             attemptLayers: attemptLayers,
             policies: policies,
             admissions: admissions,
+            priority: priority,
             followsRedirects: followsRedirects,
             label: label,
             observer: observer,

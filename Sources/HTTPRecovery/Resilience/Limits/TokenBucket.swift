@@ -1,0 +1,56 @@
+/// A bucket that fills with time, and from which places are taken before they are there; a value without clock or lock.
+struct TokenBucket: Sendable {
+    private var rate: Double
+    private var capacity: Double
+    private var tokens: Double
+    private var time: Duration
+
+    /// - Parameters:
+    ///   - rate: The tokens that a second brings.
+    ///   - capacity: The most that there are, at first too.
+    init(rate: Double, capacity: Double, at now: Duration) {
+        (self.rate, self.capacity) = Self.bounded(rate, capacity)
+        tokens = self.capacity
+        time = now
+    }
+
+    /// Fills and holds otherwise from now on; what was taken stays taken.
+    mutating func change(rate: Double, capacity: Double, at now: Duration) {
+        refill(at: now)
+        (self.rate, self.capacity) = Self.bounded(rate, capacity)
+        tokens = min(tokens, self.capacity)
+    }
+
+    /// Takes a token, which may be there only later.
+    ///
+    /// - Parameter limit: The longest that it is worth waiting for; nothing is taken beyond it.
+    /// - Returns: How long it takes until it is there.
+    mutating func take(at now: Duration, within limit: Duration) -> (wait: Duration, isTaken: Bool) {
+        refill(at: now)
+        let wait = tokens >= 1 - 1e-9 ? .zero : Duration.saturating(seconds: (1 - tokens) / rate)
+        guard wait <= limit else { return (wait, false) }
+        tokens -= 1
+        return (wait, true)
+    }
+
+    /// Gives a token back that was not used.
+    mutating func giveBack() {
+        tokens = min(tokens + 1, capacity)
+    }
+
+    /// The tokens that are there; below zero where some are promised.
+    mutating func balance(at now: Duration) -> Double {
+        refill(at: now)
+        return tokens
+    }
+
+    private mutating func refill(at now: Duration) {
+        guard now > time else { return }
+        tokens = min(capacity, tokens + (now - time).inSeconds * rate)
+        time = now
+    }
+
+    private static func bounded(_ rate: Double, _ capacity: Double) -> (Double, Double) {
+        (rate.isNaN ? 1 : min(max(rate, 1e-6), 1e9), capacity.isNaN ? 1 : min(max(capacity, 1), 1e9))
+    }
+}

@@ -1,0 +1,151 @@
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+@testable import HTTPRecovery
+
+/// Breaker, limits and paces in a client.
+@Suite struct AdmissionsAtWorkTests {
+    private static func retrying(_ admission: any Admission, maxAttempts: Int = 3) -> Recovery {
+        Recovery(maxAttempts: maxAttempts, admissions: [admission]) {
+            TransientRetry(backoff: .constant(.seconds(1)))
+        }
+    }
+
+    @Test func aRetryThatWouldMeetAnOpenBreakerIsNotWaitedFor() async throws {
+        let breaker = Recovery.CircuitBreaker(.consecutive(2, breakDuration: .seconds(10)))
+        let bench = Bench(then: .status(500)) { Self.retrying(breaker) }
+        let error = try await #require(throws: RecoveryError.self) { try await bench.sendSkippingWaits() }
+        #expect(error.reason == .breakerOpen && error.outcome.status == 500)
+        #expect(error.retryAfter == .seconds(10))
+        #expect(bench.transport.received.count == 2 && bench.clock.now.offset == .seconds(1))
+        // The next one is not sent at all.
+        let next = try await #require(throws: RecoveryError.self) { try await bench.sendSkippingWaits() }
+        #expect(next.reason == .breakerOpen && next.outcome.kind == .unavailable && next.retryAfter == .seconds(10))
+        #expect(bench.transport.received.count == 2)
+    }
+
+    @Test func aBreakerThatIsHalfOpenByThenLetsTheRetryWait() async throws {
+        let breaker = Recovery.CircuitBreaker(.consecutive(1, breakDuration: .milliseconds(500)))
+        let bench = Bench([.status(500)]) { Self.retrying(breaker) }
+        _ = try await bench.sendSkippingWaits()
+        #expect(breaker.state(for: PlannedAttempt(Bench.get)) == .closed)
+        #expect(bench.transport.received.count == 2)
+    }
+
+    @Test(arguments: [400, 401, 404, 409, 429])
+    func whatTheClientHasDoneWrongOpensNothing(status: Int) async throws {
+        let breaker = Recovery.CircuitBreaker(.consecutive(1))
+        let bench = Bench(then: .status(status)) { Self.retrying(breaker, maxAttempts: 1) }
+        for _ in 0..<3 { _ = try? await bench.sendSkippingWaits() }
+        #expect(breaker.state(for: PlannedAttempt(Bench.get)) == .closed)
+    }
+
+    @Test func aCancelledProbeIsNeutralAndGivesItsPlaceBack() async throws {
+        let breaker = Recovery.CircuitBreaker(.consecutive(1, breakDuration: .seconds(1)))
+        let bench = Bench([.status(500), .hang]) { Self.retrying(breaker, maxAttempts: 1) }
+        _ = try? await bench.client.send(Bench.get)
+        bench.clock.advance(by: .seconds(1))
+        let probe = Task { try await bench.client.send(Bench.get) }
+        await bench.transport.waitForRequests(2)
+        let refused = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.get) }
+        #expect(refused?.reason == .breakerOpen)
+        probe.cancel()
+        await #expect(throws: CancellationError.self) { try await probe.value }
+        #expect(breaker.state(for: PlannedAttempt(Bench.get)) == .halfOpen)
+        _ = try await bench.client.send(Bench.get)
+        #expect(breaker.state(for: PlannedAttempt(Bench.get)) == .closed)
+    }
+
+    @Test func originsHaveBreakersOfTheirOwnAndKeysCanBeOthers() async throws {
+        var elsewhere = Bench.get
+        elsewhere.authority = "elsewhere.example"
+        let breaker = Recovery.CircuitBreaker(.consecutive(1))
+        let bench = Bench([.status(500)]) { Self.retrying(breaker, maxAttempts: 1) }
+        _ = try? await bench.client.send(Bench.get)
+        #expect(breaker.state(for: PlannedAttempt(Bench.get)) == .open)
+        _ = try await bench.client.send(elsewhere)
+        let one = Recovery.CircuitBreaker(.consecutive(1)) { _ in "all" }
+        let other = Bench([.status(500)]) { Self.retrying(one, maxAttempts: 1) }
+        _ = try? await other.client.send(Bench.get)
+        await #expect(throws: RecoveryError.self) { try await other.client.send(elsewhere) }
+    }
+
+    @Test func somebodyCanOpenAndCloseItWhileItRuns() async throws {
+        let breaker = Recovery.CircuitBreaker(.consecutive(1))
+        let bench = Bench(then: .status(200)) { Self.retrying(breaker, maxAttempts: 1) }
+        _ = try await bench.client.send(Bench.get)
+        breaker.override = .open
+        let error = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.get) }
+        #expect(error?.reason == .breakerOpen && error?.retryAfter == nil)
+        breaker.override = nil
+        _ = try await bench.client.send(Bench.get)
+    }
+
+    @Test func noMoreAttemptsAreUnderWayThanAllowed() async throws {
+        let limit = Recovery.ConcurrencyLimit(.fixed(1), queue: 1)
+        let bench = Bench([.hang]) { Recovery(admissions: [limit]) }
+        let first = Task { try await bench.client.send(Bench.get) }
+        await bench.transport.waitForRequests(1)
+        let second = Task { try await bench.client.send(Bench.get) }
+        while limit.load(of: PlannedAttempt(Bench.get)).waiting == 0 { await Task.yield() }
+        let third = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.get) }
+        #expect(third?.reason == .limitReached && third?.outcome.processed == .no)
+        #expect(bench.transport.received.count == 1)
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        #expect(try await second.value.status == .ok)
+        #expect(limit.load(of: PlannedAttempt(Bench.get)).underWay == 0)
+    }
+
+    @Test func whoLeavesTheLineHoldsNobodyUp() async throws {
+        let limit = Recovery.ConcurrencyLimit(.fixed(1))
+        let bench = Bench([.hang]) { Recovery(admissions: [limit]) }
+        let first = Task { try await bench.client.send(Bench.get) }
+        await bench.transport.waitForRequests(1)
+        let second = Task { try await bench.client.send(Bench.get) }
+        while limit.load(of: PlannedAttempt(Bench.get)).waiting == 0 { await Task.yield() }
+        second.cancel()
+        await #expect(throws: CancellationError.self) { try await second.value }
+        #expect(limit.load(of: PlannedAttempt(Bench.get)).waiting == 0)
+        first.cancel()
+        _ = try? await first.value
+        #expect(limit.load(of: PlannedAttempt(Bench.get)).underWay == 0)
+    }
+
+    @Test func aLineIsStoodInWithinTheDeadline() async throws {
+        let limit = Recovery.ConcurrencyLimit(.fixed(1))
+        let bench = Bench([.hang]) {
+            Deadline(.seconds(3))
+            Recovery(admissions: [limit])
+        }
+        let first = Task { try await bench.client.send(Bench.get) }
+        await bench.transport.waitForRequests(1)
+        let second = Task { try await bench.client.send(Bench.get) }
+        await bench.clock.waitForSleeper(of: .seconds(3), purpose: .guard)
+        while limit.load(of: PlannedAttempt(Bench.get)).waiting == 0 { await Task.yield() }
+        bench.clock.advance(by: .seconds(3))
+        let error = await #expect(throws: RecoveryError.self) { try await second.value }
+        #expect(error?.reason == .deadlinePassed && error?.history.waited == .seconds(3))
+        #expect(limit.load(of: PlannedAttempt(Bench.get)).waiting == 0)
+        first.cancel()
+        _ = try? await first.value
+    }
+
+    @Test func attemptsLeaveAtTheirPace() async throws {
+        let pacing = Recovery.Pacing(perSecond: 2, burst: 1)
+        let bench = Bench(then: .status(200)) { Recovery(admissions: [pacing]) }
+        for _ in 0..<4 { _ = try await bench.sendSkippingWaits() }
+        #expect(bench.clock.now.offset == .milliseconds(1500))
+    }
+
+    @Test func aClientThatIsThrottledFindsItsRate() async throws {
+        let rate = Recovery.AdaptiveRate()
+        let bench = Bench([.status(200), .status(200), .status(429)]) {
+            Recovery(admissions: [rate]) { RateLimitBackoff(backoff: .constant(.seconds(1))) }
+        }
+        #expect(rate.rate(for: PlannedAttempt(Bench.get)) == nil)
+        for _ in 0..<3 { _ = try await bench.sendSkippingWaits() }
+        #expect(rate.rate(for: PlannedAttempt(Bench.get)) != nil)
+    }
+}

@@ -1,0 +1,149 @@
+import Testing
+
+@testable import HTTPRecovery
+
+/// The values behind the limits, by tables.
+@Suite struct LimitTests {
+    private func enter(_ line: inout LimitLine, _ priority: Int = 0, queue: Int = 100) -> String {
+        switch line.enter(priority: priority, queue: queue, turn: PlannedAttempt.Turn()) {
+        case .go(let flights): "go \(flights)"
+        case .line(let number): "line \(number)"
+        case .refuse: "refuse"
+        }
+    }
+
+    @Test func beyondTheLimitIsALineAndBeyondThatNothing() {
+        var line = LimitLine(.fixed(2))
+        #expect((0..<5).map { _ in enter(&line, queue: 2) } == ["go 1", "go 2", "line 1", "line 2", "refuse"])
+        #expect(line.leave().count == 1)
+        #expect(line.waiting == 1 && line.flights == 2)
+        // The second leaves the line before its turn; the first, whose turn has come, ends.
+        #expect(line.leave(2).flights == nil)
+        #expect(line.leave(1).flights == 2)
+        #expect(line.waiting == 0 && line.flights == 1)
+        #expect(line.leave(1).flights == nil, "nobody gives a place back twice")
+        #expect(line.flights == 1)
+    }
+
+    @Test func theMostUrgentGoesFirstAndThenWhoCameFirst() {
+        var line = LimitLine(.fixed(1))
+        for priority in [0, 0, 5, -1, 5, 0] { _ = enter(&line, priority) }
+        var order: [UInt64] = []
+        for _ in 0..<5 {
+            _ = line.leave()
+            for number in UInt64(1)...5 where !order.contains(number) {
+                var copy = line
+                if copy.leave(number).flights != nil { order.append(number) }
+            }
+        }
+        #expect(order == [2, 4, 1, 5, 3])
+    }
+
+    @Test func nobodyOvertakesTheLine() {
+        var line = LimitLine(.fixed(1))
+        _ = enter(&line)
+        _ = enter(&line)
+        _ = line.change(.fixed(1))
+        #expect(enter(&line) == "line 2")
+        #expect(line.change(.fixed(3)).count == 2)
+        #expect(line.flights == 3)
+    }
+
+    private static let fast = Duration.milliseconds(10)
+
+    @Test func additiveIncreaseMultiplicativeDecrease() {
+        var limit = LearnedLimit(.aimd(initial: 20, min: 10, max: 23))
+        func learn(_ flights: Int, _ isDropped: Bool = false, took elapsed: Duration = Self.fast) -> Int {
+            limit.learn(elapsed: elapsed, flights: flights, isDropped: isDropped)
+            return limit.limit
+        }
+        #expect([learn(9), learn(10), learn(20), learn(20), learn(20)] == [20, 21, 22, 23, 23])
+        #expect([learn(1, true), learn(1, took: .seconds(5)), learn(1, took: .seconds(6))] == [20, 20, 18])
+        for _ in 0..<20 { _ = learn(1, true) }
+        #expect(limit.limit == 10)
+    }
+
+    @Test func aGradientGrowsWhileTimesAreSteadyAndFallsWhenTheyGrow() {
+        var limit = LearnedLimit(.gradient2(initial: 20, min: 5, max: 200))
+        limit.learn(elapsed: Self.fast, flights: 5, isDropped: false)
+        #expect(limit.limit == 20, "who does not use the limit does not learn about it")
+        limit.learn(elapsed: Self.fast, flights: 20, isDropped: false)
+        // 0.8 * 20 + 0.2 * (20 * 1 + 4)
+        #expect(limit.limit == 20)
+        limit.learn(elapsed: Self.fast, flights: 20, isDropped: false)
+        #expect(limit.limit == 21)
+        for _ in 0..<200 { limit.learn(elapsed: Self.fast, flights: 200, isDropped: false) }
+        let high = limit.limit
+        #expect(high > 100)
+        for _ in 0..<50 { limit.learn(elapsed: .milliseconds(100), flights: high, isDropped: false) }
+        #expect(limit.limit < high / 2)
+    }
+
+    @Test func oddLimitsAreBoundedAndSaidToBeOdd() {
+        let odd: [Recovery.ConcurrencyLimit.Algorithm] = [
+            .fixed(0), .aimd(initial: .max, min: .min, max: 0), .aimd(backoffRatio: .nan), .aimd(timeout: .zero),
+            .gradient2(initial: -1, min: -5, max: -9), .gradient2(initial: 5, min: 20, max: 200),
+        ]
+        for algorithm in odd {
+            #expect(algorithm.problem != nil, "\(algorithm)")
+            var limit = LearnedLimit(algorithm)
+            for elapsed in [Duration.zero, .longest, .zero - .longest] {
+                for isDropped in [false, true] {
+                    limit.learn(elapsed: elapsed, flights: .max / 4, isDropped: isDropped)
+                    #expect(limit.limit >= 1)
+                }
+            }
+        }
+        for algorithm in [Recovery.ConcurrencyLimit.Algorithm.fixed(1), .aimd(), .gradient2()] {
+            #expect(algorithm.problem == nil)
+        }
+    }
+
+    @Test func aBucketPromisesPlacesInOrder() {
+        var bucket = TokenBucket(rate: 2, capacity: 2, at: .zero)
+        let waits = (0..<5).map { _ in bucket.take(at: .zero, within: .seconds(1)) }
+        #expect(waits.map(\.wait) == [.zero, .zero, .milliseconds(500), .seconds(1), .milliseconds(1500)])
+        #expect(waits.map(\.isTaken) == [true, true, true, true, false])
+        bucket.giveBack()
+        #expect(bucket.take(at: .zero, within: .seconds(1)).wait == .seconds(1))
+        #expect(bucket.take(at: .seconds(100), within: .zero).isTaken)
+        #expect(bucket.balance(at: .seconds(100)) == 1)
+        bucket.change(rate: 1000, capacity: 1, at: .seconds(100))
+        #expect(bucket.take(at: .seconds(100), within: .zero).isTaken)
+        #expect(bucket.take(at: .seconds(100), within: .longest).wait == .milliseconds(1))
+    }
+
+    @Test(arguments: [(Double.nan, Double.nan), (-1, -1), (.infinity, .infinity), (0, 0)])
+    func noBucketTraps(rate: Double, capacity: Double) {
+        var bucket = TokenBucket(rate: rate, capacity: capacity, at: .longest)
+        for now in [Duration.zero, .longest, .zero - .longest] {
+            for _ in 0..<3 { #expect(bucket.take(at: now, within: .longest).wait >= .zero) }
+        }
+    }
+
+    /// The published course of a client that is throttled at 5 s, 10 s and so on is checked from outside; this is the
+    /// formula, by hand.
+    @Test func theCubicRateFallsWithAThrottleAndGrowsAlongACubic() {
+        var rate = CubicRate(at: 0)
+        for step in 0..<20 { rate.learn(isThrottled: false, at: Double(step) * 0.25) }
+        #expect(rate.rate == nil)
+        #expect(rate.take(at: 5) == 0)
+        rate.learn(isThrottled: true, at: 5)
+        // Four a second, of which the average has not seen all; a throttle takes three tenths.
+        let measured = rate.rate.map { $0 / 0.7 } ?? 0
+        #expect(abs(measured - 4) < 0.3)
+        #expect(rate.take(at: 5) == 0, "a token was there")
+        let wait = rate.take(at: 5)
+        #expect(abs(wait - 1 / (measured * 0.7)) < 1)
+        var last = rate.rate ?? 0
+        for step in 1...8 {
+            rate.learn(isThrottled: false, at: 5 + Double(step) * 0.5)
+            rate.learn(isThrottled: false, at: 5 + Double(step) * 0.5)
+            let next = rate.rate ?? 0
+            #expect(next >= last - 1e-9)
+            last = next
+        }
+        rate.learn(isThrottled: true, at: 9.5)
+        #expect((rate.rate ?? 0) < last)
+    }
+}
