@@ -2,6 +2,9 @@ import HTTPTypes
 
 /// What the server has said to all: stated waits and lockouts, by the scopes that an outcome can have.
 struct Gates: Admission {
+    /// Whether a wait that the server merely advises holds for all, as any other that it states.
+    var isAdviceBinding = true
+
     func mayHold(_ cause: History.Cause, context: CallContext) -> Bool {
         context.surroundings.runtime.state.mayHoldGates
     }
@@ -28,6 +31,7 @@ struct Gates: Admission {
         answeredBy answering: Origin?,
         _ context: CallContext
     ) async -> SharedState.Gate.Key? {
+        if outcome.delayForm == .advised, !isAdviceBinding { return nil }
         let isLockout = outcome.kind == .accountLocked
         var opensAt: Timestamp?
         switch (isLockout, outcome.lockout, outcome.retryAfter) {

@@ -24,6 +24,11 @@ extension CallDriver {
         (outcome, response) = (context.outcome(of: error, for: amended ?? request), nil)
     }
 
+    /// How the attempt has ended for the admissions.
+    var end: PlannedAttempt.End {
+        state.isTransparent(outcome) ? .abandoned : .ended(outcome, by: response?.origin)
+    }
+
     /// Tells the call how the attempt has ended.
     @inline(never)
     mutating func ended(_ request: HTTPRequest, _ body: MessageBody?) {

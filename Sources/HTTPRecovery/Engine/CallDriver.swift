@@ -50,7 +50,7 @@ struct CallDriver {
                             take(try await next(amended ?? request, body: body, context: context))
                         }
                     } catch { try take(error, request) }
-                    if let left = conclude(.ended(outcome, by: response?.origin), request) {
+                    if let left = conclude(end, request) {
                         if let gate = await Self.carryOut(left) { round.hold(at: gate) }
                     }
                     ended(request, body)

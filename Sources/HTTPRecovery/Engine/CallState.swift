@@ -89,6 +89,8 @@ struct CallState: Sendable {
     private var repairs: [String] = []
     /// Whether the last repair was that of an answer, and not of what kept the request at home.
     private var wasRepairedAfterSending = false
+    /// Whether an attempt was made again for nothing: that happens once.
+    private var hasResentTransparently = false
     /// Why the last attempt must not be made again; nil where it may.
     private var obstacle: History.StopReason?
     /// What the call has come to so far; nil before the first failure.
@@ -145,6 +147,12 @@ struct CallState: Sendable {
         case .queued(let count): return leave(behind: count, remaining: remaining(), random: random)
         case .waited: return admitWhenDue()
         case .succeeded: return .finish
+        case .failed(let outcome, _, _) where isTransparent(outcome):
+            hasResentTransparently = true
+            failure = outcome
+            attempts -= 1
+            cause = .repair(name: "transparent_resend")
+            return admitWhenDue()
         case .failed(let outcome, let obstacle, let hasQueue):
             (failure, self.obstacle) = (outcome, obstacle)
             if outcome.kind == .accountLocked { lockouts += 1 }
@@ -164,6 +172,12 @@ struct CallState: Sendable {
             return admitWhenDue()
         case .repairFailed(let outcome, let reason): return .fail(outcome, reason, needed: nil)
         }
+    }
+
+    /// Whether an attempt that came to this is made again at once, and counts for nothing: the server has provably not
+    /// processed it, for the first time.
+    func isTransparent(_ outcome: Outcome) -> Bool {
+        rules.resendsTransparently && !hasResentTransparently && outcome.transportError?.certainty == .notProcessed
     }
 
     /// A request that continues a call is paid for, and waits for as long as what it continues has stated.

@@ -10,6 +10,7 @@ public struct Recovery: ClientLayer {
     public var place: CallContext.LayerPlace { .recovery }
 
     let rules: RecoveryRules
+    let hedging: Hedging?
     /// Those that are asked before the call's own.
     let budgets: RetryBudgets
     /// Those that are asked behind them.
@@ -25,19 +26,41 @@ public struct Recovery: ClientLayer {
     ///   - maxWait: The longest single wait, whatever the policies say; callers who wait for the same gate leave it one
     ///     after the other, at most 6 s later. Default: 2 minutes.
     ///   - budget: How much resends may add to the load of an origin.
+    ///   - hedging: Whether requests are sent again before their answer has come. Default: they are not.
+    ///   - resendsTransparently: Whether the first attempt of a call that the server has provably not processed
+    ///     (``TransportError/Certainty/notProcessed``) is made again at once, and counts for nothing (gRPC proposal A6).
+    ///     Default: it counts as any other.
     ///   - admissions: What else holds attempts back, the first asked first: a rate, a concurrency limit. Default: none.
     ///   - policies: What to do about failures, the first asked first. Default: ``defaultPolicies``.
     public init(
         maxAttempts: Int = 3,
         maxWait: Duration = .seconds(120),
         budget: RetryBudget.Model = .ratio(),
+        hedging: Hedging? = nil,
+        resendsTransparently: Bool = false,
         admissions: [any Admission] = [],
         @Recovery.PolicyBuilder policies: () -> [any RecoveryPolicy] = { Recovery.defaultPolicies }
     ) {
-        self.rules = RecoveryRules(policies: policies(), maxAttempts: max(1, maxAttempts), maxWait: max(.zero, maxWait))
+        let policies = policies()
+        self.rules = RecoveryRules(
+            policies: policies,
+            maxAttempts: max(1, maxAttempts),
+            maxWait: max(.zero, maxWait),
+            resendsTransparently: resendsTransparently
+        )
+        self.hedging = hedging
         self.budgets = RetryBudgets(budget)
-        self.admissions = admissions + [Gates()]
+        // Who takes advice as the AWS SDKs do goes by the own delay, and holds nobody else to it.
+        let takesAdvice = policies.contains { policy in
+            ((policy as? RateLimitBackoff)?.backoff ?? (policy as? TransientRetry)?.backoff)?.adviceSlack != nil
+        }
+        self.admissions = admissions + [Gates(isAdviceBinding: !takesAdvice)]
         self.all = [budgets] + self.admissions
+    }
+
+    /// What the budget of a request's origin has left, in resends or in the model's tokens; infinite where nothing bounds it.
+    package func budgetLeft(for request: HTTPRequest, at now: TimeSource.Instant) -> Double {
+        budgets.left(for: request, at: now)
     }
 
     /// Waiting for rate limits and lockouts, and repeating what failed for a passing reason.

@@ -19,7 +19,16 @@ final class RecoveryRules: Sendable {
     let maxWait: Duration
     let longestWait: PackedDuration
 
-    init(policies: [any RecoveryPolicy], maxAttempts: Int, maxWait: Duration) {
+    /// Whether the first attempt that was provably not processed is made again for nothing.
+    let resendsTransparently: Bool
+
+    init(
+        policies: [any RecoveryPolicy],
+        maxAttempts: Int,
+        maxWait: Duration,
+        resendsTransparently: Bool = false
+    ) {
+        self.resendsTransparently = resendsTransparently
         self.policies = policies
         self.maxAttempts = maxAttempts
         self.maxWait = maxWait
@@ -30,7 +39,12 @@ final class RecoveryRules: Sendable {
     func with(policies own: [any RecoveryPolicy], longestWait: Duration?) -> RecoveryRules {
         if own.isEmpty, longestWait == nil { return self }
         let bound = min(maxWait, max(.zero, longestWait ?? maxWait))
-        return RecoveryRules(policies: own + policies, maxAttempts: maxAttempts, maxWait: bound)
+        return RecoveryRules(
+            policies: own + policies,
+            maxAttempts: maxAttempts,
+            maxWait: bound,
+            resendsTransparently: resendsTransparently
+        )
     }
 
     /// Decides about a failure.
@@ -53,9 +67,10 @@ final class RecoveryRules: Sendable {
             case .giveUp(let reason): return .giveUp(reason, needed: stated)
             case .repair(let repair): return check(repair, situation, obstacle)
             case .retry(let delay):
-                return stop(situation, obstacle) ?? check(delay: max(delay, .zero), situation)
+                let delay = max(delay, .zero)
+                return stop(situation, obstacle, needed: delay) ?? check(delay: delay, situation)
             case .backOff(let backoff):
-                if let stop = stop(situation, obstacle) { return stop }
+                if let stop = stop(situation, obstacle, needed: stated) { return stop }
                 let delay = delay(after: situation.outcome, by: backoff, &progress, random)
                 let isExact = situation.outcome.retryAfter != nil && situation.outcome.delayForm == .exactly
                 return check(delay: delay, situation, restarting: isExact)
@@ -97,7 +112,8 @@ final class RecoveryRules: Sendable {
     }
 
     /// Why the call ends whatever could be waited for; nil if it may go on.
-    private func stop(_ situation: FailureContext, _ obstacle: History.StopReason?) -> Step? {
+    private func stop(_ situation: FailureContext, _ obstacle: History.StopReason?, needed: Duration?) -> Step? {
+        if let remaining = situation.remaining, remaining <= .zero { return .giveUp(.deadlinePassed, needed: needed) }
         guard situation.wasSent else { return nil }
         if let obstacle { return .giveUp(obstacle, needed: situation.outcome.statedWait) }
         guard situation.attempts >= maxAttempts else { return nil }
@@ -107,7 +123,7 @@ final class RecoveryRules: Sendable {
     private func check(delay: Duration, _ situation: FailureContext, restarting: Bool = false) -> Step {
         // The caller's deadline is the stricter word where both bounds are passed.
         if let remaining = situation.remaining, delay >= remaining {
-            return .giveUp(remaining <= .zero ? .deadlinePassed : .deadlineWouldPass, needed: delay)
+            return .giveUp(.deadlineWouldPass, needed: delay)
         }
         if delay > maxWait { return .giveUp(.waitExceedsLimit, needed: delay) }
         return .retry(after: delay, restarting: restarting)

@@ -54,3 +54,5 @@ package struct FIFO<Element> {
         return present.filter(condition)
     }
 }
+
+extension FIFO: Sendable where Element: Sendable {}

@@ -4,7 +4,7 @@ extension CallRecording {
         [
             "call": .number(JSONValue.Number(call)), "method": .string(method),
             "max_attempts": .number(JSONValue.Number(maxAttempts)), "max_wait": .string(maxWait.exactText),
-            "events": .array(entries.map(\.json)),
+            "transparent_resend": .bool(resendsTransparently), "events": .array(entries.map(\.json)),
         ]
     }
 
@@ -21,6 +21,7 @@ extension CallRecording {
             method: method,
             maxAttempts: Int(clamping: maxAttempts),
             maxWait: maxWait,
+            resendsTransparently: json["transparent_resend"]?.bool ?? false,
             entries: entries
         )
     }

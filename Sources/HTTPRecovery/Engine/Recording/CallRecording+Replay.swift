@@ -58,7 +58,8 @@ extension Recovery {
         let rules = RecoveryRules(
             policies: policies,
             maxAttempts: recording.maxAttempts,
-            maxWait: recording.maxWait
+            maxWait: recording.maxWait,
+            resendsTransparently: recording.resendsTransparently
         )
         var state = CallState(rules: rules, method: HTTPRequest.Method(rawValue: recording.method) ?? .get)
         var steps: [CallRecording.Replay.Step] = []

@@ -37,9 +37,17 @@ final class CallTape: Sendable {
                 method: method.rawValue,
                 maxAttempts: rules.maxAttempts,
                 maxWait: rules.maxWait,
+                resendsTransparently: rules.resendsTransparently,
                 entries: entries.withLock { $0 }
             )
         )
+    }
+}
+
+extension Runtime.RandomSource {
+    /// A number for what follows the event: those who leave a queue are only spread.
+    fileprivate func unit(for event: CallState.Event) -> Double {
+        if case .queued = event { spread() } else { unit() }
     }
 }
 
@@ -47,7 +55,7 @@ extension CallState {
     /// Takes note of an event of the call, and writes it down if there is a tape.
     mutating func next(after event: Event, in context: CallContext, writing tape: CallTape?) -> Action {
         if let tape { return next(after: event, in: context, on: tape) }
-        return next(after: event, remaining: context.remainingToSend, random: context.runtime.random.unit())
+        return next(after: event, remaining: context.remainingToSend, random: context.runtime.random.unit(for: event))
     }
 
     private mutating func next(after event: Event, in context: CallContext, on tape: CallTape) -> Action {
@@ -59,7 +67,7 @@ extension CallState {
             return left
         }
         func draw() -> Double {
-            drawn.append(context.runtime.random.unit())
+            drawn.append(context.runtime.random.unit(for: event))
             return drawn[drawn.count - 1]
         }
         let action = next(after: event, remaining: left(), random: draw())

@@ -27,7 +27,18 @@ public struct CallRecording: Sendable, Hashable {
     /// The events, in order.
     public let entries: [Entry]
 
-    init(call: Int, method: String, maxAttempts: Int, maxWait: Duration, entries: [Entry]) {
+    /// Whether the first attempt that was provably not processed was made again for nothing.
+    public let resendsTransparently: Bool
+
+    init(
+        call: Int,
+        method: String,
+        maxAttempts: Int,
+        maxWait: Duration,
+        resendsTransparently: Bool = false,
+        entries: [Entry]
+    ) {
+        self.resendsTransparently = resendsTransparently
         self.call = call
         self.method = method
         self.maxAttempts = maxAttempts

@@ -21,7 +21,8 @@ extension Recovery.CircuitBreaker {
 
     /// When a breaker opens, for how long, and how it closes again.
     public struct Configuration: Sendable, Hashable {
-        /// By which results it judges. Default: those of the last 30 s, in ten buckets.
+        /// By which results it judges. Default: those of the last minute, in ten buckets: as
+        /// long as two attempts of the longest standard time.
         public var window: Window
         /// How many failures open it, whatever their share: those in a row for ``Window/consecutive``, where nil is 1, else
         /// those in the window, where nil is any number. Default: nil.
@@ -48,7 +49,7 @@ extension Recovery.CircuitBreaker {
 
         /// Creates a configuration; the parameters are the properties.
         public init(
-            window: Window = .time(.seconds(30)),
+            window: Window = .time(.seconds(60)),
             failures: Int? = nil,
             failureRatio: Double? = 0.5,
             minimumCalls: Int = 20,

@@ -1,0 +1,104 @@
+public import HTTPRecovery
+import HTTPTypes
+
+extension Simulation {
+    /// Reads a scenario, as `http-recover simulate` takes it.
+    ///
+    /// - Parameters:
+    ///   - scenario: A JSON object with `options`, `random` and `calls`; a key that is not known is refused.
+    ///   - classifier: Who tells what answers of a provider mean; nil for one that is not known. By default none is.
+    /// - Throws: ``Failure`` for what is no valid scenario, with a sentence that says where.
+    public init(
+        scenario: JSONValue,
+        classifier: (String) -> (any OutcomeClassifier)? = { _ in nil }
+    ) throws(Failure) {
+        let reader = try ScenarioReader(scenario, at: "the scenario", keys: ["name", "options", "random", "calls"])
+        let options = try reader.object("options", keys: ScenarioReader.optionKeys)
+        self.init(try options?.settings() ?? .nothing)
+        if let problem = settings.problem { throw Failure("\(problem)") }
+        if let name = try options?.text("provider") {
+            guard let classifier = classifier(name) else { throw Failure("options.provider \"\(name)\" is not known") }
+            self.classifier = classifier
+        }
+        random = try reader.random()
+        calls = try reader.calls()
+    }
+
+    /// Lives through a scenario.
+    ///
+    /// - Returns: The answer as JSON: what has become of the calls, or why the scenario is none.
+    public static func answer(
+        to scenario: JSONValue,
+        classifier: (String) -> (any OutcomeClassifier)? = { _ in nil }
+    ) async -> JSONValue {
+        let name = scenario["name"] ?? .null
+        do throws(Failure) {
+            let report = try await Simulation(scenario: scenario, classifier: classifier).run()
+            return report.json(name: name)
+        } catch {
+            return ["name": name, "invalid": .string(error.description)]
+        }
+    }
+}
+
+extension RecoveringClient.Settings {
+    /// Every policy switched off.
+    static let nothing = RecoveringClient.Settings(
+        deadline: nil,
+        attemptTimeout: nil,
+        maxAttempts: 1,
+        maxWait: .longest,
+        backoff: .constant(.zero),
+        throttledBackoff: nil,
+        longestLockout: .longest,
+        budget: .unlimited
+    )
+}
+
+extension Simulation.Report {
+    /// The report as `http-recover simulate` writes it.
+    ///
+    /// - Parameter name: The scenario's name.
+    public func json(name: JSONValue = .null) -> JSONValue {
+        [
+            "name": name, "calls": .array(calls.map(\.json)), "budget_left": Self.json(budgetLeft),
+            "breaker": breaker.map { .string($0.rawValue) } ?? .null, "rate_per_s": Self.json(rate),
+        ]
+    }
+
+    /// To the nanosecond.
+    static func json(_ number: Double?) -> JSONValue {
+        number.map { .number(JSONValue.Number(($0 * 1e9).rounded() / 1e9)) } ?? .null
+    }
+
+    static func json(_ duration: Duration) -> JSONValue { json(duration.inSeconds) }
+}
+
+extension Simulation.Report.Call {
+    fileprivate var json: JSONValue {
+        typealias Report = Simulation.Report
+        return [
+            "attempts": .array(
+                attempts.map {
+                    [
+                        "at_s": Report.json($0.time), "status": $0.status.map { .number(JSONValue.Number($0)) } ?? .null,
+                        "error": $0.error.map { .string($0.rawValue) } ?? .null,
+                        "budget_left": Report.json($0.budgetLeft),
+                        "breaker": $0.breaker.map { .string($0.rawValue) } ?? .null,
+                    ]
+                }
+            ),
+            "waits": .array(
+                waits.map {
+                    [
+                        "at_s": Report.json($0.time), "seconds": Report.json($0.duration),
+                        "reason": .string($0.reason.rawValue),
+                    ]
+                }
+            ),
+            "outcome": .string(end.rawValue), "kind": kind.map { .string($0.rawValue) } ?? .null,
+            "reason": reason.map { .string($0.rawValue) } ?? .null,
+            "status": status.map { .number(JSONValue.Number($0)) } ?? .null, "ended_at_s": Report.json(time),
+        ]
+    }
+}
