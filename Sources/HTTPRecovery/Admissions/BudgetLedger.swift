@@ -79,11 +79,12 @@ struct BudgetLedger: Sendable {
     ///   - outcome: What it came to; nil if that says nothing about the server.
     ///   - cost: What was paid for it; nil for what was no resend.
     ///   - isCall: Whether it was a call's first attempt.
-    mutating func end(_ outcome: Outcome?, cost: Int?, isCall: Bool, at now: Duration) {
+    ///   - isHedge: Whether it was a hedge, which is load that was added, whether it was of use or not.
+    mutating func end(_ outcome: Outcome?, cost: Int?, isCall: Bool, isHedge: Bool = false, at now: Duration) {
         switch model {
         case .ratio, .unlimited: break
         case .tokens(let capacity, _, _, _):
-            guard let outcome, !outcome.isFailure else { return }
+            guard let outcome, !outcome.isFailure, !isHedge else { return }
             balance = min(balance + (cost ?? 1), Self.bounded(capacity))
         case .inFlight: leave(isResend: cost != nil)
         case .throttle(let tokens, let ratio):

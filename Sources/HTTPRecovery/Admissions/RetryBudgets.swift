@@ -78,7 +78,9 @@ final class RetryBudgets: Admission {
         switch (accounts[attempt.request], end) {
         case (.ratio(let budget), .notSent): budget.refund()
         case (.ratio(let budget), _) where payment.isFollowUp: context.record.owe(budget.refund)
-        case (.ratio(let budget), .ended(let outcome, _)) where !outcome.isFailure: budget.refund()
+        // A hedge is load that was added, whether it was of use or not.
+        case (.ratio(let budget), .ended(let outcome, _)) where !outcome.isFailure && attempt.cause != .hedge:
+            budget.refund()
         case (.ratio, _): break
         case (.ledger(let ledger), .notSent) where !payment.isFree:
             ledger.withLock { $0.giveBack(payment.cost, at: now) }
@@ -92,6 +94,7 @@ final class RetryBudgets: Admission {
                     outcome,
                     cost: payment.isFree ? nil : payment.cost,
                     isCall: attempt.cause == .call,
+                    isHedge: attempt.cause == .hedge,
                     at: now
                 )
             }

@@ -21,6 +21,9 @@ struct AdmissionRound {
         self.admissions = admissions
     }
 
+    /// The same admissions about another attempt.
+    func another() -> AdmissionRound { AdmissionRound(admissions) }
+
     subscript(index: Int) -> any Admission { admissions[index] }
 
     /// Whether anything was taken that has to be given back.

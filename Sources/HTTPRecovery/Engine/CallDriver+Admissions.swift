@@ -55,10 +55,13 @@ extension CallDriver {
     /// - Returns: What is left to be done about it; nil where nothing is.
     @inline(never)
     mutating func conclude(_ end: PlannedAttempt.End, _ request: HTTPRequest) -> [Admission.Remainder]? {
-        if round.wasAsked, let attempt = round.attempt { return round.conclude(attempt, end, context) }
-        let (cause, longestWait) = (context.cause, state.rules.maxWait)
-        let attempt = PlannedAttempt(amended ?? request, cause: cause, longestWait: longestWait)
-        return round.conclude(attempt, end, context)
+        hasRaced ? nil : round.conclude(planned(request), end, context)
+    }
+
+    /// The attempt that is made now, as the admissions know it.
+    func planned(_ request: HTTPRequest) -> PlannedAttempt {
+        if round.wasAsked, let attempt = round.attempt { return attempt }
+        return PlannedAttempt(amended ?? request, cause: context.cause, longestWait: state.rules.maxWait)
     }
 
     /// Gives back what is left when the call ends without another attempt, or within one.

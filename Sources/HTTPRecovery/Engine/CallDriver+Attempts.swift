@@ -8,6 +8,7 @@ extension CallDriver {
             context.emit(.retry(number: context.record.nextAttempt, reason: reason))
         }
         context.cause = cause
+        (hedges, hasRaced) = (0, false)
         round.begin()
     }
 
@@ -35,7 +36,7 @@ extension CallDriver {
         if response != nil, !outcome.isFailure { return event = .succeeded }
         let (request, permission) = (amended ?? request, context.options.resend)
         let obstacle = ResendRule.obstacle(outcome: outcome, request: request, body: body, permission: permission)
-        event = .failed(outcome, obstacle: obstacle, hasQueue: round.queue != nil)
+        event = .failed(outcome, obstacle: obstacle, hasQueue: round.queue != nil, hedges: hedges)
     }
 
     /// The response that the call hands out.

@@ -21,8 +21,21 @@ struct CallDriver {
     var response: RecoveredResponse?
     /// What a repair has failed with.
     private(set) var repairError: (any Error)?
+    /// How the engine hedges; nil where it does not.
+    let hedging: HedgeMemory?
+    /// How many hedges there were beside the last attempt.
+    var hedges = 0
+    /// Whether the last attempt was one of several, whose ends were told already.
+    var hasRaced = false
 
-    init(rules: RecoveryRules, admissions: [any Admission], _ request: HTTPRequest, _ context: CallContext) {
+    init(
+        rules: RecoveryRules,
+        admissions: [any Admission],
+        hedging: HedgeMemory? = nil,
+        _ request: HTTPRequest,
+        _ context: CallContext
+    ) {
+        self.hedging = hedging
         self.state = CallState(rules: rules, method: request.method)
         let (cause, repeated) = (context.followUp, context.repetition)
         self.event = cause == nil && repeated == nil ? .begun : .continued(following: cause, repeating: repeated)
@@ -46,6 +59,8 @@ struct CallDriver {
                     do {
                         if let firstResult = firstResult.take() {
                             take(try firstResult.get())
+                        } else if isHedged(request, body) {
+                            take(try await race(request, body, next))
                         } else {
                             take(try await next(amended ?? request, body: body, context: context))
                         }

@@ -40,7 +40,8 @@ struct CallState: Sendable {
         ///   - outcome: With what.
         ///   - obstacle: Why the request must not be sent again, by `ResendRule`; nil where it may.
         ///   - hasQueue: Whether a gate was closed by it, before which callers queue.
-        indirect case failed(Outcome, obstacle: History.StopReason?, hasQueue: Bool)
+        ///   - hedges: How many attempts more were made at the same time.
+        indirect case failed(Outcome, obstacle: History.StopReason?, hasQueue: Bool, hedges: Int = 0)
         /// What was refused is repaired.
         indirect case repaired(name: String)
         /// It is not, and the call ends.
@@ -81,7 +82,7 @@ struct CallState: Sendable {
     private var isDue = true
     private var pending = Pending.nothing
     /// The attempts that count: all but the free replay after a repair.
-    private var attempts = 0
+    private(set) var attempts = 0
     private var lockouts = 0
     /// What is remembered of our own delays, and how many attempts there were when they began.
     private var backoff = (progress: Backoff.Progress(), start: 0)
@@ -147,14 +148,15 @@ struct CallState: Sendable {
         case .queued(let count): return leave(behind: count, remaining: remaining(), random: random)
         case .waited: return admitWhenDue()
         case .succeeded: return .finish
-        case .failed(let outcome, _, _) where isTransparent(outcome):
+        case .failed(let outcome, _, _, 0) where isTransparent(outcome):
             hasResentTransparently = true
             failure = outcome
             attempts -= 1
             cause = .repair(name: "transparent_resend")
             return admitWhenDue()
-        case .failed(let outcome, let obstacle, let hasQueue):
+        case .failed(let outcome, let obstacle, let hasQueue, let hedges):
             (failure, self.obstacle) = (outcome, obstacle)
+            attempts = attempts.saturatingAdding(hedges)
             if outcome.kind == .accountLocked { lockouts += 1 }
             return decide(
                 about: outcome,

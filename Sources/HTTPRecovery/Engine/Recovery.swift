@@ -10,7 +10,7 @@ public struct Recovery: ClientLayer {
     public var place: CallContext.LayerPlace { .recovery }
 
     let rules: RecoveryRules
-    let hedging: Hedging?
+    let hedging: HedgeMemory?
     /// Those that are asked before the call's own.
     let budgets: RetryBudgets
     /// Those that are asked behind them.
@@ -48,7 +48,7 @@ public struct Recovery: ClientLayer {
             maxWait: max(.zero, maxWait),
             resendsTransparently: resendsTransparently
         )
-        self.hedging = hedging
+        self.hedging = hedging.map { HedgeMemory(policy: $0) }
         self.budgets = RetryBudgets(budget)
         // Who takes advice as the AWS SDKs do goes by the own delay, and holds nobody else to it.
         let takesAdvice = policies.contains { policy in
@@ -82,6 +82,7 @@ public struct Recovery: ClientLayer {
     func driver(_ request: HTTPRequest, _ context: CallContext) -> CallDriver {
         let (policies, own) = (context.options.policies, context.options.admissions)
         let rules = rules.with(policies: policies, longestWait: context.longestWait)
-        return CallDriver(rules: rules, admissions: own.isEmpty ? all : [budgets] + own + admissions, request, context)
+        let admissions = own.isEmpty ? all : [budgets] + own + admissions
+        return CallDriver(rules: rules, admissions: admissions, hedging: hedging, request, context)
     }
 }

@@ -98,6 +98,22 @@ extension CallContext {
             state = .make(constants, State())
         }
 
+        /// The record of an attempt that is made beside one of the call, which numbers it.
+        init(beside call: CallContext.Record) {
+            let constants = call.state.read { constants in
+                Constants(
+                    callID: constants.callID,
+                    parent: constants.parent,
+                    request: constants.request,
+                    options: constants.options,
+                    surroundings: constants.surroundings,
+                    begun: constants.begun,
+                    operation: constants.operation ?? call
+                )
+            }
+            state = .make(constants, State())
+        }
+
         /// The attempts and waits so far.
         public var history: History {
             state.withLock { $0.history }

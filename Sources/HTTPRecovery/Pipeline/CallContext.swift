@@ -127,7 +127,7 @@ public struct CallContext: @unchecked Sendable {
     /// What the call has done so far.
     public var record: CallContext.Record { CallContext.Record(storage) }
 
-    private let storage: CallContext.Record.Storage
+    private var storage: CallContext.Record.Storage
 
     /// Clock, randomness, shared state and events.
     public var runtime: Runtime { surroundings.runtime }
@@ -143,6 +143,13 @@ public struct CallContext: @unchecked Sendable {
 
     init(_ record: CallContext.Record) {
         storage = record.storage
+    }
+
+    /// The context of an attempt that is made beside that of this one: what it does is written into a record of its own.
+    func beside() -> CallContext {
+        var copy = self
+        copy.storage = CallContext.Record(beside: record).storage
+        return copy
     }
 
     /// The time left until the deadline, at least zero; nil without one.

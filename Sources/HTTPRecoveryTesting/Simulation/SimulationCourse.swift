@@ -20,7 +20,7 @@ final class SimulationCourse: HTTPTransport {
     private let state: Locked<State>
 
     private static let field = HTTPField.Name("Simulated-Call")
-    private static let mostAttempts = 50_000
+    private static let mostAttempts = 20_000
 
     init(_ simulation: Simulation, on loop: SimulationLoop) {
         self.simulation = simulation

@@ -131,6 +131,41 @@ import Testing
         #expect(pace == ["0: 200, 0 ok", "0: 200, 0 ok", "0.5: 200, wait 0.5, 0.5 ok", "1: 200, wait 1, 1 ok"])
     }
 
+    @Test func hedgesRunBesideTheFirst() async throws {
+        let lines = try await lines(
+            """
+            {"options": {"hedge": {"delay_s": 1, "max": 3}, "budget": {"ratio": 0, "burst": 9}, "max_attempts": 9}, "calls": [
+              {"answers": [{"status": 200, "after_s": 5}, {"status": 200, "after_s": 1.5}, {"status": 200, "after_s": 2}]},
+              {"origin": "b", "answers": [{"status": 200, "after_s": 0.5}]},
+              {"origin": "c", "answers": [{"status": 503, "after_s": 0.5}, {"status": 200, "after_s": 0.25}]},
+              {"origin": "d", "answers": [{"status": 404, "after_s": 1.5}, {"status": 200, "after_s": 9}]},
+              {"origin": "e", "method": "POST", "answers": [{"status": 200, "after_s": 5}]},
+              {"origin": "f", "answers": [{"status": 503, "headers": {"Retry-After": "2"}, "after_s": 1.5},
+                {"status": 500, "after_s": 1}, {"status": 200}]}]}
+            """
+        )
+        #expect(lines == [
+            "0: - left 7, 1: 200 left 7, 2: - left 7, 2.5 ok", "0: 200 left 9, 0.5 ok",
+            "0: 503 left 8, 0.5: 200 left 8, 0.75 ok", "0: 404 left 8, 1: - left 8, 1.5 failed not_recoverable",
+            "0: 200 left 9, 5 ok",
+            "0: 503 left 7, 1: 500 left 7, 4: 200 left 8, wait 2, 4 ok",
+        ])
+        let bounded = try await self.lines(
+            """
+            {"options": {"hedge": {"delay_s": 1, "max": 5}, "max_attempts": 2}, "calls": [
+              {"answers": [{"status": 503, "after_s": 3}]}]}
+            """
+        )
+        #expect(bounded == ["0: 503, 1: 503, 4 failed attempts_exhausted"])
+        let broke = try await self.lines(
+            """
+            {"options": {"hedge": {"delay_s": 1, "max": 2}, "budget": {"ratio": 0, "burst": 0}}, "calls": [
+              {"answers": [{"status": 200, "after_s": 3}]}]}
+            """
+        )
+        #expect(broke == ["0: 200 left 0, 3 ok"])
+    }
+
     @Test func boundsEndCalls() async throws {
         let lines = try await lines(
             """

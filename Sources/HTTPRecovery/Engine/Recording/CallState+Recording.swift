@@ -23,9 +23,10 @@ extension CallState.Event {
         case .queued(let count): return text("event", "queued") + [.init("behind", .number(JSONValue.Number(count)))]
         case .waited: return text("event", "waited")
         case .succeeded: return text("event", "succeeded")
-        case .failed(let failure, let obstacle, let hasQueue):
+        case .failed(let failure, let obstacle, let hasQueue, let hedges):
             return text("event", "failed") + outcome(failure) + text("obstacle", obstacle?.rawValue)
                 + [.init("queue", .bool(hasQueue))]
+                + (hedges == 0 ? [] : [.init("hedges", .number(JSONValue.Number(hedges)))])
         case .repaired(let name): return text("event", "repaired") + text("name", name)
         case .repairFailed(let conclusion, let reason):
             return text("event", "repair_failed") + outcome(conclusion) + text("reason", reason.rawValue)
@@ -65,7 +66,8 @@ extension CallState.Event {
         case "failed":
             guard let outcome else { return nil }
             let obstacle = json["obstacle"]?.string.map { History.StopReason(rawValue: $0) }
-            self = .failed(outcome, obstacle: obstacle, hasQueue: hasQueue)
+            let hedges = json["hedges"]?.number.map { Int(clamping: $0.saturatedInt) } ?? 0
+            self = .failed(outcome, obstacle: obstacle, hasQueue: hasQueue, hedges: max(0, hedges))
         case "repaired":
             guard let name = json["name"]?.string else { return nil }
             self = .repaired(name: name)

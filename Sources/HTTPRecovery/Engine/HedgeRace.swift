@@ -1,0 +1,205 @@
+import HTTPTypes
+
+/// An attempt that is made more than once at the same time: the first, and hedges beside it.
+///
+/// Each hedge has a context and a record of its own, so that nothing of one answer is mixed with another's.
+struct HedgeRace {
+    /// What the race has come to.
+    struct Finish {
+        /// What counts.
+        var result: Result<RecoveredResponse, any Error>
+        /// The gate that was closed last; nil if none was.
+        var gate: SharedState.Gate.Key?
+        /// How many hedges were sent.
+        var hedges = 0
+    }
+
+    /// An attempt that is under way.
+    struct Entrant {
+        var context: CallContext
+        var attempt: PlannedAttempt
+        var round: AdmissionRound
+    }
+
+    /// What one of the attempts has come to.
+    private struct Ended: Sendable {
+        var index: Int
+        var result: Result<RecoveredResponse, any Error>
+    }
+
+    let request: HTTPRequest
+    let body: MessageBody?
+    /// The first attempt.
+    let first: Entrant
+    let next: Next
+    let hedging: Recovery.Hedging
+    let latencies: HedgeLatencies
+    /// The most attempts in all, the first among them.
+    let maxAttempts: Int
+
+    /// Runs until an attempt is good or none is left.
+    ///
+    /// - Throws: `CancellationError` in a cancelled task; what a layer throws.
+    func run() async throws -> Finish {
+        let (request, body, next) = (request, body, next)
+        let (time, delay) = (first.context.runtime.time, delay)
+        return try await withThrowingTaskGroup(of: Ended?.self) { group in
+            var plan = HedgePlan(maxAttempts: maxAttempts)
+            var entrants = [0: first]
+            var finish: Finish?
+            var best: Outcome?
+            var sent = 0
+            var left: [Admission.Remainder] = []
+            var gate: SharedState.Gate.Key?
+            func send(_ index: Int, _ context: CallContext) {
+                group.addTask {
+                    do {
+                        return Ended(index: index, result: .success(try await next(request, body: body, context: context)))
+                    } catch {
+                        return Ended(index: index, result: .failure(error))
+                    }
+                }
+                guard plan.isOpen else { return }
+                group.addTask {
+                    try await time.sleep(for: delay)
+                    return nil
+                }
+            }
+            func abandon() {
+                group.cancelAll()
+                for index in entrants.keys.sorted() {
+                    guard var entrant = entrants[index] else { continue }
+                    left += entrant.round.conclude(entrant.attempt, .abandoned, entrant.context) ?? []
+                }
+            }
+            do {
+                send(0, first.context)
+                race: while let event = try await group.next() {
+                    var action = plan.next(after: .due)
+                    if let event {
+                        let outcome = try outcome(of: event.result)
+                        guard var entrant = entrants.removeValue(forKey: event.index) else { continue }
+                        note(outcome, entrant.context)
+                        if event.index > 0 { first.context.record.add(entrant.context.record) }
+                        let origin = try? event.result.get().origin
+                        let end = PlannedAttempt.End.ended(outcome, by: origin)
+                        left += entrant.round.conclude(entrant.attempt, end, entrant.context) ?? []
+                        // Of several failures the one that says when to come back is told.
+                        if HedgePlan.isDecisive(outcome) || best?.retryAfter == nil {
+                            best = outcome
+                            finish = Finish(result: event.result)
+                        }
+                        action = plan.next(after: .ended(outcome))
+                    }
+                    if action == .ask {
+                        // What is left to be done may close a gate or tell a store, which a hedge has to hear of.
+                        gate = await CallDriver.carryOut(left) ?? gate
+                        left = []
+                        let hedge = try await admit(&left)
+                        action = plan.next(after: .admitted(hedge != nil))
+                        if let hedge {
+                            sent += 1
+                            entrants[sent] = hedge
+                            send(sent, hedge.context)
+                        }
+                    }
+                    if action == .finish { break race }
+                }
+            } catch {
+                abandon()
+                _ = await CallDriver.carryOut(left)
+                throw error
+            }
+            abandon()
+            gate = await CallDriver.carryOut(left) ?? gate
+            guard var finish else { throw CancellationError() }
+            (finish.gate, finish.hedges) = (gate, sent)
+            return finish
+        }
+    }
+
+    private var delay: Duration {
+        hedging.quantile.flatMap { latencies.quantile($0) } ?? hedging.delay
+    }
+
+    private func note(_ outcome: Outcome, _ context: CallContext) {
+        if !outcome.isFailure { latencies.note(context.record.lastElapsed) }
+    }
+
+    /// Asks the admissions about a hedge; one that may not go out at once does not go out.
+    private func admit(_ left: inout [Admission.Remainder]) async throws -> Entrant? {
+        var context = first.context.beside()
+        context.cause = .hedge
+        let attempt = PlannedAttempt(request, cause: .hedge, longestWait: .zero)
+        var round = first.round.another()
+        round.plan(attempt)
+        var next = 0
+        do {
+            while let index = round.open(from: next, .hedge, context) {
+                next = index + 1
+                let answer = try await round[index].admit(attempt, context: context)
+                if round.take(answer, of: index) != nil {
+                    left += round.giveBackAll(context) ?? []
+                    return nil
+                }
+            }
+        } catch {
+            left += round.giveBackAll(context) ?? []
+            throw error
+        }
+        round.begin()
+        return Entrant(context: context, attempt: attempt, round: round)
+    }
+
+    private func outcome(of result: Result<RecoveredResponse, any Error>) throws -> Outcome {
+        switch result {
+        case .success(let response): return response.outcome
+        case .failure(let error as TransportError): return first.context.outcome(of: error, for: request)
+        case .failure(let error): throw error
+        }
+    }
+}
+
+extension CallDriver {
+    /// Whether the attempt is made more than once at the same time.
+    func isHedged(_ request: HTTPRequest, _ body: MessageBody?) -> Bool {
+        guard let hedging, firstResult == nil, hedgeLimit(hedging) > 1, body?.replayability != .once else { return false }
+        switch context.options.resend.grant {
+        case .never: return false
+        case .callerVouches: return true
+        case .byMethod: return (amended ?? request).method.isIdempotent
+        }
+    }
+
+    /// How many attempts there may be at the same time, the first among them, within those of the call.
+    private func hedgeLimit(_ hedging: HedgeMemory) -> Int {
+        min(hedging.policy.maxAttempts, state.rules.maxAttempts.saturatingSubtracting(state.attempts).saturatingAdding(1))
+    }
+
+    /// Makes the attempt with hedges beside it; all admissions are told of the ends of all of them.
+    mutating func race(_ request: HTTPRequest, _ body: MessageBody?, _ next: Next) async throws -> RecoveredResponse {
+        guard let hedging else { throw CancellationError() }
+        let race = HedgeRace(
+            request: amended ?? request,
+            body: body,
+            first: .init(context: context, attempt: planned(request), round: round),
+            next: next,
+            hedging: hedging.policy,
+            latencies: hedging.latencies,
+            maxAttempts: hedgeLimit(hedging)
+        )
+        // From here on the race has what was given for the attempt.
+        round = round.another()
+        hasRaced = true
+        let finish = try await race.run()
+        hedges = finish.hedges
+        if let gate = finish.gate { round.hold(at: gate) }
+        return try finish.result.get()
+    }
+}
+
+/// How an engine hedges, and what it has learned for it.
+struct HedgeMemory: Sendable {
+    let policy: Recovery.Hedging
+    let latencies = HedgeLatencies()
+}

@@ -1,0 +1,104 @@
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+@testable import HTTPRecovery
+
+/// More than one attempt at the same time: the rule through all short histories, and at work.
+@Suite struct HedgeTests {
+    private static let good = Outcome(.ok, status: 200)
+    private static let passing = Outcome(.unavailable, remedies: [.retry], status: 503)
+    private static let stated = Outcome(.unavailable, retryAfter: .seconds(2), remedies: [.wait], status: 503)
+    private static let fatal = Outcome(.notFound, status: 404)
+
+    @Test(arguments: 1...4)
+    func everyShortHistoryKeepsTheRules(most: Int) {
+        let ends = [Self.good, Self.passing, Self.stated, Self.fatal]
+        for history in 0..<46_656 {
+            var (plan, rest) = (HedgePlan(maxAttempts: most), history)
+            var (running, sent, mayHedge, isAsking) = (1, 1, true, false)
+            steps: for _ in 0..<6 {
+                let draw = rest % 6
+                rest /= 6
+                let action: HedgePlan.Action
+                if isAsking {
+                    action = plan.next(after: .admitted(draw % 2 == 0))
+                    if draw % 2 == 0 {
+                        #expect(action == .send)
+                        (running, sent) = (running + 1, sent + 1)
+                    } else {
+                        mayHedge = false
+                    }
+                } else if draw < 4, running > 0 {
+                    running -= 1
+                    action = plan.next(after: .ended(ends[draw]))
+                    if ends[draw].retryAfter != nil { mayHedge = false }
+                    let isDecisive = draw == 0 || draw == 3
+                    #expect((action == .finish) == (isDecisive || (running == 0 && !(mayHedge && sent < most))))
+                } else {
+                    action = plan.next(after: .due)
+                }
+                isAsking = action == .ask
+                if isAsking { #expect(mayHedge && sent < most) }
+                #expect(sent <= most)
+                if action == .finish { break steps }
+                #expect(running > 0 || isAsking, "somebody is waited for")
+            }
+        }
+    }
+
+    private static func client(_ steps: [ScriptedTransport.Step], _ hedging: Recovery.Hedging) -> Bench {
+        Bench(steps) { Recovery(hedging: hedging) { TransientRetry(backoff: .constant(.seconds(1))) } }
+    }
+
+    @Test func aLoserIsCancelledAndTheWinnerIsWhole() async throws {
+        let bench = Self.client([.hang, .status(200, ["x": "2"], body: "second")], .init(after: .seconds(1)))
+        let response = try await bench.sendSkippingWaits()
+        #expect(try await response.body.collect(upTo: 100) == Array("second".utf8))
+        #expect(response.history.attempts.map(\.number) == [2] && response.history.attempts.map(\.cause) == [.hedge])
+        #expect(bench.transport.received.count == 2 && bench.clock.now.offset == .seconds(1))
+    }
+
+    @Test func whatSpendsSomethingIsNeverHedged() async throws {
+        let slow = ScriptedTransport.Step.run { _ in .scripted(200) }
+        for (request, options) in [
+            (Bench.post, RequestOptions()), (Bench.get, RequestOptions(resend: .spending)),
+        ] {
+            let bench = Self.client([slow], .init(after: .zero, maxAttempts: 5))
+            _ = try await bench.sendSkippingWaits(request, options: options)
+            #expect(bench.transport.received.count == 1)
+        }
+    }
+
+    @Test func anOpenBreakerEndsHedgingAndLosersAreNeutral() async throws {
+        let breaker = Recovery.CircuitBreaker(.consecutive(1))
+        let bench = Bench([.hang, .status(200)]) { Recovery(hedging: .init(after: .seconds(1)), admissions: [breaker]) {} }
+        _ = try await bench.sendSkippingWaits()
+        #expect(breaker.state(for: PlannedAttempt(Bench.get)) == .closed)
+        let other = Bench([.status(500, ["x-should-retry": "true"])]) {
+            Recovery(hedging: .init(after: .seconds(1)), admissions: [breaker]) {}
+        }
+        await #expect(throws: RecoveryError.self) { try await other.sendSkippingWaits() }
+        #expect(other.transport.received.count == 1 && breaker.state(for: PlannedAttempt(Bench.get)) == .open)
+    }
+
+    @Test func cancellationEndsAllOfThem() async throws {
+        let bench = Self.client([.hang, .hang], .init(after: .seconds(1)))
+        let call = Task { try await bench.client.send(Bench.get) }
+        await bench.clock.waitForSleeper(of: .seconds(1))
+        bench.clock.advance(by: .seconds(1))
+        await bench.transport.waitForRequests(2)
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+    }
+
+    @Test func theDelayFollowsAQuantileOnceEnoughIsKnown() {
+        let latencies = HedgeLatencies()
+        for index in 1...19 { latencies.note(.milliseconds(index)) }
+        #expect(latencies.quantile(0.95) == nil)
+        latencies.note(.milliseconds(20))
+        #expect(latencies.quantile(0.95) == .milliseconds(19))
+        for _ in 0..<100 { latencies.note(.seconds(1)) }
+        #expect(latencies.quantile(0.5) == .seconds(1) && latencies.quantile(.nan) == nil)
+    }
+}
