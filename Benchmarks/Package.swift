@@ -28,6 +28,14 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
+        // A thousand clients and a service that fails, on virtual time.
+        .executableTarget(
+            name: "storm-lab",
+            dependencies: [
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
+            ]
+        ),
         .executableTarget(name: "curl-baseline", dependencies: ["CCurlBaseline"]),
         .executableTarget(name: "bench-server"),
     ]

@@ -61,6 +61,7 @@ let package = Package(
         .executableTarget(
             name: "http-recover",
             dependencies: [
+                "Auth0Auth",
                 "CommandLineSupport",
                 "Locking",
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
@@ -69,6 +70,7 @@ let package = Package(
                 .product(name: "FacebookAuth", package: "swift-http-recovery"),
                 .product(name: "ForgeRockAuth", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "OktaAuth", package: "swift-http-recovery"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -78,6 +78,28 @@ public struct BackoffRange: Sendable, Hashable {
     }
 }
 
+/// A circuit breaker from the command line.
+public struct BreakerOption: Sendable, Hashable {
+    /// The share of failures that opens it.
+    public var ratio: Double
+    /// How many results it takes to judge.
+    public var minimumCalls: Int
+    /// How long it stays open.
+    public var openTime: Duration
+
+    /// Reads a share, a number and a time in seconds.
+    public static func parse(_ text: String) throws(InvalidOption) -> BreakerOption {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        guard parts.count == 3, let ratio = Double(parts[0]), ratio > 0, ratio <= 1, let calls = Int(parts[1]),
+            (1...1_000_000).contains(calls)
+        else {
+            throw InvalidOption("write a share above 0 and up to 1, a number of calls and a time in seconds: 0.5,20,10")
+        }
+        let time = try Seconds.parsePositive(String(parts[2])).duration
+        return BreakerOption(ratio: ratio, minimumCalls: calls, openTime: time)
+    }
+}
+
 /// A header field from the command line.
 public enum HeaderOption {
     /// Reads `Name: value`.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Auth0Auth
 import AuthRecovery
 import ClerkAuth
 import CurlTransport
@@ -15,6 +16,7 @@ enum ProviderChoice: String, ExpressibleByArgument, CaseIterable {
     case okta
     case forgerock
     case facebook
+    case auth0
 
     /// The classifier.
     var classifier: any OutcomeClassifier {
@@ -25,6 +27,7 @@ enum ProviderChoice: String, ExpressibleByArgument, CaseIterable {
         case .okta: OktaClassifier()
         case .forgerock: ForgeRockClassifier()
         case .facebook: FacebookClassifier()
+        case .auth0: Auth0Classifier()
         }
     }
 
@@ -32,7 +35,7 @@ enum ProviderChoice: String, ExpressibleByArgument, CaseIterable {
     var pacing: FacebookPacing? {
         switch self {
         case .facebook: FacebookPacing()
-        case .http, .oauth, .clerk, .okta, .forgerock: nil
+        case .http, .oauth, .clerk, .okta, .forgerock, .auth0: nil
         }
     }
 }

@@ -138,6 +138,29 @@ struct RecoveryOptions: ParsableArguments {
     )
     var budgetBurst = 10
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            """
+            Stops asking a server of whose last answers, in a minute or two attempts' time, so large a share (0 to 1) has \
+            failed, and probes it after a while. Default: none.
+            """,
+            valueName: "RATIO,MIN_CALLS,OPEN_SECONDS"
+        ),
+        transform: BreakerOption.parse
+    )
+    var breaker: BreakerOption?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Sends an idempotent request once more if no answer has come in that time, and takes the first good one.",
+            valueName: "S"
+        ),
+        transform: Seconds.parse
+    )
+    var hedge: Seconds?
+
     @OptionGroup var state: StateOptions
 
     @Option(help: "Whose errors to expect.")

@@ -11,7 +11,11 @@ enum HelpText {
         growing delay. A request is sent again only where that is safe: an idempotent method (GET, HEAD, PUT, DELETE, \
         OPTIONS), proof that the server has not processed it, an idempotency key, or --replayable. Retries are bounded \
         by --max-attempts, by a budget per server, by --max-wait and by --deadline: a wait that could not end in time \
-        is not begun.
+        is not begun. With --breaker a server whose answers are mostly failures is left alone for a while; with --hedge a \
+        slow answer is asked for a second time.
+
+        TRYING IT FIRST. "http-recover simulate" tries such policies on scripts of answers, on virtual time and without a \
+        network; see "http-recover simulate --help".
 
         EXIT STATUS
           0    every answer is a 2xx or 3xx

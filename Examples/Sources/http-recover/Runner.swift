@@ -234,7 +234,24 @@ final class Runner: Sendable {
             maxAttempts: options.maxAttempts,
             maxWait: options.maxWait.duration,
             budget: .ratio(.init(ratio: options.budgetRatio, burst: options.budgetBurst)),
-            admissions: pacing.map { [$0] } ?? []
+            hedging: options.hedge.map { Recovery.Hedging(after: $0.duration) },
+            admissions: (options.circuitBreaker.map { [$0] } ?? []) + (pacing.map { [$0] } ?? [])
         ) { policies }
+    }
+}
+
+extension RecoveryOptions {
+    /// The breaker; nil for none.
+    fileprivate var circuitBreaker: (any Admission)? {
+        breaker.map { breaker in
+            Recovery.CircuitBreaker(
+                Recovery.CircuitBreaker.Configuration(
+                    window: .time(max(.seconds(60), attemptTimeout.duration * 2)),
+                    failureRatio: breaker.ratio,
+                    minimumCalls: breaker.minimumCalls,
+                    breakDuration: breaker.openTime
+                )
+            )
+        }
     }
 }

@@ -6,17 +6,26 @@ if let script = CompletionScript.forZsh(of: HTTPRecoverCommand.self) {
     print(script)
     Program.exit(.success)
 }
-if CommandLine.arguments.dropFirst().first == ReplayCommand.name {
+/// Runs a command that sends nothing, and ends the program with it.
+func perform<Command: ParsableCommand>(
+    _: Command.Type,
+    _ work: (Command, Terminal, StandardOutput) throws -> ExitStatus
+) -> Never {
     let terminal = Terminal()
     do {
-        let command = try ReplayCommand.parse(Array(CommandLine.arguments.dropFirst(2)))
-        Program.exit(try command.replay(on: terminal, output: StandardOutput(terminal: terminal)))
+        let command = try Command.parse(Array(CommandLine.arguments.dropFirst(2)))
+        Program.exit(try work(command, terminal, StandardOutput(terminal: terminal)))
     } catch let error as FileError {
         terminal.write("http-recover: \(error)")
         Program.exit(.badInput)
     } catch {
-        Program.refuse(error, by: ReplayCommand.self)
+        Program.refuse(error, by: Command.self)
     }
+}
+switch CommandLine.arguments.dropFirst().first {
+case ReplayCommand.name: perform(ReplayCommand.self) { try $0.replay(on: $1, output: $2) }
+case SimulateCommand.name: perform(SimulateCommand.self) { command, _, output in try command.simulate(output: output) }
+default: break
 }
 let command: HTTPRecoverCommand
 do {

@@ -55,7 +55,7 @@ extension CallDriver {
     /// - Returns: What is left to be done about it; nil where nothing is.
     @inline(never)
     mutating func conclude(_ end: PlannedAttempt.End, _ request: HTTPRequest) -> [Admission.Remainder]? {
-        hasRaced ? nil : round.conclude(planned(request), end, context)
+        hedging.hasRaced ? nil : round.conclude(planned(request), end, context)
     }
 
     /// The attempt that is made now, as the admissions know it.

@@ -8,7 +8,7 @@ extension CallDriver {
             context.emit(.retry(number: context.record.nextAttempt, reason: reason))
         }
         context.cause = cause
-        (hedges, hasRaced) = (0, false)
+        (hedging.count, hedging.hasRaced) = (0, false)
         round.begin()
     }
 
@@ -36,7 +36,7 @@ extension CallDriver {
         if response != nil, !outcome.isFailure { return event = .succeeded }
         let (request, permission) = (amended ?? request, context.options.resend)
         let obstacle = ResendRule.obstacle(outcome: outcome, request: request, body: body, permission: permission)
-        event = .failed(outcome, obstacle: obstacle, hasQueue: round.queue != nil, hedges: hedges)
+        event = .failed(outcome, obstacle: obstacle, hasQueue: round.queue != nil, hedges: hedging.count)
     }
 
     /// The response that the call hands out.

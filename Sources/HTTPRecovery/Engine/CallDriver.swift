@@ -2,9 +2,8 @@ import HTTPTypes
 
 /// Performs what ``CallState`` wants done and tells it what came of it: the one place that waits and sends again.
 ///
-/// What needs no waiting stands in functions that are not asynchronous, and all of them are mutating: a waiting call
-/// holds the frames of all others, and a copy of the driver for each that is not. Request and body stay the caller's,
-/// who keeps them for as long as the call lasts.
+/// What needs no waiting is not asynchronous, and all is mutating: a waiting call holds the frames of all others, and a
+/// copy of the driver for each that is not. Request and body stay the caller's for as long as the call lasts.
 struct CallDriver {
     private(set) var state: CallState
     var event: CallState.Event
@@ -21,21 +20,9 @@ struct CallDriver {
     var response: RecoveredResponse?
     /// What a repair has failed with.
     private(set) var repairError: (any Error)?
-    /// How the engine hedges; nil where it does not.
-    let hedging: HedgeMemory?
-    /// How many hedges there were beside the last attempt.
-    var hedges = 0
-    /// Whether the last attempt was one of several, whose ends were told already.
-    var hasRaced = false
+    var hedging = Hedging()
 
-    init(
-        rules: RecoveryRules,
-        admissions: [any Admission],
-        hedging: HedgeMemory? = nil,
-        _ request: HTTPRequest,
-        _ context: CallContext
-    ) {
-        self.hedging = hedging
+    init(rules: RecoveryRules, admissions: [any Admission], _ request: HTTPRequest, _ context: CallContext) {
         self.state = CallState(rules: rules, method: request.method)
         let (cause, repeated) = (context.followUp, context.repetition)
         self.event = cause == nil && repeated == nil ? .begun : .continued(following: cause, repeating: repeated)

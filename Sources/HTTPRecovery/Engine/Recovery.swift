@@ -48,7 +48,7 @@ public struct Recovery: ClientLayer {
             maxWait: max(.zero, maxWait),
             resendsTransparently: resendsTransparently
         )
-        self.hedging = hedging.map { HedgeMemory(policy: $0) }
+        self.hedging = hedging.map { HedgeMemory($0) }
         self.budgets = RetryBudgets(budget)
         // Who takes advice as the AWS SDKs do goes by the own delay, and holds nobody else to it.
         let takesAdvice = policies.contains { policy in
@@ -83,6 +83,8 @@ public struct Recovery: ClientLayer {
         let (policies, own) = (context.options.policies, context.options.admissions)
         let rules = rules.with(policies: policies, longestWait: context.longestWait)
         let admissions = own.isEmpty ? all : [budgets] + own + admissions
-        return CallDriver(rules: rules, admissions: admissions, hedging: hedging, request, context)
+        var driver = CallDriver(rules: rules, admissions: admissions, request, context)
+        driver.hedging.memory = hedging
+        return driver
     }
 }

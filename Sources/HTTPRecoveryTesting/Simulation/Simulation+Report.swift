@@ -7,6 +7,8 @@ extension Simulation {
         public struct Attempt: Sendable, Hashable {
             /// When it was sent.
             public var time: Duration
+            /// When it was answered; nil for one that was cut off.
+            public var end: Duration?
             /// The status that it was answered with; nil without an answer.
             public var status: Int?
             /// What is known where no complete answer came; nil where one came, or the attempt was cut off.

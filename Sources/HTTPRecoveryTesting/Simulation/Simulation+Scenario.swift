@@ -24,16 +24,16 @@ extension Simulation {
         calls = try reader.calls()
     }
 
-    /// Lives through a scenario.
+    /// Lives through a scenario, on the caller's thread.
     ///
     /// - Returns: The answer as JSON: what has become of the calls, or why the scenario is none.
     public static func answer(
         to scenario: JSONValue,
         classifier: (String) -> (any OutcomeClassifier)? = { _ in nil }
-    ) async -> JSONValue {
+    ) -> JSONValue {
         let name = scenario["name"] ?? .null
         do throws(Failure) {
-            let report = try await Simulation(scenario: scenario, classifier: classifier).run()
+            let report = try Simulation(scenario: scenario, classifier: classifier).runOnThisThread()
             return report.json(name: name)
         } catch {
             return ["name": name, "invalid": .string(error.description)]

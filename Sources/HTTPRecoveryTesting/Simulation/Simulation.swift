@@ -65,6 +65,16 @@ public struct Simulation: Sendable {
         }
     }
 
+    /// An attempt that has come to the simulated server.
+    public struct Arrival: Sendable, Hashable {
+        /// The index of its call.
+        public var call: Int
+        /// Which of the call's attempts it is, counted from 1.
+        public var attempt: Int
+        /// When it came.
+        public var time: Duration
+    }
+
     /// How the client recovers.
     public var settings: RecoveringClient.Settings
     /// Who tells what an answer means. Default: plain HTTP.
@@ -73,6 +83,11 @@ public struct Simulation: Sendable {
     public var random: [Double]
     /// The calls.
     public var calls: [Call]
+    /// A server whose answers depend on what comes when, in place of the calls' scripts; it is asked by one at a time, in
+    /// order. Default: none.
+    public var server: (@Sendable (Arrival) -> Answer)?
+    /// How many attempts are too many for the calls to have an end. Default: 20,000.
+    public var mostAttempts = 20_000
 
     /// Creates a simulation.
     public init(
@@ -101,16 +116,22 @@ public struct Simulation: Sendable {
     ///
     /// - Throws: ``Failure`` where the settings have a problem, or the calls never end.
     public func run() async throws(Failure) -> Report {
-        if let problem = settings.problem { throw Failure(problem) }
         let result = await withCheckedContinuation { continuation in
             // A thread of its own: nobody else's is blocked while it lives through hours.
-            let hasThread = SystemThread.run { continuation.resume(returning: runOnThisThread()) }
+            let hasThread = SystemThread.run {
+                continuation.resume(returning: Result { () throws(Failure) in try runOnThisThread() })
+            }
             if !hasThread { continuation.resume(returning: .failure(Failure("the system has no thread left"))) }
         }
         return try result.get()
     }
 
-    private func runOnThisThread() -> Result<Report, Failure> {
+    /// Lives through all calls on the caller's thread, which does nothing else meanwhile: for programs that wait for nothing
+    /// else.
+    ///
+    /// - Throws: ``Failure`` where the settings have a problem, or the calls never end.
+    public func runOnThisThread() throws(Failure) -> Report {
+        if let problem = settings.problem { throw Failure(problem) }
         let loop = SimulationLoop()
         let course = SimulationCourse(self, on: loop)
         let isDone = Locked(false)
@@ -120,9 +141,9 @@ public struct Simulation: Sendable {
         }
         guard loop.run(until: { isDone.withLock(\.self) }) else {
             work.cancel()
-            return .failure(Failure("a call waits for something outside the simulation"))
+            throw Failure("a call waits for something outside the simulation")
         }
-        if course.isEndless { return .failure(Failure("the calls never end: bound their attempts or their time")) }
-        return .success(course.report)
+        if course.isEndless { throw Failure("the calls never end: bound their attempts or their time") }
+        return course.report
     }
 }

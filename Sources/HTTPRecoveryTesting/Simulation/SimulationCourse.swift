@@ -20,7 +20,6 @@ final class SimulationCourse: HTTPTransport {
     private let state: Locked<State>
 
     private static let field = HTTPField.Name("Simulated-Call")
-    private static let mostAttempts = 20_000
 
     init(_ simulation: Simulation, on loop: SimulationLoop) {
         self.simulation = simulation
@@ -38,7 +37,7 @@ final class SimulationCourse: HTTPTransport {
     }
 
     /// Whether there were more attempts than any sensible simulation has.
-    var isEndless: Bool { state.withLock { $0.total > Self.mostAttempts } }
+    var isEndless: Bool { state.withLock { $0.total > simulation.mostAttempts } }
 
     var report: Simulation.Report {
         let (calls, last) = state.withLock { ($0.calls, $0.last) }
@@ -179,10 +178,12 @@ final class SimulationCourse: HTTPTransport {
         let now = loop.now
         let (attempt, answer) = try state.withLock { state in
             state.total += 1
-            if state.total > Self.mostAttempts { throw TransportError(.misconfigured, .neverSent) }
+            if state.total > simulation.mostAttempts { throw TransportError(.misconfigured, .neverSent) }
             let answers = simulation.calls[index].answers
-            let answer = answers.isEmpty ? .status(200) : answers[min(state.used[index], answers.count - 1)]
             state.used[index] += 1
+            let arrival = Simulation.Arrival(call: index, attempt: state.used[index], time: now.offset)
+            let scripted = answers.isEmpty ? .status(200) : answers[min(state.used[index], answers.count) - 1]
+            let answer = simulation.server?(arrival) ?? scripted
             state.calls[index].attempts.append(.init(time: now.offset))
             return (state.calls[index].attempts.count - 1, answer)
         }
@@ -205,8 +206,10 @@ final class SimulationCourse: HTTPTransport {
     }
 
     private func ended(_ attempt: Int, of index: Int, _ body: (inout Simulation.Report.Attempt) -> Void) {
+        let now = loop.now.offset
         state.withLock { state in
             body(&state.calls[index].attempts[attempt])
+            state.calls[index].attempts[attempt].end = now
             state.open[index].append(attempt)
         }
     }

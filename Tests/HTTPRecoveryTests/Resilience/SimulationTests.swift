@@ -5,8 +5,8 @@ import Testing
 /// Scenarios as `http-recover simulate` takes them.
 @Suite struct SimulationTests {
     /// The answer to a scenario, in short: for each call its attempts' times and answers, its waits, its end.
-    private func lines(_ scenario: String) async throws -> [String] {
-        let answer = await Simulation.answer(to: try JSONValue(parsing: scenario))
+    private func lines(_ scenario: String) throws -> [String] {
+        let answer = Simulation.answer(to: try JSONValue(parsing: scenario))
         if let invalid = answer["invalid"]?.string { return [invalid] }
         return (answer["calls"]?.array ?? []).map { call in
             let attempts = (call["attempts"]?.array ?? []).map { attempt in
@@ -21,8 +21,8 @@ import Testing
         }
     }
 
-    @Test func aCallThatIsRepeated() async throws {
-        let lines = try await lines(
+    @Test func aCallThatIsRepeated() throws {
+        let lines = try lines(
             """
             {"options": {"max_attempts": 3, "backoff": {"base_s": 1, "jitter": "full"}}, "random": [0.5, 0.25],
              "calls": [{"answers": [{"status": 503}, {"error": "unknown", "after_s": 0.2}, {"status": 200}]}]}
@@ -31,8 +31,8 @@ import Testing
         #expect(lines == ["0: 503, 0.5: unknown, 1.2: 200, wait 0.5, wait 0.5, 1.2 ok"])
     }
 
-    @Test func whatIsStatedTakesThePlaceOfTheOwnDelay() async throws {
-        let lines = try await lines(
+    @Test func whatIsStatedTakesThePlaceOfTheOwnDelay() throws {
+        let lines = try lines(
             """
             {"options": {"max_attempts": 5, "backoff": {"base_s": 1, "throttled_base_s": 4}}, "calls": [{"answers": [
               {"status": 429, "headers": {"Retry-After": "7"}}, {"status": 429, "headers": {"Retry-After": "0"}},
@@ -42,8 +42,8 @@ import Testing
         #expect(lines == ["0: 429, 7: 429, 15: 503, 19: 503, 19: 200, wait 7, wait 8, wait 4, 19 ok"])
     }
 
-    @Test func aPushbackBeginsTheBackoffAnew() async throws {
-        let lines = try await lines(
+    @Test func aPushbackBeginsTheBackoffAnew() throws {
+        let lines = try lines(
             """
             {"options": {"max_attempts": 9, "backoff": {"base_s": 1}}, "calls": [{"answers": [
               {"status": 503}, {"status": 503}, {"status": 503, "headers": {"grpc-retry-pushback-ms": "250"}},
@@ -53,8 +53,8 @@ import Testing
         #expect(lines == ["0: 503, 1: 503, 3: 503, 3.25: 503, 4.25: 503, 6.25: 200, wait 1, wait 2, wait 0.25, wait 1, wait 2, 6.25 ok"])
     }
 
-    @Test func advisedWaitsAreClampedByThePresetThatSaysSo() async throws {
-        let lines = try await lines(
+    @Test func advisedWaitsAreClampedByThePresetThatSaysSo() throws {
+        let lines = try lines(
             """
             {"options": {"preset": "aws_standard", "max_attempts": 4, "backoff": null}, "random": [1, 1, 0.5], "calls": [
               {"answers": [{"status": 503, "headers": {"x-amz-retry-after": "1000"}},
@@ -65,15 +65,15 @@ import Testing
         #expect(lines == ["0: 503 left 495, 1: 503 left 490, 8: 503 left 485, 10: 200 left 490, wait 1, wait 7, wait 2, 10 ok"])
     }
 
-    @Test func budgetsAreTold() async throws {
-        let ratio = try await lines(
+    @Test func budgetsAreTold() throws {
+        let ratio = try lines(
             """
             {"options": {"max_attempts": 3, "budget": {"ratio": 0, "burst": 1}}, "calls": [
               {"answers": [{"status": 500}]}, {"at_s": 1, "answers": [{"status": 500}]}]}
             """
         )
         #expect(ratio == ["0: 500 left 0, 0: 500 left 0, 0 failed budget_exhausted", "1: 500 left 0, 1 failed budget_exhausted"])
-        let aws = try await lines(
+        let aws = try lines(
             """
             {"options": {"max_attempts": 3, "attempt_timeout_s": 2,
               "budget": {"model": "aws", "capacity": 30, "retry_cost": 5, "timeout_cost": 10, "throttle_cost": 3}},
@@ -81,7 +81,7 @@ import Testing
             """
         )
         #expect(aws == ["0: unknown left 20, 2: 429 left 17, 2: 200 left 20, 2 ok"])
-        let grpc = try await lines(
+        let grpc = try lines(
             """
             {"options": {"max_attempts": 3, "budget": {"model": "grpc", "max_tokens": 4, "token_ratio": 0.5}}, "calls": [
               {"answers": [{"status": 503}, {"status": 200}]}, {"at_s": 1, "answers": [{"status": 503}]}]}
@@ -92,8 +92,8 @@ import Testing
         ])
     }
 
-    @Test func theFirstProvenRefusalIsFreeForGRPC() async throws {
-        let lines = try await lines(
+    @Test func theFirstProvenRefusalIsFreeForGRPC() throws {
+        let lines = try lines(
             """
             {"options": {"preset": "grpc", "max_attempts": 2, "backoff": {"base_s": 1}}, "calls": [{"method": "POST", "answers": [
               {"error": "not_processed"}, {"error": "not_processed"}, {"status": 200}]}]}
@@ -102,8 +102,8 @@ import Testing
         #expect(lines == ["0: not_processed left 10, 0: not_processed left 9, 1: 200 left 9.1, wait 1, 1 ok"])
     }
 
-    @Test func aBreakerIsTold() async throws {
-        let lines = try await lines(
+    @Test func aBreakerIsTold() throws {
+        let lines = try lines(
             """
             {"options": {"breaker": {"kind": "consecutive", "failures": 2, "open_s": 5}}, "calls": [
               {"answers": [{"status": 500}]}, {"at_s": 1, "answers": [{"status": 500}]}, {"at_s": 2},
@@ -116,8 +116,8 @@ import Testing
         ])
     }
 
-    @Test func callsStandInLineAndKeepAPace() async throws {
-        let limit = try await lines(
+    @Test func callsStandInLineAndKeepAPace() throws {
+        let limit = try lines(
             """
             {"options": {"limit": {"kind": "fixed", "max": 1, "queue": 2}}, "calls": [
               {"answers": [{"status": 200, "after_s": 1}]}, {"answers": [{"status": 200, "after_s": 1}]},
@@ -125,14 +125,14 @@ import Testing
             """
         )
         #expect(limit == ["0: 200, 1 ok", "2: 200, 3 ok", "1: 200, 2 ok", "0 failed limit_reached"])
-        let pace = try await lines(
+        let pace = try lines(
             #"{"options": {"pacing": {"rate_per_s": 2, "burst": 2}}, "calls": [{}, {}, {}, {}]}"#
         )
         #expect(pace == ["0: 200, 0 ok", "0: 200, 0 ok", "0.5: 200, wait 0.5, 0.5 ok", "1: 200, wait 1, 1 ok"])
     }
 
-    @Test func hedgesRunBesideTheFirst() async throws {
-        let lines = try await lines(
+    @Test func hedgesRunBesideTheFirst() throws {
+        let lines = try lines(
             """
             {"options": {"hedge": {"delay_s": 1, "max": 3}, "budget": {"ratio": 0, "burst": 9}, "max_attempts": 9}, "calls": [
               {"answers": [{"status": 200, "after_s": 5}, {"status": 200, "after_s": 1.5}, {"status": 200, "after_s": 2}]},
@@ -150,14 +150,14 @@ import Testing
             "0: 200 left 9, 5 ok",
             "0: 503 left 7, 1: 500 left 7, 4: 200 left 8, wait 2, 4 ok",
         ])
-        let bounded = try await self.lines(
+        let bounded = try self.lines(
             """
             {"options": {"hedge": {"delay_s": 1, "max": 5}, "max_attempts": 2}, "calls": [
               {"answers": [{"status": 503, "after_s": 3}]}]}
             """
         )
         #expect(bounded == ["0: 503, 1: 503, 4 failed attempts_exhausted"])
-        let broke = try await self.lines(
+        let broke = try self.lines(
             """
             {"options": {"hedge": {"delay_s": 1, "max": 2}, "budget": {"ratio": 0, "burst": 0}}, "calls": [
               {"answers": [{"status": 200, "after_s": 3}]}]}
@@ -166,8 +166,8 @@ import Testing
         #expect(broke == ["0: 200 left 0, 3 ok"])
     }
 
-    @Test func boundsEndCalls() async throws {
-        let lines = try await lines(
+    @Test func boundsEndCalls() throws {
+        let lines = try lines(
             """
             {"options": {"max_attempts": 9, "deadline_s": 5, "max_wait_s": 3, "backoff": {"base_s": 1}}, "calls": [
               {"answers": [{"status": 503}]}, {"answers": [{"status": 200, "after_s": 6}]},
@@ -185,7 +185,7 @@ import Testing
             "0: unknown, 0 failed method_not_idempotent", "0: unknown, 1: 200, wait 1, 1 ok",
             "0: never_sent, 1: 200, wait 1, 1 ok", "0: 503, wait 1, 0.5 cancelled", "0: 404, 0 failed not_recoverable",
         ])
-        let zero = try await self.lines(#"{"options": {"deadline_s": 0}, "calls": [{}]}"#)
+        let zero = try self.lines(#"{"options": {"deadline_s": 0}, "calls": [{}]}"#)
         #expect(zero == ["0 failed deadline_passed"])
     }
 
@@ -204,8 +204,8 @@ import Testing
             (#"{"options": {"backoff": {}}, "calls": [{"answers": [{"status": 503}]}]}"#, "the calls never end: bound their attempts or their time"),
         ]
     )
-    func whatIsNoScenarioIsNamed(scenario: String, sentence: String) async throws {
-        #expect(try await lines(scenario) == [sentence])
+    func whatIsNoScenarioIsNamed(scenario: String, sentence: String) throws {
+        #expect(try lines(scenario) == [sentence])
     }
 
     @Test func theSameScenarioHasTheSameAnswer() async throws {
@@ -219,4 +219,17 @@ import Testing
         let first = try await simulation.run()
         for _ in 0..<5 { #expect(try await simulation.run() == first) }
     }
+
+    @Test func aReportCanBeDrawn() throws {
+        var simulation = Simulation(.standard)
+        simulation.calls = [.init(answers: [.status(503, after: .seconds(1)), .failure(.unknown), .status(200)]), .init()]
+        let svg = try simulation.runOnThisThread().plot(title: "<a & b>")
+        #expect(svg.contains("&lt;a &amp; b&gt;") && svg.hasSuffix("</svg>\n"))
+        #expect(svg.components("<rect x=") == 4 && svg.components("stroke-dasharray") == 2)
+    }
+}
+
+extension String {
+    /// How often the text occurs.
+    fileprivate func components(_ text: String) -> Int { split(separator: text, omittingEmptySubsequences: false).count - 1 }
 }

@@ -161,9 +161,21 @@ struct HedgeRace {
 }
 
 extension CallDriver {
+    /// What a driver knows of hedges.
+    struct Hedging {
+        /// How the engine hedges; nil where it does not.
+        var memory: HedgeMemory?
+        /// How many hedges there were beside the last attempt.
+        var count = 0
+        /// Whether the last attempt was one of several, whose ends were told already.
+        var hasRaced = false
+    }
+
     /// Whether the attempt is made more than once at the same time.
     func isHedged(_ request: HTTPRequest, _ body: MessageBody?) -> Bool {
-        guard let hedging, firstResult == nil, hedgeLimit(hedging) > 1, body?.replayability != .once else { return false }
+        guard let memory = hedging.memory, firstResult == nil, hedgeLimit(memory) > 1, body?.replayability != .once else {
+            return false
+        }
         switch context.options.resend.grant {
         case .never: return false
         case .callerVouches: return true
@@ -172,34 +184,38 @@ extension CallDriver {
     }
 
     /// How many attempts there may be at the same time, the first among them, within those of the call.
-    private func hedgeLimit(_ hedging: HedgeMemory) -> Int {
-        min(hedging.policy.maxAttempts, state.rules.maxAttempts.saturatingSubtracting(state.attempts).saturatingAdding(1))
+    private func hedgeLimit(_ memory: HedgeMemory) -> Int {
+        min(memory.policy.maxAttempts, state.rules.maxAttempts.saturatingSubtracting(state.attempts).saturatingAdding(1))
     }
 
     /// Makes the attempt with hedges beside it; all admissions are told of the ends of all of them.
     mutating func race(_ request: HTTPRequest, _ body: MessageBody?, _ next: Next) async throws -> RecoveredResponse {
-        guard let hedging else { throw CancellationError() }
+        guard let memory = hedging.memory else { throw CancellationError() }
         let race = HedgeRace(
             request: amended ?? request,
             body: body,
             first: .init(context: context, attempt: planned(request), round: round),
             next: next,
-            hedging: hedging.policy,
-            latencies: hedging.latencies,
-            maxAttempts: hedgeLimit(hedging)
+            hedging: memory.policy,
+            latencies: memory.latencies,
+            maxAttempts: hedgeLimit(memory)
         )
         // From here on the race has what was given for the attempt.
         round = round.another()
-        hasRaced = true
+        hedging.hasRaced = true
         let finish = try await race.run()
-        hedges = finish.hedges
+        hedging.count = finish.hedges
         if let gate = finish.gate { round.hold(at: gate) }
         return try finish.result.get()
     }
 }
 
 /// How an engine hedges, and what it has learned for it.
-struct HedgeMemory: Sendable {
+final class HedgeMemory: Sendable {
     let policy: Recovery.Hedging
     let latencies = HedgeLatencies()
+
+    init(_ policy: Recovery.Hedging) {
+        self.policy = policy
+    }
 }

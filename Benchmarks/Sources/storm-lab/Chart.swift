@@ -1,0 +1,69 @@
+/// Lines over an axis, as SVG; several of them below each other.
+struct Chart {
+    struct Line {
+        let name: String
+        let points: [(x: Double, y: Double)]
+    }
+
+    let title: String
+    let lines: [Line]
+    /// A span that is shaded.
+    var shade: Range<Double>?
+    /// Nothing above it is drawn.
+    var most = Double.infinity
+
+    private static let colours = ["#c33", "#e90", "#86c", "#27c", "#2a7", "#0aa", "#555"]
+    private static let (left, width, height) = (60.0, 760.0, 200.0)
+
+    static func svg(_ charts: [Chart]) -> String {
+        let total = Double(charts.count) * (height + 60) + 20
+        var parts = [
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1000\" height=\"\(Int(total))\" "
+                + "font-family=\"sans-serif\" font-size=\"11\">",
+            "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>",
+        ]
+        for (index, chart) in charts.enumerated() { parts += chart.draw(at: Double(index) * (height + 60) + 30) }
+        return (parts + ["</svg>"]).joined(separator: "\n") + "\n"
+    }
+
+    private func draw(at top: Double) -> [String] {
+        let all = lines.flatMap(\.points)
+        let (right, high) = (max(all.map(\.x).max() ?? 1, 1e-9), max(min(all.map(\.y).max() ?? 1, most), 1e-9))
+        func place(_ point: (x: Double, y: Double)) -> (String, String) {
+            (
+                Self.short(Self.left + point.x / right * Self.width),
+                Self.short(top + Self.height - min(point.y, high) / high * Self.height)
+            )
+        }
+        var parts = ["<text x=\"\(Self.left)\" y=\"\(top - 8)\" font-size=\"13\">\(title)</text>"]
+        if let shade {
+            let (start, end) = (place((shade.lowerBound, 0)).0, shade.upperBound - shade.lowerBound)
+            parts.append(
+                "<rect x=\"\(start)\" y=\"\(top)\" width=\"\(Self.short(end / right * Self.width))\" "
+                    + "height=\"\(Self.height)\" fill=\"#eee\"/>"
+            )
+        }
+        for tick in 0...4 {
+            let (x, y) = place((right * Double(tick) / 4, high * Double(tick) / 4))
+            parts.append(
+                "<text x=\"\(Self.left - 6)\" y=\"\(y)\" text-anchor=\"end\">\(Self.short(high * Double(tick) / 4))</text>"
+                    + "<text x=\"\(x)\" y=\"\(top + Self.height + 16)\" text-anchor=\"middle\">"
+                    + "\(Self.short(right * Double(tick) / 4))</text>"
+            )
+        }
+        for (index, line) in lines.enumerated() {
+            let colour = Self.colours[index % Self.colours.count]
+            let points = line.points.map { point in
+                let (x, y) = place(point)
+                return "\(x),\(y)"
+            }
+            parts.append(
+                "<polyline fill=\"none\" stroke=\"\(colour)\" points=\"\(points.joined(separator: " "))\"/>"
+                    + "<text x=\"840\" y=\"\(top + 14 + Double(index) * 16)\" fill=\"\(colour)\">\(line.name)</text>"
+            )
+        }
+        return parts
+    }
+
+    private static func short(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }
+}

@@ -1,0 +1,64 @@
+import ArgumentParser
+import CommandLineSupport
+import HTTPRecovery
+import HTTPRecoveryTesting
+
+/// Tries policies on virtual time, without a network.
+struct SimulateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "http-recover simulate",
+        abstract: "Tries how calls would be recovered on a script of answers, without sending anything.",
+        discussion: """
+            Each line of standard input is a scenario, a JSON object; each is answered with a line: what was sent when, what \
+            was waited for, and how each call ended. Time is virtual: hours take no longer than seconds.
+
+              {"name": "an outage", "options": {"max_attempts": 4, "backoff": {"base_s": 0.1, "jitter": "full"}},
+               "random": [0.5, 0.2], "calls": [{"answers": [{"status": 503}, {"error": "unknown"}, {"status": 200}]}]}
+
+            (in one line). Options that are absent are off; "preset" sets many: standard, aggressive, batch, interactive, none, \
+            aws_standard, grpc, polly_standard. A line that is no valid scenario is answered with "invalid", a sentence.
+
+            EXIT STATUS
+              0    every line was answered
+              64   the program was called wrongly
+              65   standard input cannot be read, or the plot cannot be written
+            """
+    )
+
+    /// What tells the command from a request, as the first argument.
+    static let name = "simulate"
+
+    @Option(
+        help: ArgumentHelp("Draws the calls of the last scenario over time.", valueName: "FILE.svg"),
+        completion: .file()
+    )
+    var plot: String?
+
+    /// Answers each line as soon as it has come.
+    func simulate(output: StandardOutput) throws -> ExitStatus {
+        let drawing = try plot.map { try AtomicFile($0) }
+        try StandardInput.forEachLine { line in
+            guard line.contains(where: { $0 > UInt8(ascii: " ") }) else { return }
+            let (answer, plot) = Self.answer(to: Array(line))
+            try output.write(json: answer)
+            guard let drawing, let plot, try drawing.restart() else { return }
+            try drawing.write(Array(plot.utf8)[...])
+        }
+        try drawing?.commit()
+        return .success
+    }
+
+    private static func answer(to line: [UInt8]) -> (JSONValue, plot: String?) {
+        guard let scenario = try? JSONValue(parsing: line) else {
+            return (["name": nil, "invalid": "the line is no JSON"], nil)
+        }
+        let name = scenario["name"] ?? .null
+        do throws(Simulation.Failure) {
+            let simulation = try Simulation(scenario: scenario) { ProviderChoice(rawValue: $0)?.classifier }
+            let report = try simulation.runOnThisThread()
+            return (report.json(name: name), report.plot(title: name.string ?? ""))
+        } catch {
+            return (["name": name, "invalid": .string(error.description)], nil)
+        }
+    }
+}

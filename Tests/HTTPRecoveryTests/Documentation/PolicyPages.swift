@@ -1,0 +1,94 @@
+import Foundation
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+/// The pages of the policies: each is laid out alike, and its examples stand here, compiled.
+@Suite struct PolicyPages {
+    @Test func retries() {
+        let engine = Recovery(maxAttempts: 4, maxWait: .seconds(20)) {
+            RateLimitBackoff(backoff: .exponential(base: .seconds(1), jitter: .equal))
+            TransientRetry(backoff: .exponential(base: .milliseconds(50), cap: .seconds(5), jitter: .decorrelatedV2))
+        }
+        #expect(engine.place == .recovery)
+    }
+
+    @Test func budgets() {
+        let shared = Recovery(budget: .ratio(.init(ratio: 0.1, burst: 20)))
+        let costs = Recovery(budget: .tokens(capacity: 500, retryCost: 14, throttleCost: 5))
+        #expect(shared.place == costs.place)
+    }
+
+    @Test func breakers() async throws {
+        let transport = ScriptedTransport()
+        let breaker = Recovery.CircuitBreaker(.init(failureRatio: 0.5, minimumCalls: 20, breakDuration: .seconds(10)))
+        let client = RecoveringClient(transport: transport) {
+            Deadline(.seconds(30))
+            Recovery(admissions: [breaker])
+            AttemptTimeout(.seconds(10))
+        }
+        #expect(try await client.send(Bench.get).status == .ok)
+    }
+
+    @Test func hedging() {
+        let engine = Recovery(hedging: .init(after: .milliseconds(300), quantile: 0.95))
+        #expect(engine.place == .recovery)
+    }
+
+    @Test func limits() {
+        let engine = Recovery(admissions: [
+            Recovery.Pacing(perSecond: 50, burst: 10),
+            Recovery.ConcurrencyLimit(.aimd(initial: 20, min: 5, max: 200), queue: 500),
+        ])
+        #expect(engine.place == .recovery)
+    }
+
+    @Test func settings() async throws {
+        let transport = ScriptedTransport()
+        var settings = RecoveringClient.Settings.interactive
+        settings.breaker = .consecutive(5)
+        precondition(settings.problem == nil)
+        let client = RecoveringClient(transport: transport) { settings.layers() }
+        #expect(try await client.send(Bench.get).status == .ok)
+    }
+
+    /// The default written out in full is the default.
+    @Test func theStandardIsWrittenOut() {
+        let standard = RecoveringClient.Settings(
+            deadline: .seconds(60),
+            attemptTimeout: .seconds(30),
+            maxAttempts: 3,
+            maxWait: .seconds(120),
+            backoff: .exponential(base: .milliseconds(100), cap: .seconds(20), multiplier: 2, jitter: .full),
+            throttledBackoff: .exponential(base: .seconds(1), cap: .seconds(20), multiplier: 2, jitter: .equal),
+            longestLockout: .seconds(120),
+            budget: .ratio(.init(ratio: 0.2, burst: 10))
+        )
+        #expect(standard == .standard)
+        let presets: [RecoveringClient.Settings] = [
+            .standard, .aggressive, .batch, .interactive, .none, .awsStandard, .grpc, .pollyStandard,
+        ]
+        for preset in presets { #expect(preset.problem == nil) }
+        var broken = RecoveringClient.Settings.standard
+        broken.attemptTimeout = .seconds(61)
+        #expect(broken.problem == "an attempt cannot take longer than the call that it belongs to")
+    }
+
+    @Test(arguments: ["Retries", "RetryBudgets", "CircuitBreakers", "Hedging", "Limits", "Presets"])
+    func thePageHoldsWhatIsCompiledHere(page: String) throws {
+        let file = URL(filePath: #filePath)
+        let root = (0..<4).reduce(file) { directory, _ in directory.deletingLastPathComponent() }
+        let path = root.appending(path: "Sources/HTTPRecovery/HTTPRecovery.docc/Policies/\(page).md")
+        let text = try String(contentsOf: path, encoding: .utf8)
+        let source = try String(contentsOf: file, encoding: .utf8).filter { !$0.isWhitespace }
+        let parts = text.components(separatedBy: "```swift\n").dropFirst()
+        #expect(!parts.isEmpty)
+        for part in parts {
+            let code = try #require(part.components(separatedBy: "```").first).filter { !$0.isWhitespace }
+            #expect(source.contains(code), "\(code.prefix(60))")
+        }
+        let titles = text.split(separator: "\n").filter { $0.hasPrefix("## ") }.map { $0.dropFirst(3) }
+        #expect(titles == ["What it is for", "Usage", "Defaults", "Telemetry", "How it goes", "When not to use it"])
+    }
+}
