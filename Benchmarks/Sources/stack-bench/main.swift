@@ -19,11 +19,15 @@ func measure(calls: Int) async throws -> [(name: String, cost: Cost)] {
     func sending(by client: RecoveringClient) -> Call {
         { _ = try await client.send(request) }
     }
+    var settings = RecoveringClient.Settings.standard
+    settings.breaker = .init()
+    let guarded = settings
     let ways: [(name: String, make: (any HTTPTransport) -> Call)] = [
         ("the transport", { transport in { _ = try await transport.send(request, body: nil, options: .init()) } }),
         ("no layers, judged", { sending(by: RecoveringClient(transport: $0) {}) }),
         ("Recovery alone", { sending(by: RecoveringClient(transport: $0) { Recovery() }) }),
         ("the default stack", { sending(by: RecoveringClient(transport: $0)) }),
+        ("with a breaker", { sending(by: RecoveringClient(transport: $0) { guarded.layers() }) }),
     ]
     let (rounds, waiting) = (5, 10_000)
     print("What a call costs: at a transport that answers at once (the best of \(rounds) rounds of \(calls) calls),")
@@ -49,14 +53,14 @@ func show(_ measured: [(name: String, cost: Cost)]) {
     }
 }
 
-/// Compares what the default stack adds with the limits, in a table.
+/// Compares what a stack adds with the limits, in a table.
 ///
 /// - Returns: Whether it is within all of them.
-func check(_ stack: Cost, addedTo bare: Cost) -> Bool {
-    print("\n" + Table.row("the default stack adds", ["measured", "limit", "aim"]))
+func check(_ stack: (name: String, cost: Cost), addedTo bare: Cost) -> Bool {
+    print("\n" + Table.row("\(stack.name) adds", ["measured", "limit", "aim"]))
     var isWithin = true
     for limit in Limit.all {
-        let added = stack[keyPath: limit.value] - bare[keyPath: limit.value]
+        let added = stack.cost[keyPath: limit.value] - bare[keyPath: limit.value]
         // What is left of single allocations after so many calls is rounded off.
         let isAbove = limit.isInForce && (added * 10).rounded() / 10 > limit.most
         let verdict: String
@@ -77,8 +81,9 @@ func run(calls: Int, isCheck: Bool) async -> Int32 {
     do {
         let measured = try await measure(calls: calls)
         show(measured)
-        guard isCheck, let bare = measured.first, let stack = measured.last else { return 0 }
-        return check(stack.cost, addedTo: bare.cost) ? 0 : 1
+        guard isCheck, let bare = measured.first else { return 0 }
+        let isWithin = measured.suffix(2).map { check($0, addedTo: bare.cost) }
+        return isWithin.allSatisfy(\.self) ? 0 : 1
     } catch {
         print("failed: \(error)")
         return 1

@@ -123,7 +123,7 @@ struct HedgeRace {
     }
 
     private func note(_ outcome: Outcome, _ context: CallContext) {
-        if !outcome.isFailure { latencies.note(context.record.lastElapsed) }
+        if !outcome.isFailure { latencies.note(context.record.lastAttempt.elapsed) }
     }
 
     /// Asks the admissions about a hedge; one that may not go out at once does not go out.

@@ -123,7 +123,7 @@ final class AttemptStage: Sendable {
             ?? classify(received, by: bytes, request, at: now, status, context)
         let step = step(outcome, of: attempt, until: now, context)
         var response = RecoveredResponse(received, outcome)
-        context.record.append(step, to: &response)
+        context.record.append(step, (attempt.start.duration(to: now), now.sinceStart), to: &response)
         if response.isFailure { context.emit(.failure(number: attempt.number, response.outcome)) }
         return response
     }
@@ -163,7 +163,9 @@ final class AttemptStage: Sendable {
             error.isTransient = context.sendBy != nil && !(context.callLimit.map(isOver) ?? false)
         }
         let outcome = context.outcome(of: error, for: request)
-        context.record.append(step(outcome, of: attempt, until: context.runtime.time.now, context))
+        let now = context.runtime.time.now
+        let times = (attempt.start.duration(to: now), now.sinceStart)
+        context.record.append(step(outcome, of: attempt, until: now, context), times)
         if outcome.isFailure { context.emit(.failure(number: attempt.number, outcome)) }
         return error
     }

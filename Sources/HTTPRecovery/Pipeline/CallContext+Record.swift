@@ -12,6 +12,8 @@ extension CallContext {
             var received: RecoveredResponse?
             /// The attempts of this call.
             var attempts = 0
+            /// How long the last one that has ended took, and when it did, for whoever judges servers by it.
+            var lastAttempt = (elapsed: Duration.zero, end: Duration.zero)
             /// What gives back what was paid for requests that continued the call.
             var refunds: [@Sendable () -> Void] = []
         }
@@ -142,12 +144,9 @@ extension CallContext {
             }
         }
 
-        /// How long the attempt took that has ended last.
-        var lastElapsed: Duration {
-            state.withLock { state in
-                for case .attempt(let attempt) in state.history.steps.reversed() { return attempt.elapsed }
-                return .zero
-            }
+        /// How long the attempt took that has ended last, and when it did.
+        var lastAttempt: (elapsed: Duration, end: Duration) {
+            state.withLock { $0.lastAttempt }
         }
 
         /// The attempts that were begun so far.
@@ -203,10 +202,18 @@ extension CallContext {
 
         /// Appends an attempt that was answered.
         ///
-        /// - Parameter response: Its response, which is given all that the call has done: for every layer, those outside the
+        /// - Parameters:
+        ///   - attempt: The attempt.
+        ///   - times: How long it took, and when it ended.
+        ///   - response: Its response, which is given all that the call has done: for every layer, those outside the
         ///   engine too.
-        func append(_ attempt: [History.Step], to response: inout RecoveredResponse) {
+        func append(
+            _ attempt: [History.Step],
+            _ times: (elapsed: Duration, end: Duration),
+            to response: inout RecoveredResponse
+        ) {
             state.withLock { state in
+                state.lastAttempt = times
                 state.history.append(contentsOf: attempt)
                 response.note(state.history)
                 state.received = response
@@ -223,6 +230,14 @@ extension CallContext {
         /// Appends what the call has done.
         func append(_ steps: [History.Step]) {
             state.withLock { $0.history.append(contentsOf: steps) }
+        }
+
+        /// Appends an attempt that was not answered.
+        func append(_ attempt: [History.Step], _ times: (elapsed: Duration, end: Duration)) {
+            state.withLock { state in
+                state.lastAttempt = times
+                state.history.append(contentsOf: attempt)
+            }
         }
 
         /// Whether both are the record of one and the same call.

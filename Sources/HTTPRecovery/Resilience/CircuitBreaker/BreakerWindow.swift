@@ -9,6 +9,8 @@ struct BreakerWindow: Sendable {
     }
 
     private let configuration: Recovery.CircuitBreaker.Configuration
+    /// How long a bucket is, in nanoseconds; 0 without buckets.
+    private let width: Int64
     private var entries: [Entry] = []
     /// Where the oldest entry of a full window of so many calls stands.
     private var head = 0
@@ -20,6 +22,11 @@ struct BreakerWindow: Sendable {
 
     init(_ configuration: Recovery.CircuitBreaker.Configuration) {
         self.configuration = configuration
+        var width: Int64 = 0
+        if case .time(let length, let buckets?) = configuration.window {
+            width = max(1, length.whole(.nanoseconds(1)) / Int64(max(1, buckets)))
+        }
+        self.width = width
     }
 
     /// Takes note of a result.
@@ -42,6 +49,7 @@ struct BreakerWindow: Sendable {
     }
 
     private var isTripped: Bool {
+        if sum.failures == 0, sum.slow == 0 { return false }
         var least = max(1, configuration.minimumCalls)
         if case .count(let size) = configuration.window { least = min(least, max(1, size)) }
         guard sum.calls >= least else { return false }
@@ -65,22 +73,30 @@ struct BreakerWindow: Sendable {
         var oldest = now - length
         if let buckets {
             // A bucket stands at its beginning, and is forgotten as a whole.
-            let width = max(length.inSeconds / Double(max(1, buckets)), 1e-9)
-            let bucket = (now.inSeconds / width + 1e-9).rounded(.down)
-            entry.time = .saturating(seconds: bucket * width)
-            oldest = .saturating(seconds: (bucket - Double(max(1, buckets)) + 0.5) * width)
+            let bucket = max(0, now.whole(.nanoseconds(1))) / width
+            entry.time = .nanoseconds(bucket * width)
+            if let last = entries.last, last.time == entry.time, entries[0].time > oldest {
+                return addToLast(entry)
+            }
+            oldest = .nanoseconds((bucket - Int64(max(1, buckets))) * width)
         }
         var expired = 0
         while expired < entries.count, entries[expired].time <= oldest || entries.count - expired >= Self.limit {
             drop(entries[expired])
             expired += 1
         }
-        entries.removeFirst(expired)
+        if expired > 0 { entries.removeFirst(expired) }
+        if buckets != nil, let last = entries.last, last.time == entry.time { return addToLast(entry) }
         count(entry)
-        guard buckets != nil, let last = entries.last, last.time == entry.time else { return entries.append(entry) }
-        entries[entries.count - 1].calls += entry.calls
-        entries[entries.count - 1].failures += entry.failures
-        entries[entries.count - 1].slow += entry.slow
+        entries.append(entry)
+    }
+
+    private mutating func addToLast(_ entry: Entry) {
+        count(entry)
+        let last = entries.count - 1
+        entries[last].calls += entry.calls
+        entries[last].failures += entry.failures
+        entries[last].slow += entry.slow
     }
 
     private mutating func count(_ entry: Entry) {

@@ -46,6 +46,8 @@ extension Recovery {
         private let keys = Locked<[String: Guarded]>([:])
         /// How many breakers are not closed: mostly none, and then nobody has to be asked.
         private let watchful = Atomic<Int>(0)
+        /// Whether somebody has opened all of them.
+        private let isForcedOpen = Atomic<Bool>(false)
 
         /// Creates a breaker.
         ///
@@ -76,6 +78,7 @@ extension Recovery {
             get { settings.withLock { $0.override } }
             set {
                 settings.withLock { $0.override = newValue }
+                isForcedOpen.store(newValue == .open, ordering: .releasing)
                 for state in all { change(state) { $0.override = newValue } }
             }
         }
@@ -87,7 +90,7 @@ extension Recovery {
 
         /// Whether anybody has to be asked: not while all breakers are closed.
         public func mayHold(_ cause: History.Cause, context: CallContext) -> Bool {
-            watchful.load(ordering: .acquiring) > 0 || override == .open
+            watchful.load(ordering: .acquiring) > 0 || isForcedOpen.load(ordering: .acquiring)
         }
 
         /// Lets an attempt go, or refuses it with the time left.
@@ -124,13 +127,14 @@ extension Recovery {
         }
 
         private func judge(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, probe: Int?, _ context: CallContext) {
-            var result: BreakerState.Result?
-            if case .ended(let outcome, _) = end, let isFailure = outcome.blamesServer {
-                let elapsed = context.record.lastElapsed
-                result = BreakerState.Result(isFailure: isFailure, elapsed: elapsed, retryAfter: outcome.retryAfter)
+            guard case .ended(let outcome, _) = end, let isFailure = outcome.blamesServer else {
+                guard let probe else { return }
+                let now = context.runtime.time.now.sinceStart
+                return change(guarded(attempt)) { $0.end(nil, probe: probe, at: now) }
             }
-            if result == nil, probe == nil { return }
-            let now = context.runtime.time.now.sinceStart
+            let (elapsed, now) = context.record.lastAttempt
+            let retryAfter = isFailure ? outcome.retryAfter : nil
+            let result = BreakerState.Result(isFailure: isFailure, elapsed: elapsed, retryAfter: retryAfter)
             change(guarded(attempt)) { $0.end(result, probe: probe, at: now) }
         }
 
