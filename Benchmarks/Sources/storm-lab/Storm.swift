@@ -89,7 +89,9 @@ struct Storm {
         for (call, result) in zip(simulation.calls, report.calls) {
             let start = min(Int(call.start.inSeconds), seconds - 1)
             begun[start] += 1
-            if StormService.outage.contains(call.start.inSeconds), result.time.inSeconds < StormService.outage.upperBound {
+            if StormService.outage.contains(call.start.inSeconds),
+                result.time.inSeconds < StormService.outage.upperBound
+            {
                 calls += 1
                 attempts += result.attempts.count
             }

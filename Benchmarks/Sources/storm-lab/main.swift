@@ -24,7 +24,9 @@ func write(_ text: String, to path: String) {
 }
 
 print("A thousand clients, a service for 300 attempts a second that is down from 60 s to 120 s")
-print(cell("", 20) + cell("attempts a call in the outage", 32) + cell("s until it is over", 22) + "calls that succeeded")
+print(
+    cell("", 20) + cell("attempts a call in the outage", 32) + cell("s until it is over", 22) + "calls that succeeded"
+)
 var courses: [Storm.Course] = []
 for variant in Storm.variants {
     do {
@@ -58,7 +60,11 @@ if let directory = CommandLine.arguments.dropFirst().first {
     let storm = [
         Chart(title: "Attempts a second", lines: lines(\.attempts), shade: outage),
         Chart(title: "Calls that succeed, a second", lines: lines(\.successes), shade: outage),
-        Chart(title: "Seconds that the slowest of 100 successful calls takes", lines: lines(\.latencies), shade: outage),
+        Chart(
+            title: "Seconds that the slowest of 100 successful calls takes",
+            lines: lines(\.latencies),
+            shade: outage
+        ),
     ]
     write(Chart.svg(storm), to: directory + "/storm.svg")
     func plot(_ value: (Contention.Result) -> Double) -> [Chart.Line] {

@@ -149,13 +149,3 @@ struct BudgetLedger: Sendable {
 
     private static func bounded(_ number: Int) -> Int { min(max(number, 0), most) }
 }
-
-extension Outcome {
-    /// Whether the outcome tells of a server that is down or overloaded, and not of what was asked of it.
-    var isLoadFailure: Bool {
-        switch kind {
-        case .unavailable, .transport, .timedOut, .rateLimited: true
-        default: false
-        }
-    }
-}

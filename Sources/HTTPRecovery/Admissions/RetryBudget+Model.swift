@@ -56,7 +56,8 @@ extension RetryBudget {
             case .rate(let lifetime, let least, let percent):
                 lifetime < .seconds(1) || lifetime > .seconds(60)
                     ? "calls count for 1 to 60 seconds"
-                    : least >= 0 && (0...100_000).contains(percent) ? nil : "a rate is at least 0, its share at most 100000"
+                    : least >= 0 && (0...100_000).contains(percent)
+                        ? nil : "a rate is at least 0, its share at most 100000"
             }
         }
     }

@@ -6,7 +6,9 @@ extension CallDriver {
     /// - Returns: Whether anybody has to be asked about it.
     /// - Throws: `CancellationError` in a cancelled task.
     @inline(never)
-    mutating func plan(_ cause: History.Cause, isDue: Bool, after delay: Duration, _ request: HTTPRequest) throws -> Bool {
+    mutating func plan(_ cause: History.Cause, isDue: Bool, after delay: Duration, _ request: HTTPRequest) throws
+        -> Bool
+    {
         event = .admitted
         if firstResult != nil { return false }
         if Task.isCancelled { throw CancellationError() }

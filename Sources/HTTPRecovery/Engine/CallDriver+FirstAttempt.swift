@@ -55,7 +55,8 @@ extension Recovery {
     @inline(never)
     fileprivate func needsNoDriver(_ context: CallContext) throws -> Bool {
         if Task.isCancelled { throw CancellationError() }
-        return hedging == nil && context.hasNothingOfItsOwn && !all.indices.contains { all[$0].mayHold(.call, context: context) }
+        return hedging == nil && context.hasNothingOfItsOwn
+            && !all.indices.contains { all[$0].mayHold(.call, context: context) }
     }
 
     /// The context of an attempt that is made without a driver.

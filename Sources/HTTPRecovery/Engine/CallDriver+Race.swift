@@ -54,7 +54,10 @@ struct HedgeRace {
             func send(_ index: Int, _ context: CallContext) {
                 group.addTask {
                     do {
-                        return Ended(index: index, result: .success(try await next(request, body: body, context: context)))
+                        return Ended(
+                            index: index,
+                            result: .success(try await next(request, body: body, context: context))
+                        )
                     } catch {
                         return Ended(index: index, result: .failure(error))
                     }
@@ -173,7 +176,8 @@ extension CallDriver {
 
     /// Whether the attempt is made more than once at the same time.
     func isHedged(_ request: HTTPRequest, _ body: MessageBody?) -> Bool {
-        guard let memory = hedging.memory, firstResult == nil, hedgeLimit(memory) > 1, body?.replayability != .once else {
+        guard let memory = hedging.memory, firstResult == nil, hedgeLimit(memory) > 1, body?.replayability != .once
+        else {
             return false
         }
         switch context.options.resend.grant {
@@ -185,7 +189,10 @@ extension CallDriver {
 
     /// How many attempts there may be at the same time, the first among them, within those of the call.
     private func hedgeLimit(_ memory: HedgeMemory) -> Int {
-        min(memory.policy.maxAttempts, state.rules.maxAttempts.saturatingSubtracting(state.attempts).saturatingAdding(1))
+        min(
+            memory.policy.maxAttempts,
+            state.rules.maxAttempts.saturatingSubtracting(state.attempts).saturatingAdding(1)
+        )
     }
 
     /// Makes the attempt with hedges beside it; all admissions are told of the ends of all of them.

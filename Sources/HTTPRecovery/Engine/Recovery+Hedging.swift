@@ -11,8 +11,10 @@ extension Recovery {
         public var delay: Duration
         /// The most attempts at the same time, the first included; those of the engine bound them too. Default: 2.
         public var maxAttempts: Int
-        /// The quantile of the latest successful answers' times that takes the place of the delay once twenty are known,
-        /// above 0 and below 1; nil keeps to the delay. Default: nil.
+        /// The quantile of the latest successful answers' times that takes the place of the delay once twenty are
+        /// known, above 0 and below 1; nil keeps to the delay.
+        ///
+        /// Default: nil.
         public var quantile: Double?
 
         /// Creates a configuration; the parameters are the properties.

@@ -206,3 +206,13 @@ extension Outcome {
         hasher.combine(rare.optional ?? Rare())
     }
 }
+
+extension Outcome {
+    /// Whether the outcome tells of a server that is down or overloaded, and not of what was asked of it.
+    public var isLoadFailure: Bool {
+        switch kind {
+        case .unavailable, .transport, .timedOut, .rateLimited: true
+        default: false
+        }
+    }
+}

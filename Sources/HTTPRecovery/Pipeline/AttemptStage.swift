@@ -141,6 +141,12 @@ final class AttemptStage: Sendable {
         let result = Exchange.Result.response(received.head, body: bytes)
         var outcome = context.classify(result, for: request, at: now, context.presentation)
         outcome.status = status
+        // The first request with the key is still under way (draft-ietf-httpapi-idempotency-key-header, section 2.6).
+        if status == 409, outcome.kind == .conflict, request.headerFields.contains(.idempotencyKey),
+            !outcome.remedies.contains(.wait)
+        {
+            outcome.remedies = [.retry]
+        }
         return outcome
     }
 

@@ -81,7 +81,8 @@ extension Simulation.Report.Call {
             "attempts": .array(
                 attempts.map {
                     [
-                        "at_s": Report.json($0.time), "status": $0.status.map { .number(JSONValue.Number($0)) } ?? .null,
+                        "at_s": Report.json($0.time),
+                        "status": $0.status.map { .number(JSONValue.Number($0)) } ?? .null,
                         "error": $0.error.map { .string($0.rawValue) } ?? .null,
                         "budget_left": Report.json($0.budgetLeft),
                         "breaker": $0.breaker.map { .string($0.rawValue) } ?? .null,

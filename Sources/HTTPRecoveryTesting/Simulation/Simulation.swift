@@ -43,15 +43,21 @@ public struct Simulation: Sendable {
     public struct Call: Sendable, Hashable {
         /// When it begins. Default: at once.
         public var start = Duration.zero
-        /// The method. Default: GET.
+        /// The method.
+        ///
+        /// Default: GET.
         public var method = HTTPRequest.Method.get
-        /// The host that is asked. Default: `a`.
+        /// The host that is asked.
+        ///
+        /// Default: `a`.
         public var origin = "a"
         /// Its `Idempotency-Key`; nil, the default, is none.
         public var idempotencyKey: String?
         /// Whether the caller vouches that it may be sent twice. Default: no.
         public var isReplayable = false
-        /// How urgent it is in a line. Default: 0.
+        /// How urgent it is in a line.
+        ///
+        /// Default: 0.
         public var priority = 0
         /// When its caller gives up on it; nil, the default, is never.
         public var cancellation: Duration?
@@ -79,14 +85,18 @@ public struct Simulation: Sendable {
     public var settings: RecoveringClient.Settings
     /// Who tells what an answer means. Default: plain HTTP.
     public var classifier: any OutcomeClassifier
-    /// The random numbers that backoffs are given, the last one again and again. Default: 0.5.
+    /// The random numbers that backoffs are given, the last one again and again.
+    ///
+    /// Default: 0.5.
     public var random: [Double]
     /// The calls.
     public var calls: [Call]
     /// A server whose answers depend on what comes when, in place of the calls' scripts; it is asked by one at a time, in
     /// order. Default: none.
     public var server: (@Sendable (Arrival) -> Answer)?
-    /// How many attempts are too many for the calls to have an end. Default: 20,000.
+    /// How many attempts are too many for the calls to have an end.
+    ///
+    /// Default: 20,000.
     public var mostAttempts = 20_000
 
     /// Creates a simulation.

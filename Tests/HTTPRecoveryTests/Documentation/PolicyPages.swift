@@ -44,6 +44,19 @@ import Testing
         #expect(engine.place == .recovery)
     }
 
+    @Test func fallbacksAndChaos() {
+        let fallback = RecoveringClient.Fallback { request, outcome in
+            var second = request
+            second.authority = "second.example.com"
+            return .request(second)
+        }
+        let chaos = RecoveringClient.Chaos([
+            .init(rate: 0.01, .latency(.seconds(2))),
+            .init(rate: 0.005, .outcome(HTTPResponse(status: .serviceUnavailable))),
+        ])
+        #expect(fallback.place == .outsideRecovery && !chaos.isEnabled)
+    }
+
     @Test func settings() async throws {
         let transport = ScriptedTransport()
         var settings = RecoveringClient.Settings.interactive
@@ -75,7 +88,9 @@ import Testing
         #expect(broken.problem == "an attempt cannot take longer than the call that it belongs to")
     }
 
-    @Test(arguments: ["Retries", "RetryBudgets", "CircuitBreakers", "Hedging", "Limits", "Presets"])
+    @Test(arguments: [
+        "Retries", "RetryBudgets", "CircuitBreakers", "Hedging", "Limits", "Presets", "Fallbacks", "Chaos",
+    ])
     func thePageHoldsWhatIsCompiledHere(page: String) throws {
         let file = URL(filePath: #filePath)
         let root = (0..<4).reduce(file) { directory, _ in directory.deletingLastPathComponent() }

@@ -72,7 +72,9 @@ import Testing
 
     @Test func anOpenBreakerEndsHedgingAndLosersAreNeutral() async throws {
         let breaker = Recovery.CircuitBreaker(.consecutive(1))
-        let bench = Bench([.hang, .status(200)]) { Recovery(hedging: .init(after: .seconds(1)), admissions: [breaker]) {} }
+        let bench = Bench([.hang, .status(200)]) {
+            Recovery(hedging: .init(after: .seconds(1)), admissions: [breaker]) {}
+        }
         _ = try await bench.sendSkippingWaits()
         #expect(breaker.state(for: PlannedAttempt(Bench.get)) == .closed)
         let other = Bench([.status(500, ["x-should-retry": "true"])]) {

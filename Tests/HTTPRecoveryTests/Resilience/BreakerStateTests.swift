@@ -44,9 +44,11 @@ import Testing
                     "closed", "closed", "closed", "open", "refused 4.0", "refused 0.5", "closed", "closed", "open",
                 ]
         )
-        #expect(states(configuration, [.bad(0), .bad(0), .bad(5), .ask(9), .ok(10)]).dropFirst() == [
-            "open", "open", "refused 1.0", "closed",
-        ])
+        #expect(
+            states(configuration, [.bad(0), .bad(0), .bad(5), .ask(9), .ok(10)]).dropFirst() == [
+                "open", "open", "refused 1.0", "closed",
+            ]
+        )
     }
 
     @Test func breaksGrowUpToTheLongestAndBeginAnewAfterClosing() {
@@ -82,9 +84,11 @@ import Testing
         #expect(states(counted, [.bad(0), .ok(0), .bad(0)]).last == "open")
         #expect(states(counted, [.bad(0), .ok(0), .ok(0), .ok(0), .ok(0), .bad(0)]).last == "closed")
         counted.halfOpenPermits = 2
-        #expect(states(counted, [.bad(0), .bad(0), .bad(10), .ok(10), .ask(10)]).suffix(3) == [
-            "half_open", "open", "refused 10.0",
-        ])
+        #expect(
+            states(counted, [.bad(0), .bad(0), .bad(10), .ok(10), .ask(10)]).suffix(3) == [
+                "half_open", "open", "refused 10.0",
+            ]
+        )
     }
 
     @Test(arguments: [nil, 10])

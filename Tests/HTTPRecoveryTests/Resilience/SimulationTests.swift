@@ -50,7 +50,11 @@ import Testing
               {"status": 503}, {"status": 503}, {"status": 200}]}]}
             """
         )
-        #expect(lines == ["0: 503, 1: 503, 3: 503, 3.25: 503, 4.25: 503, 6.25: 200, wait 1, wait 2, wait 0.25, wait 1, wait 2, 6.25 ok"])
+        #expect(
+            lines == [
+                "0: 503, 1: 503, 3: 503, 3.25: 503, 4.25: 503, 6.25: 200, wait 1, wait 2, wait 0.25, wait 1, wait 2, 6.25 ok"
+            ]
+        )
     }
 
     @Test func advisedWaitsAreClampedByThePresetThatSaysSo() throws {
@@ -62,7 +66,11 @@ import Testing
                 {"status": 503, "headers": {"x-amz-retry-after": "1"}}, {"status": 200}]}]}
             """
         )
-        #expect(lines == ["0: 503 left 495, 1: 503 left 490, 8: 503 left 485, 10: 200 left 490, wait 1, wait 7, wait 2, 10 ok"])
+        #expect(
+            lines == [
+                "0: 503 left 495, 1: 503 left 490, 8: 503 left 485, 10: 200 left 490, wait 1, wait 7, wait 2, 10 ok"
+            ]
+        )
     }
 
     @Test func budgetsAreTold() throws {
@@ -72,7 +80,11 @@ import Testing
               {"answers": [{"status": 500}]}, {"at_s": 1, "answers": [{"status": 500}]}]}
             """
         )
-        #expect(ratio == ["0: 500 left 0, 0: 500 left 0, 0 failed budget_exhausted", "1: 500 left 0, 1 failed budget_exhausted"])
+        #expect(
+            ratio == [
+                "0: 500 left 0, 0: 500 left 0, 0 failed budget_exhausted", "1: 500 left 0, 1 failed budget_exhausted",
+            ]
+        )
         let aws = try lines(
             """
             {"options": {"max_attempts": 3, "attempt_timeout_s": 2,
@@ -87,9 +99,11 @@ import Testing
               {"answers": [{"status": 503}, {"status": 200}]}, {"at_s": 1, "answers": [{"status": 503}]}]}
             """
         )
-        #expect(grpc == [
-            "0: 503 left 3, 0: 200 left 3.5, 0 ok", "1: 503 left 2.5, 1: 503 left 1.5, 1 failed budget_exhausted",
-        ])
+        #expect(
+            grpc == [
+                "0: 503 left 3, 0: 200 left 3.5, 0 ok", "1: 503 left 2.5, 1: 503 left 1.5, 1 failed budget_exhausted",
+            ]
+        )
     }
 
     @Test func theFirstProvenRefusalIsFreeForGRPC() throws {
@@ -110,10 +124,12 @@ import Testing
               {"at_s": 6, "answers": [{"status": 200, "after_s": 1}]}, {"at_s": 6.5}, {"at_s": 8}]}
             """
         )
-        #expect(lines == [
-            "0: 500 closed, 0 failed attempts_exhausted", "1: 500 open, 1 failed attempts_exhausted",
-            "2 failed breaker_open", "6: 200 closed, 7 ok", "6.5 failed breaker_open", "8: 200 closed, 8 ok",
-        ])
+        #expect(
+            lines == [
+                "0: 500 closed, 0 failed attempts_exhausted", "1: 500 open, 1 failed attempts_exhausted",
+                "2 failed breaker_open", "6: 200 closed, 7 ok", "6.5 failed breaker_open", "8: 200 closed, 8 ok",
+            ]
+        )
     }
 
     @Test func callsStandInLineAndKeepAPace() throws {
@@ -144,12 +160,14 @@ import Testing
                 {"status": 500, "after_s": 1}, {"status": 200}]}]}
             """
         )
-        #expect(lines == [
-            "0: - left 7, 1: 200 left 7, 2: - left 7, 2.5 ok", "0: 200 left 9, 0.5 ok",
-            "0: 503 left 8, 0.5: 200 left 8, 0.75 ok", "0: 404 left 8, 1: - left 8, 1.5 failed not_recoverable",
-            "0: 200 left 9, 5 ok",
-            "0: 503 left 7, 1: 500 left 7, 4: 200 left 8, wait 2, 4 ok",
-        ])
+        #expect(
+            lines == [
+                "0: - left 7, 1: 200 left 7, 2: - left 7, 2.5 ok", "0: 200 left 9, 0.5 ok",
+                "0: 503 left 8, 0.5: 200 left 8, 0.75 ok", "0: 404 left 8, 1: - left 8, 1.5 failed not_recoverable",
+                "0: 200 left 9, 5 ok",
+                "0: 503 left 7, 1: 500 left 7, 4: 200 left 8, wait 2, 4 ok",
+            ]
+        )
         let bounded = try self.lines(
             """
             {"options": {"hedge": {"delay_s": 1, "max": 5}, "max_attempts": 2}, "calls": [
@@ -179,12 +197,16 @@ import Testing
               {"cancel_at_s": 0.5, "answers": [{"status": 503}]}, {"answers": [{"status": 404}]}]}
             """
         )
-        #expect(lines == [
-            "0: 503, 1: 503, 3: 503, wait 1, wait 2, 3 failed deadline_would_pass", "0: unknown, 5 failed deadline_passed",
-            "0: 429, 0 failed wait_exceeds_limit", "0: 429, 0 failed deadline_would_pass",
-            "0: unknown, 0 failed method_not_idempotent", "0: unknown, 1: 200, wait 1, 1 ok",
-            "0: never_sent, 1: 200, wait 1, 1 ok", "0: 503, wait 1, 0.5 cancelled", "0: 404, 0 failed not_recoverable",
-        ])
+        #expect(
+            lines == [
+                "0: 503, 1: 503, 3: 503, wait 1, wait 2, 3 failed deadline_would_pass",
+                "0: unknown, 5 failed deadline_passed",
+                "0: 429, 0 failed wait_exceeds_limit", "0: 429, 0 failed deadline_would_pass",
+                "0: unknown, 0 failed method_not_idempotent", "0: unknown, 1: 200, wait 1, 1 ok",
+                "0: never_sent, 1: 200, wait 1, 1 ok", "0: 503, wait 1, 0.5 cancelled",
+                "0: 404, 0 failed not_recoverable",
+            ]
+        )
         let zero = try self.lines(#"{"options": {"deadline_s": 0}, "calls": [{}]}"#)
         #expect(zero == ["0 failed deadline_passed"])
     }
@@ -193,15 +215,30 @@ import Testing
         arguments: [
             ("[]", "the scenario is no object"), (#"{"calls": [], "x": 1}"#, #"the scenario has the unknown key "x""#),
             (#"{"options": {}}"#, "the scenario has no calls"),
-            (#"{"options": {"max_attempts": 0}, "calls": []}"#, "options.max_attempts is no whole number of at least 1"),
+            (
+                #"{"options": {"max_attempts": 0}, "calls": []}"#,
+                "options.max_attempts is no whole number of at least 1"
+            ),
             (#"{"options": {"preset": "x"}, "calls": []}"#, #"options.preset "x" is not known"#),
-            (#"{"options": {"budget": {"model": "grpc", "token_ratio": 0}}, "calls": []}"#, "a success has to add something: the token ratio is above 0"),
-            (#"{"options": {"budget": {"model": "tower", "ttl_s": 61}}, "calls": []}"#, "calls count for 1 to 60 seconds"),
+            (
+                #"{"options": {"budget": {"model": "grpc", "token_ratio": 0}}, "calls": []}"#,
+                "a success has to add something: the token ratio is above 0"
+            ),
+            (
+                #"{"options": {"budget": {"model": "tower", "ttl_s": 61}}, "calls": []}"#,
+                "calls count for 1 to 60 seconds"
+            ),
             (#"{"calls": [{"answers": [{"status": 20}]}]}"#, "calls[0].answers[0].status is no status"),
             (#"{"calls": [{"at_s": -1}]}"#, "calls[0].at_s is below zero"),
             (#"{"random": 2, "calls": []}"#, "random numbers are 0 to 1"),
-            (#"{"options": {"deadline_s": 1, "attempt_timeout_s": 2}, "calls": []}"#, "an attempt cannot take longer than the call that it belongs to"),
-            (#"{"options": {"backoff": {}}, "calls": [{"answers": [{"status": 503}]}]}"#, "the calls never end: bound their attempts or their time"),
+            (
+                #"{"options": {"deadline_s": 1, "attempt_timeout_s": 2}, "calls": []}"#,
+                "an attempt cannot take longer than the call that it belongs to"
+            ),
+            (
+                #"{"options": {"backoff": {}}, "calls": [{"answers": [{"status": 503}]}]}"#,
+                "the calls never end: bound their attempts or their time"
+            ),
         ]
     )
     func whatIsNoScenarioIsNamed(scenario: String, sentence: String) throws {
@@ -212,7 +249,10 @@ import Testing
         var simulation = Simulation(.standard, random: [0.1, 0.9, 0.5])
         simulation.settings.limit = .init(.fixed(3))
         simulation.calls = (0..<50).map { index in
-            var call = Simulation.Call(at: .milliseconds(index % 5), answers: [.status(503), .failure(.unknown), .status(200)])
+            var call = Simulation.Call(
+                at: .milliseconds(index % 5),
+                answers: [.status(503), .failure(.unknown), .status(200)]
+            )
             call.answers[0].delay = .milliseconds(index * 7 % 11)
             return call
         }
@@ -222,7 +262,9 @@ import Testing
 
     @Test func aReportCanBeDrawn() throws {
         var simulation = Simulation(.standard)
-        simulation.calls = [.init(answers: [.status(503, after: .seconds(1)), .failure(.unknown), .status(200)]), .init()]
+        simulation.calls = [
+            .init(answers: [.status(503, after: .seconds(1)), .failure(.unknown), .status(200)]), .init(),
+        ]
         let svg = try simulation.runOnThisThread().plot(title: "<a & b>")
         #expect(svg.contains("&lt;a &amp; b&gt;") && svg.hasSuffix("</svg>\n"))
         #expect(svg.components("<rect x=") == 4 && svg.components("stroke-dasharray") == 2)
@@ -231,5 +273,7 @@ import Testing
 
 extension String {
     /// How often the text occurs.
-    fileprivate func components(_ text: String) -> Int { split(separator: text, omittingEmptySubsequences: false).count - 1 }
+    fileprivate func components(_ text: String) -> Int {
+        split(separator: text, omittingEmptySubsequences: false).count - 1
+    }
 }

@@ -110,12 +110,15 @@ extension RecoveringClient {
             if let deadline, let attemptTimeout, attemptTimeout > deadline, deadline > .zero {
                 return "an attempt cannot take longer than the call that it belongs to"
             }
-            if let pace, !(pace.perSecond > 0) || pace.burst < 1 { return "a rate is above 0, and its burst at least 1" }
+            if let pace, !(pace.perSecond > 0) || pace.burst < 1 {
+                return "a rate is above 0, and its burst at least 1"
+            }
             if let limit, limit.queue < 0 { return "a line has no negative length" }
             if let hedging, let quantile = hedging.quantile, !(quantile > 0 && quantile < 1) {
                 return "a quantile is above 0 and below 1"
             }
-            if let breaker, case .time(let length, _) = breaker.window, let attemptTimeout, length < attemptTimeout * 2 {
+            if let breaker, case .time(let length, _) = breaker.window, let attemptTimeout, length < attemptTimeout * 2
+            {
                 return "a breaker's window of time has to hold two attempts at least"
             }
             return budget.problem ?? breaker?.problem ?? limit?.algorithm.problem

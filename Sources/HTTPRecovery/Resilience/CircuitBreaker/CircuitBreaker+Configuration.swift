@@ -24,27 +24,46 @@ extension Recovery.CircuitBreaker {
         /// By which results it judges. Default: those of the last minute, in ten buckets: as
         /// long as two attempts of the longest standard time.
         public var window: Window
-        /// How many failures open it, whatever their share: those in a row for ``Window/consecutive``, where nil is 1, else
-        /// those in the window, where nil is any number. Default: nil.
+        /// How many failures open it, whatever their share: those in a row for ``Window/consecutive``, where nil is 1,
+        /// else those in the window, where nil is any number.
+        ///
+        /// Default: nil.
         public var failures: Int?
-        /// The share of failures that opens it, above 0 to 1; nil judges by no share. Default: 0.5.
+        /// The share of failures that opens it, above 0 to 1; nil judges by no share.
+        ///
+        /// Default: 0.5.
         public var failureRatio: Double?
-        /// How many results it takes to judge by a share; never more than a window of so many calls holds. Default: 20.
+        /// How many results it takes to judge by a share; never more than a window of so many calls holds.
+        ///
+        /// Default: 20.
         public var minimumCalls: Int
-        /// From which time on an answer counts as slow; nil counts none. Default: nil.
+        /// From which time on an answer counts as slow; nil counts none.
+        ///
+        /// Default: nil.
         public var slowThreshold: Duration?
-        /// The share of slow answers that opens it, above 0 to 1; nil judges by none. Default: nil.
+        /// The share of slow answers that opens it, above 0 to 1; nil judges by none.
+        ///
+        /// Default: nil.
         public var slowRatio: Double?
-        /// How long it stays open at first, and how long a probe is waited for. Default: 10 s.
+        /// How long it stays open at first, and how long a probe is waited for.
+        ///
+        /// Default: 10 s.
         public var breakDuration: Duration
-        /// What each further break in a row is multiplied by; at least 1. Default: 1.
+        /// What each further break in a row is multiplied by; at least 1.
+        ///
+        /// Default: 1.
         public var breakGrowth: Double
-        /// The longest break, also one that the server states. Default: 10 minutes.
+        /// The longest break, also one that the server states.
+        ///
+        /// Default: 10 minutes.
         public var longestBreak: Duration
-        /// How many probes a half-open breaker lets through in all; at least 1. Default: 1.
+        /// How many probes a half-open breaker lets through in all; at least 1.
+        ///
+        /// Default: 1.
         public var halfOpenPermits: Int
-        /// How many of them have to succeed before it closes; nil is all of them, or by the share where there is one. There
-        /// are at least so many probes. Default: nil.
+        /// How many of them have to succeed before it closes; nil is all of them, or by the share where there is one.
+        ///
+        /// There are at least so many probes. Default: nil.
         public var successThreshold: Int?
 
         /// Creates a configuration; the parameters are the properties.

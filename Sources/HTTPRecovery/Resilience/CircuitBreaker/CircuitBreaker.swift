@@ -103,7 +103,8 @@ extension Recovery {
             case .go: return .go()
             case .probe(let number): return .go(PlannedAttempt.Permit(number, kept: .whileDue))
             case .refuse(let time):
-                var outcome = attempt.failure ?? Outcome(.unavailable, scope: .origin, processed: .no, remedies: [.wait])
+                var outcome =
+                    attempt.failure ?? Outcome(.unavailable, scope: .origin, processed: .no, remedies: [.wait])
                 if let time { outcome.retryAfter = time }
                 return .refuse(.breakerOpen, because: outcome)
             }

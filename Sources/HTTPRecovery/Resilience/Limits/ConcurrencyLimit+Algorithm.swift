@@ -30,7 +30,8 @@ extension Recovery.ConcurrencyLimit {
         }
 
         private static func problem(_ initial: Int, _ min: Int, _ max: Int) -> String? {
-            min >= 1 && min <= initial && initial <= max ? nil : "a limit lies between its least, at least 1, and its most"
+            min >= 1 && min <= initial && initial <= max
+                ? nil : "a limit lies between its least, at least 1, and its most"
         }
     }
 }

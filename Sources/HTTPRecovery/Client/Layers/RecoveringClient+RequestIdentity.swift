@@ -1,0 +1,118 @@
+public import HTTPTypes
+
+extension RecoveringClient {
+    /// Gives each call an identity that the server sees: the same on every attempt.
+    ///
+    /// It stands outside the engine, and leaves alone what a request brings.
+    public struct RequestIdentity: ClientLayer {
+        private enum Field: Sendable {
+            case idempotencyKey
+            case requestID(HTTPField.Name)
+        }
+
+        private let field: Field
+
+        /// Outside the engine: each attempt carries what the call was given.
+        public var place: CallContext.LayerPlace { .outsideRecovery }
+
+        /// An `Idempotency-Key` for each request whose method is not idempotent: a quoted random UUID
+        /// (draft-ietf-httpapi-idempotency-key-header). With it, such a request may be sent again on doubt; only for servers
+        /// that know the field.
+        public static let idempotencyKey = RequestIdentity(field: .idempotencyKey)
+
+        /// A random UUID in a field of that name, such as `X-Request-ID`.
+        public static func requestID(in name: HTTPField.Name) -> RequestIdentity {
+            RequestIdentity(field: .requestID(name))
+        }
+
+        /// Sends the request with its identity.
+        public func intercept(
+            _ request: HTTPRequest,
+            body: MessageBody?,
+            context: CallContext,
+            next: Next
+        ) async throws -> RecoveredResponse {
+            var request = request
+            switch field {
+            case .idempotencyKey where !request.method.isIdempotent && request.headerFields[.idempotencyKey] == nil:
+                request.headerFields[.idempotencyKey] = "\"\(context.runtime.random.uuid())\""
+            case .requestID(let name) where request.headerFields[name] == nil:
+                request.headerFields[name] = context.runtime.random.uuid()
+            default: break
+            }
+            return try await next(request, body: body, context: context)
+        }
+    }
+
+    /// Tells the server which attempt of a call it sees; off unless it is asked for.
+    ///
+    /// It stands inside the engine.
+    public struct AttemptNumber: ClientLayer {
+        private enum Style: Sendable {
+            case amazon(Int)
+            case grpc
+        }
+
+        private let style: Style
+
+        /// Inside the engine: it is about attempts.
+        public var place: CallContext.LayerPlace { .insideRecovery }
+
+        /// The AWS SDKs' form: `amz-sdk-request: attempt=2; max=3`, with a `ttl` where the call has a deadline.
+        ///
+        /// - Parameter maxAttempts: The most attempts of a call, as the engine has it.
+        public static func amazon(maxAttempts: Int) -> AttemptNumber { AttemptNumber(style: .amazon(maxAttempts)) }
+
+        /// gRPC's form: `grpc-previous-rpc-attempts: 1`, from the second attempt on (proposal A6).
+        public static let grpc = AttemptNumber(style: .grpc)
+
+        /// Sends the request with its number.
+        public func intercept(
+            _ request: HTTPRequest,
+            body: MessageBody?,
+            context: CallContext,
+            next: Next
+        ) async throws -> RecoveredResponse {
+            var request = request
+            let number = context.record.nextAttempt
+            switch style {
+            case .amazon(let most):
+                var words = ["attempt=\(number)", "max=\(max(most, 1))"]
+                if let deadline = context.deadline {
+                    words.insert("ttl=\(Self.compact(context.runtime.time.wallTime(at: deadline)))", at: 0)
+                }
+                if let name = HTTPField.Name("amz-sdk-request") {
+                    request.headerFields[name] = words.joined(separator: "; ")
+                }
+            case .grpc:
+                if number > 1, let name = HTTPField.Name("grpc-previous-rpc-attempts") {
+                    request.headerFields[name] = String(number - 1)
+                }
+            }
+            return try await next(request, body: body, context: context)
+        }
+
+        /// As in `20300101T000000Z`.
+        private static func compact(_ time: Timestamp) -> String {
+            let time = CivilTime(secondsSinceEpoch: time.sinceEpoch.whole(.seconds(1)))
+            let date = [time.month, time.day].reduce(time.year.padded(to: 4)) { $0 + $1.padded(to: 2) }
+            return [time.hour, time.minute, time.second].reduce(date + "T") { $0 + $1.padded(to: 2) } + "Z"
+        }
+    }
+}
+
+extension Runtime.RandomSource {
+    /// A random UUID (RFC 9562, version 4), in lower case.
+    fileprivate func uuid() -> String {
+        var bytes = bytes(16)
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let text = Hexadecimal.encode(bytes)
+        var (parts, rest) = ([Substring](), text[...])
+        for length in [8, 4, 4, 4, 12] {
+            parts.append(rest.prefix(length))
+            rest = rest.dropFirst(length)
+        }
+        return parts.joined(separator: "-")
+    }
+}
