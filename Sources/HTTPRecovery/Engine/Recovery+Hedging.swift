@@ -9,7 +9,9 @@ extension Recovery {
     public struct Hedging: Sendable, Hashable {
         /// How long the answer is waited for before the next hedge; at least zero.
         public var delay: Duration
-        /// The most attempts at the same time, the first included; those of the engine bound them too. Default: 2.
+        /// The most attempts at the same time, the first included; those of the engine bound them too.
+        ///
+        /// Default: 2.
         public var maxAttempts: Int
         /// The quantile of the latest successful answers' times that takes the place of the delay once twenty are
         /// known, above 0 and below 1; nil keeps to the delay.

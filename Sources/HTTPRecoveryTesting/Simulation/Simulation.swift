@@ -41,7 +41,9 @@ public struct Simulation: Sendable {
 
     /// A call and what its attempts are answered.
     public struct Call: Sendable, Hashable {
-        /// When it begins. Default: at once.
+        /// When it begins.
+        ///
+        /// Default: at once.
         public var start = Duration.zero
         /// The method.
         ///
@@ -53,7 +55,9 @@ public struct Simulation: Sendable {
         public var origin = "a"
         /// Its `Idempotency-Key`; nil, the default, is none.
         public var idempotencyKey: String?
-        /// Whether the caller vouches that it may be sent twice. Default: no.
+        /// Whether the caller vouches that it may be sent twice.
+        ///
+        /// Default: no.
         public var isReplayable = false
         /// How urgent it is in a line.
         ///
@@ -83,7 +87,9 @@ public struct Simulation: Sendable {
 
     /// How the client recovers.
     public var settings: RecoveringClient.Settings
-    /// Who tells what an answer means. Default: plain HTTP.
+    /// Who tells what an answer means.
+    ///
+    /// Default: plain HTTP.
     public var classifier: any OutcomeClassifier
     /// The random numbers that backoffs are given, the last one again and again.
     ///
@@ -91,8 +97,10 @@ public struct Simulation: Sendable {
     public var random: [Double]
     /// The calls.
     public var calls: [Call]
-    /// A server whose answers depend on what comes when, in place of the calls' scripts; it is asked by one at a time, in
-    /// order. Default: none.
+    /// A server whose answers depend on what comes when, in place of the calls' scripts; it is asked by one at a time,
+    /// in order.
+    ///
+    /// Default: none.
     public var server: (@Sendable (Arrival) -> Answer)?
     /// How many attempts are too many for the calls to have an end.
     ///

@@ -35,7 +35,9 @@ extension RecoveringClient {
             public var rate: Double
             /// What is done.
             public var injection: Injection
-            /// Which requests it is done to. Default: all.
+            /// Which requests it is done to.
+            ///
+            /// Default: all.
             public var applies: @Sendable (HTTPRequest) -> Bool
 
             /// Creates one.
@@ -66,7 +68,9 @@ extension RecoveringClient {
             random = seed.map { Runtime.RandomSource(seed: $0) } ?? Runtime.RandomSource()
         }
 
-        /// Whether anything is done; false at first. It can be changed while the client runs.
+        /// Whether anything is done; false at first.
+        ///
+        /// It can be changed while the client runs.
         public var isEnabled: Bool {
             get { state.withLock { $0.isEnabled } }
             set { state.withLock { $0.isEnabled = newValue } }

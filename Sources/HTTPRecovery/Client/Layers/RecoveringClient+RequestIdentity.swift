@@ -16,8 +16,9 @@ extension RecoveringClient {
         public var place: CallContext.LayerPlace { .outsideRecovery }
 
         /// An `Idempotency-Key` for each request whose method is not idempotent: a quoted random UUID
-        /// (draft-ietf-httpapi-idempotency-key-header). With it, such a request may be sent again on doubt; only for servers
-        /// that know the field.
+        /// (draft-ietf-httpapi-idempotency-key-header).
+        ///
+        /// With it, such a request may be sent again on doubt; only for servers that know the field.
         public static let idempotencyKey = RequestIdentity(field: .idempotencyKey)
 
         /// A random UUID in a field of that name, such as `X-Request-ID`.

@@ -66,7 +66,9 @@ extension RecoveringClient {
         /// Whether the first attempt that was provably not processed is made again for nothing.
         public var resendsTransparently: Bool
 
-        /// Creates settings; the parameters are the properties. The defaults are those of ``standard``.
+        /// Creates settings; the parameters are the properties.
+        ///
+        /// The defaults are those of ``standard``.
         public init(
             deadline: Duration? = .seconds(60),
             attemptTimeout: Duration? = .seconds(30),

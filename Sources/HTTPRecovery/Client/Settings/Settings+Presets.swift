@@ -50,8 +50,10 @@ extension RecoveringClient.Settings {
         )
     }()
 
-    /// gRPC's retries (proposal A6) with the numbers of its example: 4 attempts, 0.8 to 1.2 times 100 ms to 1 s, doubled each
-    /// time; a throttle of 10 tokens; a transparent resend. A server's pushback is kept exactly.
+    /// gRPC's retries (proposal A6) with the numbers of its example: 4 attempts, 0.8 to 1.2 times 100 ms to 1 s,
+    /// doubled each time; a throttle of 10 tokens; a transparent resend.
+    ///
+    /// A server's pushback is kept exactly.
     public static let grpc = RecoveringClient.Settings(
         deadline: nil,
         attemptTimeout: nil,

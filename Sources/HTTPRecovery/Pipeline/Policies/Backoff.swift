@@ -42,8 +42,10 @@ public struct Backoff: Sendable, Hashable {
     public var growth: Growth
     /// How the delay is randomised.
     public var jitter: Jitter
-    /// Whether the cap bounds what the jitter has made of a delay. Default: it bounds the delay before that, so that late
-    /// delays stay spread over the whole range instead of piling up at the cap.
+    /// Whether the cap bounds what the jitter has made of a delay.
+    ///
+    /// Default: it bounds the delay before that, so that late delays stay spread over the whole range instead of piling
+    /// up at the cap.
     public var capsAfterJitter = false
     /// How far above the own delay a wait may go that the server merely advises (`x-amz-retry-after`), which is never
     /// below the own delay then; nil takes such a wait as any other that is stated.

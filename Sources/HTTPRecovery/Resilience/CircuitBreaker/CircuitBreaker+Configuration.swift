@@ -21,8 +21,9 @@ extension Recovery.CircuitBreaker {
 
     /// When a breaker opens, for how long, and how it closes again.
     public struct Configuration: Sendable, Hashable {
-        /// By which results it judges. Default: those of the last minute, in ten buckets: as
-        /// long as two attempts of the longest standard time.
+        /// By which results it judges.
+        ///
+        /// Default: those of the last minute, in ten buckets: as long as two attempts of the longest standard time.
         public var window: Window
         /// How many failures open it, whatever their share: those in a row for ``Window/consecutive``, where nil is 1,
         /// else those in the window, where nil is any number.

@@ -6,8 +6,10 @@ import Musl
 import Darwin
 #endif
 
-/// The send rate of the AWS SDKs' adaptive mode: measured always, limited from the first throttle on, and then grown again
-/// along a cubic; a value without clock or lock. Times are in seconds.
+/// The send rate of the AWS SDKs' adaptive mode: measured always, limited from the first throttle on, and then grown
+/// again along a cubic; a value without clock or lock.
+///
+/// Times are in seconds.
 struct CubicRate: Sendable {
     private static let beta = 0.7
     private static let scale = 0.4
