@@ -67,7 +67,7 @@ public struct Okta: AuthProvider {
     /// warning with it keeps the old one.
     ///
     /// - Parameters:
-    ///   - identifier: The person's name; nil is refused by the org as a missing one.
+    ///   - identifier: The person's name; nil asks for it (`Factor.identifier`).
     ///   - password: The password; nil asks for it.
     ///   - options: How to deal with what goes wrong; nil for `SignInOptions.okta`.
     public func signInFlow(

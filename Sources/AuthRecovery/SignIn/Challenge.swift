@@ -68,6 +68,9 @@ public struct Factor: Sendable, Hashable {
         self.isDefault = isDefault
     }
 
+    /// The name of the account, for a machine that signs nobody in without one.
+    public static let identifier = Factor(key: .text, providerName: "identifier")
+
     /// Whether it is the same factor, though the server may flag or mask it differently from answer to answer.
     public func isSame(as other: Factor) -> Bool {
         key == other.key && providerName == other.providerName && id == other.id
@@ -122,6 +125,9 @@ public struct Challenge: Sendable, Hashable {
         self.number = number
         self.setup = setup
     }
+
+    /// Asks for the name of the account.
+    public static let identifier = Challenge(factor: .identifier, prompt: "E-mail address or user name")
 
     /// What is asked for.
     public var key: Factor.Key { factor.key }
