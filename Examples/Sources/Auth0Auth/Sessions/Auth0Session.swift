@@ -10,7 +10,7 @@ public struct Auth0Session: AuthSession, Hashable {
     /// When the access token ends; nil where that is not known.
     public var expiresAt: Timestamp?
     /// The recovery code that has taken the place of one that was used: show it to the person, who has to write it down,
-    /// since it is told this once.
+    /// since it is told this once; if the session could not be stored, by ``Auth0UnkeptRecoveryCode``.
     public var recoveryCode: Secret?
 
     /// Creates a session.
