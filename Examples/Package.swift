@@ -120,6 +120,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
+                "Auth0Auth",
                 "auth-client",
                 "auth-sandbox",
                 "http-recover",
