@@ -11,9 +11,9 @@ extension DPoPAuthorization {
         public init() {}
 
         /// Repeats where a newer nonce is there.
-        public func decide(_ situation: FailureContext) -> FailureContext.Decision {
-            let outcome = situation.outcome
-            guard situation.wasSent, outcome.kind == .nonceRequired, outcome.remedies.contains(.newNonce) else {
+        public func decide(_ failure: FailureContext) -> FailureContext.Decision {
+            let outcome = failure.outcome
+            guard failure.wasSent, outcome.kind == .nonceRequired, outcome.remedies.contains(.newNonce) else {
                 return .pass
             }
             return .repair(NewNonce())

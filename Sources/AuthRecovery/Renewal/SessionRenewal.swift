@@ -65,9 +65,9 @@ public struct SessionRenewal: RecoveryPolicy {
     }
 
     /// Repairs refused credentials, where the refusal is one that a cleared or newer credential can answer.
-    public func decide(_ situation: FailureContext) -> FailureContext.Decision {
-        let outcome = situation.outcome
-        guard situation.wasSent, outcome.kind == .credentialRejected, isAnswered(outcome) else { return .pass }
+    public func decide(_ failure: FailureContext) -> FailureContext.Decision {
+        let outcome = failure.outcome
+        guard failure.wasSent, outcome.kind == .credentialRejected, isAnswered(outcome) else { return .pass }
         return .repair(repair)
     }
 

@@ -16,9 +16,9 @@ struct ClientResync: RecoveryPolicy {
     let isAboutSession: Bool
     let progress: CallProgress
 
-    func decide(_ situation: FailureContext) -> FailureContext.Decision {
-        let outcome = situation.outcome
-        guard situation.wasSent, outcome.remedies.contains(.resync) else { return .pass }
+    func decide(_ failure: FailureContext) -> FailureContext.Decision {
+        let outcome = failure.outcome
+        guard failure.wasSent, outcome.remedies.contains(.resync) else { return .pass }
         switch outcome.kind {
         case .credentialRejected: return .repair(ReadClient(resync: self))
         case .notFound, .stateConflict: return sessionID == nil ? .pass : .repair(ReadClient(resync: self))
@@ -36,7 +36,7 @@ struct ClientResync: RecoveryPolicy {
             guard let ticket = resync.progress.ticket else { return .failed(outcome, reason: .notRecoverable) }
             let client: ClerkClient?
             do {
-                client = try await api.reads.reading(for: ticket, api.mirror) {
+                client = try await api.reads.client(for: ticket, api.mirror) {
                     try await context.work(isShared: true) { try await api.within($0).readClient() }
                 }
             } catch let error as RecoveryError {

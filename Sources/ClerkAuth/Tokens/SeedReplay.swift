@@ -8,8 +8,8 @@ struct SeedReplay: RecoveryPolicy {
     let api: ClerkAPI
     let sessionID: String
 
-    func decide(_ situation: FailureContext) -> FailureContext.Decision {
-        guard situation.wasSent, situation.outcome.remedies.contains(.seedToken) else { return .pass }
+    func decide(_ failure: FailureContext) -> FailureContext.Decision {
+        guard failure.wasSent, failure.outcome.remedies.contains(.seedToken) else { return .pass }
         return .repair(AddSeed(api: api, sessionID: sessionID))
     }
 

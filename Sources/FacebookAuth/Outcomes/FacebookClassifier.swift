@@ -24,14 +24,14 @@ public struct FacebookClassifier: OutcomeClassifier {
         guard case .response(let response, let body) = exchange.result else {
             return HTTPClassifier().classify(exchange)
         }
-        let reading = FacebookInterpretation(
+        let facebook = FacebookInterpretation(
             ErrorInterpretation(exchange, response: response, body: body),
             errors: errors
         )
-        var outcome = reading.outcome
+        var outcome = facebook.outcome
         outcome.status = response.status.code
-        outcome.traceID = reading.traceID ?? outcome.traceID
-        outcome.apply(reading.reading.delay.hint)
+        outcome.traceID = facebook.traceID ?? outcome.traceID
+        outcome.apply(facebook.interpretation.delay.hint)
         return outcome
     }
 

@@ -15,7 +15,7 @@ struct FacebookWords {
 
     /// What a word means; nil where it is none that is known.
     func outcome(of word: String, _ envelope: FacebookEnvelope) -> Outcome? {
-        if facebook.reading.isOutage {
+        if facebook.interpretation.isOutage {
             return envelope.number == nil ? FacebookStatusInterpretation(facebook).byStatus : nil
         }
         var outcome: Outcome

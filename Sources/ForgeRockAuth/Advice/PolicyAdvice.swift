@@ -75,11 +75,11 @@ extension PolicyAdvice {
     }
 
     /// The advice of an answer, in any of its three carriers: the body, a challenge, the target of a redirect.
-    static func find(in reading: ErrorInterpretation) -> PolicyAdvice? {
-        switch reading.status {
-        case 300..<400: return reading.fields.singleLine("location").flatMap { PolicyAdvice(location: $0) }
-        case 400..<500: return inChallenge(reading) ?? reading.content.json.flatMap(inBody)
-        case 200..<300: return reading.content.json.flatMap(inBody)
+    static func find(in interpretation: ErrorInterpretation) -> PolicyAdvice? {
+        switch interpretation.status {
+        case 300..<400: return interpretation.fields.singleLine("location").flatMap { PolicyAdvice(location: $0) }
+        case 400..<500: return inChallenge(interpretation) ?? interpretation.content.json.flatMap(inBody)
+        case 200..<300: return interpretation.content.json.flatMap(inBody)
         default: return nil
         }
     }
@@ -94,8 +94,8 @@ extension PolicyAdvice {
         return nil
     }
 
-    private static func inChallenge(_ reading: ErrorInterpretation) -> PolicyAdvice? {
-        for challenge in reading.challenges where challenge.isScheme("ssoadvice") {
+    private static func inChallenge(_ interpretation: ErrorInterpretation) -> PolicyAdvice? {
+        for challenge in interpretation.challenges where challenge.isScheme("ssoadvice") {
             guard let text = challenge["advices"], let bytes = Base64.decode(text.utf8) else { continue }
             if let value = try? JSONValue(parsing: bytes, maximumDepth: 16), let advice = PolicyAdvice(value) {
                 return advice

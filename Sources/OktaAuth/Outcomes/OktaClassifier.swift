@@ -17,13 +17,13 @@ public struct OktaClassifier: OutcomeClassifier {
         guard case .response(let response, let body) = exchange.result else {
             return HTTPClassifier().classify(exchange)
         }
-        let reading = ErrorInterpretation(exchange, response: response, body: body)
-        var outcome = OktaInterpretation(reading).outcome
-        outcome.status = reading.status
+        let interpretation = ErrorInterpretation(exchange, response: response, body: body)
+        var outcome = OktaInterpretation(interpretation).outcome
+        outcome.status = interpretation.status
         outcome.traceID =
             response.headerFields.lines("x-okta-request-id").first?.nonEmpty?.bounded(to: 256)
-            ?? reading.content.json?["errorId"]?.string?.nonEmpty?.bounded(to: 256) ?? outcome.traceID
-        outcome.apply(reading.delay.hint)
+            ?? interpretation.content.json?["errorId"]?.string?.nonEmpty?.bounded(to: 256) ?? outcome.traceID
+        outcome.apply(interpretation.delay.hint)
         return outcome
     }
 

@@ -12,7 +12,7 @@ struct OktaSuccessInterpretation {
     }
 
     var outcome: Outcome {
-        guard let body = okta.reading.content.json else { return withoutJSON }
+        guard let body = okta.interpretation.content.json else { return withoutJSON }
         if endpoint.isIdentityEngine { return engine(body) }
         let status = body["status"]?.string?.nonEmpty
         let result = factorResult(in: body)
@@ -43,7 +43,7 @@ struct OktaSuccessInterpretation {
 
     /// A success whose body is no JSON: not the API's answer, unless there is nothing to say.
     private var withoutJSON: Outcome {
-        switch okta.reading.content {
+        switch okta.interpretation.content {
         // A step leads to a state, unless it has ended the transaction or had something sent again.
         case .empty where endpoint.isAuthentication && !endpoint.isCancel && !endpoint.isSending:
             okta.failure(.unreadable)
@@ -51,7 +51,7 @@ struct OktaSuccessInterpretation {
         // A page where a redirect was asked for: the session token was wrong or used up.
         case .markup where endpoint.isOAuth("authorize") && okta.oneTimeToken != nil:
             okta.outcome(of: .refused(okta.oneTimeToken ?? .code))
-        default: okta.reading.isCut ? ok : okta.failure(.unreadable)
+        default: okta.interpretation.isCut ? ok : okta.failure(.unreadable)
         }
     }
 
@@ -91,8 +91,10 @@ struct OktaSuccessInterpretation {
 
     /// The outcome, unless the endpoint is one of an authorization server's, which says more.
     private func withWordOfOAuth(_ outcome: Outcome) -> Outcome {
-        let exchange = okta.reading.exchange
-        guard let oauth = OAuthSuccessInterpretation(exchange, status: okta.status, body: okta.reading.body)?.outcome
+        let exchange = okta.interpretation.exchange
+        guard
+            let oauth = OAuthSuccessInterpretation(exchange, status: okta.status, body: okta.interpretation.body)?
+                .outcome
         else {
             return outcome
         }
