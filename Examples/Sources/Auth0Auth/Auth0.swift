@@ -108,7 +108,7 @@ public struct Auth0: AuthProvider {
 
     // MARK: The session
 
-    /// Who is signed in, as the tenant sees it now; nil where nobody is any more.
+    /// Who is signed in, as the tenant sees it now; nil if nobody is any more.
     ///
     /// - Throws: `RecoveryError` when the tenant cannot be asked; nothing is removed then. `CancellationError` as soon as
     ///   the task is cancelled.
@@ -130,8 +130,8 @@ public struct Auth0: AuthProvider {
     /// Renews the tokens, once for everybody who asks at the time.
     ///
     /// - Returns: What the new tokens tell by themselves.
-    /// - Throws: `RecoveryError`: of the kind `reauthentication_required` where a person has to sign in, `step_up_required`
-    ///   where the tenant wants a second factor first; the refresh token stays then. `CancellationError` as soon as the task
+    /// - Throws: `RecoveryError`: of the kind `reauthentication_required` if a person has to sign in, `step_up_required`
+    ///   if the tenant wants a second factor first; the refresh token stays then. `CancellationError` as soon as the task
     ///   is cancelled.
     @discardableResult
     public func refresh() async throws -> Auth0Session {
@@ -145,7 +145,7 @@ public struct Auth0: AuthProvider {
     /// - Parameters:
     ///   - request: The request; its path is below the tenant's URL.
     ///   - responder: Not asked: a tenant asks nobody in the middle of a request.
-    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where a person has to sign in.
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if a person has to sign in.
     ///   `CancellationError` as soon as the task is cancelled.
     public func send(
         _ request: ProviderRequest,

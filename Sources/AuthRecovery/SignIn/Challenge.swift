@@ -85,19 +85,19 @@ public struct Challenge: Sendable, Hashable {
     public var round: Int
     /// Why it is asked again; nil the first time.
     public var previousFailure: Outcome?
-    /// How many more answers the sign-in takes before it gives up, this one included; nil where nobody counts.
+    /// How many more answers the sign-in takes before it gives up, this one included; nil if nobody counts.
     ///
     /// It is the sign-in's own bound (``SignInOptions/maxRounds``). A server may lock the account before, and says so in
     /// its own words.
     public var attemptsLeft: Int?
     /// Why it is asked: what was refused before it, an expired password, a flow that had to begin again; of the kind
-    /// `challenge_required` where the sign-in simply wants it.
+    /// `challenge_required` if the sign-in simply wants it.
     ///
     /// What the person could not know is told to ``ChallengeResponder/notice(_:)`` before it is asked.
     public var occasion: Outcome
     /// What the server says the answer must be like, such as the rules for a new password.
     public var hint: String?
-    /// The question in the provider's own words, where it has some.
+    /// The question in the provider's own words, if it has some.
     public var prompt: String?
     /// The number that the person has to choose on the other device, for a confirmation that asks for one.
     public var number: String?

@@ -125,7 +125,7 @@ struct ClerkInterpretation {
 
     private static let warningCode = "account_lockout_warning"
 
-    /// Whether what was wrong was a code, where a warning about the attempts that are left comes first.
+    /// Whether what was wrong was a code, if a warning about the attempts that are left comes first.
     private func isAboutCode(_ errors: [ClerkError]) -> Bool {
         errors.contains { error in
             if error.code == Self.warningCode { return error.parameter == "code" }
@@ -189,7 +189,7 @@ struct ClerkInterpretation {
 
     // MARK: Statuses
 
-    /// What the status says where the body names no known code.
+    /// What the status says, if the body names no known code.
     private var byStatus: Outcome {
         if isForeign, ![408, 421, 425, 429].contains(status), status < 500 { return failure(.unreadable) }
         var outcome = HTTPClassifier().classify(interpretation.exchange)

@@ -55,7 +55,7 @@ struct ClerkState {
         ClerkClient.find(in: body) != nil || body["response"]?.isNull == true
     }
 
-    /// The resource that was asked for: `response`, or the whole where the answer is not wrapped.
+    /// The resource that was asked for: `response`, or the whole if the answer is not wrapped.
     ///
     /// A step of a flow is told by something that says what it is or where it stands; else the client may show it.
     private func resource(in body: JSONValue) -> JSONValue? {
@@ -134,7 +134,7 @@ struct ClerkState {
         return next(status == "missing_requirements" ? [.askUser] : [])
     }
 
-    /// Why a proof belongs to the other flow, where Clerk says it.
+    /// Why a proof belongs to the other flow, if Clerk says it.
     private func transfer(in resource: JSONValue) -> ClerkError? {
         let verifications = resource["verifications"]?.members?.prefix(16).map(\.value) ?? []
         for verification in verifications + [resource["first_factor_verification"] ?? .null]
@@ -180,7 +180,7 @@ struct ClerkState {
             let tasks = (session["tasks"]?.array ?? []).prefix(64).compactMap { $0["key"]?.string }
             return next(tasks.contains("reset-password") ? [.changePassword] : [.askUser])
         case "ended", "expired", "removed", "replaced", "revoked", "abandoned":
-            // What was asked for, where the request was to end it.
+            // What was asked for, if the request was to end it.
             if clerk.endpoint.endsSession { return ok }
             var outcome = clerk.failure(.credentialRejected, [.reauthenticate])
             outcome.scope = .credential

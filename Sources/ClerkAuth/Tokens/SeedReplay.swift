@@ -2,7 +2,7 @@ import AuthRecovery
 import HTTPRecovery
 import HTTPTypes
 
-/// Sends the last token of the session along, once, where the server wants it to mint the next one from
+/// Sends the last token of the session along, once, if the server wants it to mint the next one from
 /// (`missing_expired_token`).
 struct SeedReplay: RecoveryPolicy {
     let api: ClerkAPI

@@ -90,13 +90,13 @@ struct FacebookSuccessInterpretation {
     /// The most items that are judged; the API allows fifty.
     private static let maximumItems = 256
 
-    /// The answer to a batch, item by item; nil where the elements are no items.
+    /// The answer to a batch, item by item; nil if the elements are no items.
     private func batch(_ elements: [JSONValue]) -> Outcome? {
         let isBatch = endpoint.isRoot && interpretation.exchange.method == .post
         guard isBatch || elements.contains(where: \.isBatchItem) else { return nil }
         var outcome = facebook.failure(.ok)
         outcome.items = elements.prefix(Self.maximumItems).map { item($0) }
-        // Fewer answers than requests are noticed where the requests are known; none at all are noticed here.
+        // Fewer answers than requests are noticed if the requests are known; none at all are noticed here.
         if elements.isEmpty { outcome.kind = .unreadable }
         return outcome
     }

@@ -28,7 +28,7 @@ public struct PolicyAdvice: Sendable, Hashable {
 
     /// Reads an advice as an outcome carries it: an object with a list of values for each name.
     ///
-    /// - Returns: Nil where the value holds none.
+    /// - Returns: Nil if the value holds none.
     public init?(_ value: JSONValue) {
         guard case .object(let members) = value else { return nil }
         attributes = members.prefix(32).compactMap { member in
@@ -118,7 +118,7 @@ extension PolicyAdvice {
             self = advice
             return
         }
-        // In a query a plus stands for a space, also where it was meant for Base64.
+        // In a query a plus stands for a space, also if it was meant for Base64.
         let encoded = text.utf8.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }
         guard let bytes = Base64.decode(encoded), let advice = PolicyAdvice(xml: String(decoding: bytes, as: UTF8.self))
         else { return nil }

@@ -106,7 +106,7 @@ extension ForgeRock {
     }
 }
 
-/// Presents the session to applications behind a gateway, and removes it where the server has refused it.
+/// Presents the session to applications behind a gateway, and removes it if the server has refused it.
 ///
 /// It stands inside `Recovery`, so that each attempt carries the newest session, and sends it to the given origins and
 /// to no other.

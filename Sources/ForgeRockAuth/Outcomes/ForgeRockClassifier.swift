@@ -8,7 +8,7 @@ public import HTTPRecovery
 /// a throttle and a 5xx an outage, whatever the body says; neither refuses a credential. Successes are read too: a step
 /// of a journey, a dead session, or a policy's advice comes as a 200.
 ///
-/// Where a journey's `authId` was presented (`Outcome.CredentialKind.state`), the token action is about
+/// If a journey's `authId` was presented (`Outcome.CredentialKind.state`), the token action is about
 /// it: each step replaces it, and the end of the journey uses it up.
 public struct ForgeRockClassifier: OutcomeClassifier {
     /// Creates the classifier.

@@ -183,7 +183,7 @@ struct ForgeRockInterpretation {
         case .client: outcome.remedies = [.fixRequest]
         default: outcome.remedies = [.reauthenticate]
         }
-        // A session is over where its own endpoint says so, or where the words are those for it; other refusals may have
+        // A session is over if its own endpoint says so, or if the words are those for it; other refusals may have
         // other reasons.
         let isOver = message.holds("access denied") || endpoint == .sessions
         if presented == .access || (presented == .session && isOver) { outcome.tokenAction = .clear }

@@ -7,7 +7,7 @@ struct PingOneInterpretation {
     private let forgeRock: ForgeRockInterpretation
     private let body: JSONValue
 
-    /// Reads a body; nil where it is no answer of such a flow.
+    /// Reads a body; nil if it is no answer of such a flow.
     init?(_ forgeRock: ForgeRockInterpretation, _ body: JSONValue) {
         guard case .object = body else { return nil }
         let isFlow =

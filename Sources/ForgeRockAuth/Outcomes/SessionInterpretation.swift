@@ -22,7 +22,7 @@ struct SessionInterpretation {
             body["valid"]?.bool == false || body["active"]?.bool == false
             || (body["maxtime"]?.number.map { $0.double < 0 } ?? false)
         guard isDead else {
-            // The text of the result is translated, so it counts only where the request does not tell.
+            // The text of the result is translated, so it counts only if the request does not tell.
             let result = body["result"]?.string?.lowercased() ?? ""
             let isOver = isLogout ?? ["logged out", "has expired"].contains { result.holds($0) }
             return isOver ? ended : forgeRock.failure(.ok)
@@ -34,7 +34,7 @@ struct SessionInterpretation {
         return outcome
     }
 
-    /// Whether the request was to end the session; nil where its action is not known.
+    /// Whether the request was to end the session; nil if its action is not known.
     private var isLogout: Bool? {
         let exchange = forgeRock.interpretation.exchange
         if exchange.method == .delete { return true }

@@ -6,7 +6,7 @@ public import HTTPTypes
 ///
 /// The error code of the body decides, then the word of an OAuth error or the key of an identity engine message, then
 /// the status. Two things stand above every code: a 429 is a throttle, and nothing is refused by a 5xx. The texts of
-/// errors are looked at only where a code has several meanings. Successes are read too: a transaction's status and its
+/// errors are looked at only if a code has several meanings. Successes are read too: a transaction's status and its
 /// factor's result may be a failure.
 public struct OktaClassifier: OutcomeClassifier {
     /// Creates the classifier.

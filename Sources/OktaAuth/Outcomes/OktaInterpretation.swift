@@ -161,7 +161,7 @@ struct OktaInterpretation {
 
     // MARK: Statuses
 
-    /// What the status says where the body names no known code; an unknown code refuses no credential for good.
+    /// What the status says, if the body names no known code; an unknown code refuses no credential for good.
     private var byStatus: Outcome {
         var outcome = OktaWords(self).byStatus
         outcome.tokenAction = .keep

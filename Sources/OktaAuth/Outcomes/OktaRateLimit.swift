@@ -9,7 +9,7 @@ struct OktaRateLimit {
     let isConcurrency: Bool
     /// Whether all limits that are reported have something left, so that the refusal was for another one.
     let hasRest: Bool
-    /// The time until the reset; nil where none can be read.
+    /// The time until the reset; nil if none can be read.
     let delay: Duration?
 
     init(_ interpretation: ErrorInterpretation) {

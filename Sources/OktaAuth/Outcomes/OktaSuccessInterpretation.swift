@@ -55,7 +55,7 @@ struct OktaSuccessInterpretation {
         }
     }
 
-    /// A success that ends what was presented, where the request asked for that.
+    /// A success that ends what was presented, if the request asked for that.
     private var ended: Outcome {
         var outcome = ok
         let isEnded: Bool =
@@ -69,7 +69,7 @@ struct OktaSuccessInterpretation {
         return outcome
     }
 
-    /// A success of the Authentication API that names no status: normal where a transaction was ended or a code sent.
+    /// A success of the Authentication API that names no status: normal if a transaction was ended or a code sent.
     private func withoutStatus(_ body: JSONValue, _ result: String?) -> Outcome {
         if let outcome = outcome(ofResult: result, in: body) { return outcome }
         if endpoint.isCancel { return ended }
@@ -162,7 +162,7 @@ struct OktaSuccessInterpretation {
         }
     }
 
-    /// What the result of a factor says; nil where it says nothing about failure or waiting.
+    /// What the result of a factor says; nil if it says nothing about failure or waiting.
     private func outcome(ofResult result: String?, in body: JSONValue) -> Outcome? {
         switch result {
         case nil, "SUCCESS", "ACTIVE", "PENDING_ACTIVATION": return nil

@@ -23,7 +23,7 @@ struct OktaWords {
 
     // MARK: Words
 
-    /// What a word means where Okta means something else by it than the specification; nil elsewhere.
+    /// What a word means if Okta means something else by it than the specification; nil otherwise.
     private func outcome(of error: OAuthError) -> Outcome? {
         guard error.word == .invalidGrant, status < 500 else { return nil }
         let text = error.detail?.lowercased() ?? ""

@@ -248,7 +248,7 @@ struct OktaSignInMachine: SignInMachine {
         }
     }
 
-    /// Takes the step that sets a new password, and keeps it in mind where its answer is lost.
+    /// Takes the step that sets a new password, and keeps it in mind if its answer is lost.
     private mutating func change(
         to answer: Secret,
         _ step: (OktaAPI) async throws -> OktaTransaction?

@@ -5,7 +5,7 @@ import HTTPTypes
 ///
 /// The error word of the body decides, then that of a token challenge, then the status as `HTTPClassifier`
 /// reads it. Two things stand above every word: a 429 is a throttle, and no 5xx refuses a credential. A refresh token, a
-/// code or a device code counts as refused only where a word in the body says so: a bare 401 does not end a sign-in.
+/// code or a device code counts as refused only if a word in the body says so: a bare 401 does not end a sign-in.
 /// Successes of an authorization server's own endpoints tell what has become of what was presented: a code is used up, a
 /// refresh token is replaced, a revoked token is gone.
 public struct OAuthClassifier: OutcomeClassifier {
@@ -117,7 +117,7 @@ struct OAuthInterpretation {
         return outcome
     }
 
-    /// What the server wants, where the body says it.
+    /// What the server wants, if the body says it.
     private func advice(for kind: Outcome.Kind) -> JSONValue? {
         switch kind {
         case .nonceRequired:

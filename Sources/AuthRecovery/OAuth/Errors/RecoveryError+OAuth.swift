@@ -1,7 +1,7 @@
 package import HTTPRecovery
 
 extension OAuthError {
-    /// What the word means in the answer that it came in; nil where the word is not known.
+    /// What the word means in the answer that it came in; nil if the word is not known.
     ///
     /// An outage refuses nothing, whatever word it carries. That a 429 is a throttle is the caller's to see before.
     package func outcome(in interpretation: ErrorInterpretation) -> Outcome? {
