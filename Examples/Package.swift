@@ -122,6 +122,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
+                "Auth0Auth",
                 "auth-client",
                 "auth-sandbox",
                 "http-recover",

@@ -5,14 +5,14 @@ import HTTPRecovery
 public struct ClerkConfiguration: Sendable {
     /// How much life a cached session token must have left to be handed out; 0 to 60 s, default: 10 s.
     ///
-    /// Of a token with a short life, half the life counts where that is less.
+    /// Of a token with a short life, half the life counts if that is less.
     public var tokenLeeway: Duration {
         didSet { tokenLeeway = Self.bounded(tokenLeeway) }
     }
 
     /// Whether the previous session token is sent along when a new one is asked for; default: no.
     ///
-    /// Instances that mint session tokens from the previous one want it. Where an instance only says so when it refuses
+    /// Instances that mint session tokens from the previous one want it. If an instance only says so when it refuses
     /// (`missing_expired_token`), the token is sent then, whatever stands here.
     public var sendsPreviousToken: Bool
 

@@ -31,7 +31,7 @@ extension CurlTransport {
         /// Whether to ask for compressed responses (gzip, brotli, zstd: what libcurl was built with) and decompress
         /// them; true by default.
         ///
-        /// A request that has an Accept-Encoding or Range field of its own is left alone. Where a response was
+        /// A request that has an Accept-Encoding or Range field of its own is left alone. If a response was
         /// decompressed, its Content-Encoding and Content-Length fields are removed.
         public var decompresses: Bool
 
@@ -111,7 +111,7 @@ extension CurlTransport {
 
         private let choice: Choice
 
-        /// HTTP/2 over TLS where the libcurl in use handles it well, HTTP/1.1 otherwise.
+        /// HTTP/2 over TLS if the libcurl in use handles it well, HTTP/1.1 otherwise.
         ///
         /// Before version 8.9 libcurl opens a connection for each request past the server's stream limit, loses early
         /// answers to requests with bodies, and can stall paused streams; there this is HTTP/1.1.
@@ -120,7 +120,7 @@ extension CurlTransport {
         /// HTTP/1.1 alone.
         public static let http1 = HTTPVersion(choice: .http1)
 
-        /// HTTP/2 offered over TLS with every libcurl, HTTP/1.1 where the server wants that, and over plain text.
+        /// HTTP/2 offered over TLS with every libcurl, HTTP/1.1 if the server wants that, and over plain text.
         public static let http2 = HTTPVersion(choice: .http2)
 
         var mayUseHTTP2: Bool {

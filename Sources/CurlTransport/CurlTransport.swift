@@ -18,7 +18,7 @@ public final class CurlTransport: HTTPTransport {
         _ = Self.globalState
         self.configuration = configuration
         let normalized = configuration.normalized()
-        // Where the system has no thread or descriptor left there are fewer loops; with none, `send` throws.
+        // If the system has no thread or descriptor left there are fewer loops; with none, `send` throws.
         self.loops = (0..<normalized.loops).compactMap { _ in EventLoop(configuration: normalized) }
     }
 

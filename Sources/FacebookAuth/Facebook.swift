@@ -12,7 +12,7 @@ public import HTTPRecovery
 public struct Facebook: AuthProvider {
     var api: GraphAPI
 
-    /// Keeps the person's token, and exchanges it for a new one in time where the app has its secret.
+    /// Keeps the person's token, and exchanges it for a new one in time if the app has its secret.
     ///
     /// It belongs into the layers of a client that sends requests with this token by itself. The calls of this type need
     /// no `SessionRenewal` in their client: that would clear a refused token without asking Facebook first.
@@ -66,7 +66,7 @@ public struct Facebook: AuthProvider {
     ///   - responder: Shows the code.
     ///   - options: How often a login that ran out is begun again, and the bounds of the waits between two questions.
     /// - Returns: The session; its token is stored before this returns.
-    /// - Throws: `RecoveryError`: of the kind `declined` where the person said no, `flow_expired` where they took too
+    /// - Throws: `RecoveryError`: of the kind `declined` if the person said no, `flow_expired` if they took too
     ///   long, `timed_out` for a wait past a bound of the options, or what is waited for. `CancellationError` as soon as the task is cancelled.
     public func signIn(
         permissions: [String]? = nil,
@@ -124,7 +124,7 @@ public struct Facebook: AuthProvider {
     /// Begins a device login, for whoever wants to show it by themselves.
     ///
     /// - Parameter permissions: What is asked for; nil takes the configuration's.
-    /// - Throws: `RecoveryError`; of the kind `misconfigured` where the app has no client token. `CancellationError` as
+    /// - Throws: `RecoveryError`; of the kind `misconfigured` if the app has no client token. `CancellationError` as
     ///   soon as the task is cancelled.
     public func beginDeviceLogin(permissions: [String]? = nil) async throws -> OAuthClient.DeviceAuthorization {
         try await deviceSignIn(permissions).begin()

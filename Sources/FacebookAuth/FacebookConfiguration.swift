@@ -18,7 +18,7 @@ public struct FacebookConfiguration: Sendable {
     public var permissions: [String]
     /// The fields that are read of the person; by default `id` and `name`.
     public var profileFields: [String]
-    /// Whether failures are recovered from: repeated, waited for, and signed in again where a responder is given.
+    /// Whether failures are recovered from: repeated, waited for, and signed in again if a responder is given.
     ///
     /// By default they are. Limits that the server has stated are kept in any case.
     public var recoversFromErrors: Bool
@@ -26,7 +26,7 @@ public struct FacebookConfiguration: Sendable {
     public var errors: FacebookErrorConfiguration?
     /// How calls are slowed down before a limit is reached.
     public var pacing: FacebookPacing.Configuration
-    /// How long before its end a token is exchanged for a new one, where the app has its secret; by default 7 days.
+    /// How long before its end a token is exchanged for a new one, if the app has its secret; by default 7 days.
     ///
     /// Of a shorter life a tenth counts.
     public var exchangeLeeway: Duration

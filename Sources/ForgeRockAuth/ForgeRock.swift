@@ -91,8 +91,8 @@ public struct ForgeRock: AuthProvider {
     ///
     /// The journey's questions are answered with the name and the password that are given here, then by the responder.
     /// Waits between polls are shown to it, texts of the server come as notices. A WebAuthn ceremony is carried out by
-    /// the authenticator; without one, or where it fails, the server is told so by itself and the journey goes its way.
-    /// A step is sent once: where its answer is lost, the sign-in fails rather than spends it again. A journey that the
+    /// the authenticator; without one, or if it fails, the server is told so by itself and the journey goes its way.
+    /// A step is sent once: if its answer is lost, the sign-in fails rather than spends it again. A journey that the
     /// server has given up is begun again, with what was answered before and was not refused.
     ///
     /// - Parameters:
@@ -102,9 +102,9 @@ public struct ForgeRock: AuthProvider {
     ///   - callbacks: Answers callbacks before the sign-in looks at them.
     ///   - options: How to deal with what goes wrong.
     /// - Returns: The session; its token is stored before this returns.
-    /// - Throws: `RecoveryError` for what could not be recovered from: of the kind `user_action_required` where the
+    /// - Throws: `RecoveryError` for what could not be recovered from: of the kind `user_action_required` if the
     ///   journey was suspended, to be taken up by ``resume(_:identifier:answering:callbacks:options:)``. `Challenge.NoAnswer`
-    ///   where the responder had none, `CancellationError` as soon as the task is cancelled.
+    ///   if the responder had none, `CancellationError` as soon as the task is cancelled.
     public func signIn(
         identifier: String?,
         password: Secret? = nil,
@@ -128,14 +128,14 @@ public struct ForgeRock: AuthProvider {
     /// A link that was used, or is too old, begins the journey to sign in with anew.
     ///
     /// - Parameters:
-    ///   - link: The link that was mailed. Where it leads to an own login page, take the `suspendedId` out of it for
+    ///   - link: The link that was mailed. If it leads to an own login page, take the `suspendedId` out of it for
     ///     ``resume(suspendedID:identifier:answering:callbacks:options:)``.
-    ///   - identifier: The name of the account, where it is known.
+    ///   - identifier: The name of the account, if it is known.
     ///   - responder: Answers what is asked.
     ///   - callbacks: Answers callbacks before the sign-in looks at them.
     ///   - options: How to deal with what goes wrong.
     /// - Returns: The session; its token is stored before this returns.
-    /// - Throws: `Origin.InvalidURL`, before anything is sent, where the link is no `http` or `https` URL, has no
+    /// - Throws: `Origin.InvalidURL`, before anything is sent, if the link is no `http` or `https` URL, has no
     ///   `suspendedId`, or leads to another origin than the base URL. Else as
     ///   ``signIn(identifier:password:answering:callbacks:options:)``.
     public func resume(
@@ -158,7 +158,7 @@ public struct ForgeRock: AuthProvider {
     ///
     /// - Parameters:
     ///   - suspendedID: The value of `suspendedId` in the link that was mailed, decoded.
-    ///   - identifier: The name of the account, where it is known.
+    ///   - identifier: The name of the account, if it is known.
     ///   - responder: Answers what is asked.
     ///   - callbacks: Answers callbacks before the sign-in looks at them.
     ///   - options: How to deal with what goes wrong.

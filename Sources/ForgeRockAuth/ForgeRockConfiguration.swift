@@ -6,7 +6,7 @@ public struct ForgeRockConfiguration: Sendable {
     public var realm: String
     /// The journey to sign in with; nil, as by default, for the realm's default one.
     public var journey: String?
-    /// How the session is exchanged for tokens; nil, as by default, where only the session is used.
+    /// How the session is exchanged for tokens; nil, as by default, if only the session is used.
     public var oauth: OAuthSettings?
     /// Answers WebAuthn ceremonies; nil, as by default, on a machine without one, and then journeys are told so at once.
     public var authenticator: (any WebAuthn.Authenticator)?

@@ -12,7 +12,7 @@ extension MessageBody {
     /// - Parameters:
     ///   - value: The value.
     ///   - encoder: How it is written. Default: as `JSONEncoder` does it.
-    /// - Throws: `EncodingError` where the value cannot be written.
+    /// - Throws: `EncodingError` if the value cannot be written.
     public init(json value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
         self.init(try encoder.encode(value))
     }

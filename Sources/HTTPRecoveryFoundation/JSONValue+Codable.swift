@@ -12,7 +12,7 @@ extension JSONValue {
     /// - Parameters:
     ///   - value: The value.
     ///   - encoder: How it is written. Default: as `JSONEncoder` does it.
-    /// - Throws: `EncodingError` where the value cannot be written.
+    /// - Throws: `EncodingError` if the value cannot be written.
     public init(encoding value: some Encodable, by encoder: JSONEncoder = JSONEncoder()) throws {
         let bytes = [UInt8](try encoder.encode(value))
         self = try JSONValue(parsing: bytes)
@@ -23,7 +23,7 @@ extension JSONValue {
     /// - Parameters:
     ///   - type: The type of the value.
     ///   - decoder: How it is read. Default: as `JSONDecoder` does it.
-    /// - Throws: `DecodingError` where it is no such value.
+    /// - Throws: `DecodingError` if it is no such value.
     public func decoded<Value: Decodable>(
         as type: Value.Type = Value.self,
         by decoder: JSONDecoder = JSONDecoder()

@@ -7,7 +7,7 @@ public import Foundation
 #endif
 
 extension Origin {
-    /// The origin of an absolute URL; nil where it has no scheme or no host.
+    /// The origin of an absolute URL; nil if it has no scheme or no host.
     public init?(_ url: URL) {
         guard let scheme = url.scheme, let host = url.host(percentEncoded: true), !host.isEmpty else { return nil }
         // An IPv6 address stands in brackets in an authority; `URL` takes them off.
@@ -17,7 +17,7 @@ extension Origin {
 }
 
 extension URL {
-    /// The origin as a URL without a path; nil where it is none that `URL` reads.
+    /// The origin as a URL without a path; nil if it is none that `URL` reads.
     public init?(_ origin: Origin) {
         self.init(string: origin.description)
     }

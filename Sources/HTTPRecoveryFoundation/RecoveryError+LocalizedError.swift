@@ -14,13 +14,13 @@ extension RecoveryError: LocalizedError {
     /// What happened, in a line for logs, without anything that could be a secret.
     public var failureReason: String? { description }
 
-    /// When to try again, where that is known; nil otherwise.
+    /// When to try again, if that is known; nil otherwise.
     public var recoverySuggestion: String? {
         guard let retryAfter else { return nil }
         return "Try again in \(Self.words(retryAfter))."
     }
 
-    /// When it will be worth trying again; nil where that is not known.
+    /// When it will be worth trying again; nil if that is not known.
     public var retryDate: Date? { retryAt.map(Date.init) }
 
     /// A time that a person waits, rounded up: nobody comes too early.

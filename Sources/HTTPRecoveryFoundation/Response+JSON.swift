@@ -14,7 +14,7 @@ extension RecoveredResponse {
     ///   - type: The type of the value.
     ///   - decoder: How it is read. Default: as `JSONDecoder` does it.
     ///   - limit: The most bytes to read of a streamed body. Default: 1 MiB.
-    /// - Throws: `RecoveryError` of the kind `unreadable` where the body is not such a value, with the `DecodingError` as its
+    /// - Throws: `RecoveryError` of the kind `unreadable` if the body is not such a value, with the `DecodingError` as its
     ///   cause; what reading the body throws.
     public func decoded<Value: Decodable>(
         as type: Value.Type = Value.self,
@@ -41,7 +41,7 @@ extension RecoveredResponse {
 extension RecoveringClient {
     /// Sends a request with a value as JSON in its body.
     ///
-    /// The `Content-Type` is `application/json` where the request names none. The body can be read again, so the request is
+    /// The `Content-Type` is `application/json` if the request names none. The body can be read again, so the request is
     /// repeated as any other.
     ///
     /// - Parameters:
@@ -50,7 +50,7 @@ extension RecoveringClient {
     ///   - encoder: How it is written. Default: as `JSONEncoder` does it.
     ///   - options: What this call wants to be treated differently.
     /// - Returns: A response whose outcome is no failure.
-    /// - Throws: `EncodingError` where the value cannot be written, before anything is sent; what
+    /// - Throws: `EncodingError` if the value cannot be written, before anything is sent; what
     ///   `send(_:body:options:)` throws.
     public func send(
         _ request: HTTPRequest,

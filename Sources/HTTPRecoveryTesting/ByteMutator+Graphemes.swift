@@ -11,7 +11,7 @@ extension ByteMutator {
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - limit: The most texts to make; where there would be more, they are picked at random.
+    ///   - limit: The most texts to make; if there would be more, they are picked at random.
     /// - Returns: The texts: all of them in order, or `limit` of them.
     public func joined(_ text: String, limit: Int = 4096) -> [String] {
         let scalars = Array(text.unicodeScalars)

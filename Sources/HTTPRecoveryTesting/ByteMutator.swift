@@ -22,7 +22,7 @@ public struct ByteMutator: Sendable {
         random = Runtime.RandomSource(seed: seed)
     }
 
-    /// How often a fuzz test tries: the number, or that many times as often where the environment has a `FUZZ_FACTOR`.
+    /// How often a fuzz test tries: the number, or that many times as often if the environment has a `FUZZ_FACTOR`.
     ///
     /// - Parameter count: What is enough for each change of the code.
     /// - Returns: The number, times the factor (0.001 to 10,000, else 1), at least 1.

@@ -5,7 +5,7 @@ extension ManualClock {
     ///
     /// To the end of a wait (`TimeSource.SleepPurpose.wait`) the clock jumps as soon as the others have had their turn. What only
     /// guards the work, as a timeout or a lease's heartbeat does (`TimeSource.SleepPurpose.guard`), it leaves alone while the work
-    /// is under way. The clock never passes a guard's end, however: where it is what comes next, the clock jumps there
+    /// is under way. The clock never passes a guard's end, however: if it is what comes next, the clock jumps there
     /// once the others have had hundreds of turns, and some ten milliseconds of the machine's time, without anybody
     /// beginning or ending a sleep. Then the guard is what the work waits for.
     ///
@@ -18,7 +18,7 @@ extension ManualClock {
     ///     guards' ends with no wait between them, a hundredth, or ten. Default: 100,000.
     ///   - body: What is done, in a task of its own.
     /// - Returns: What the body returns.
-    /// - Throws: ``Endless`` where the work has no end; whatever the body throws else.
+    /// - Throws: ``Endless`` if the work has no end; whatever the body throws else.
     public func skippingWaits<Result: Sendable>(
         upTo limit: Duration? = nil,
         jumps: Int = 100_000,

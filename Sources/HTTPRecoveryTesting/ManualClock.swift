@@ -113,14 +113,14 @@ public final class ManualClock: TimeSource.PurposefulClock, Sendable {
 
     /// Sleeps until a test has moved the clock to the deadline: a wait of the program.
     ///
-    /// - Throws: `CancellationError` as soon as the task is cancelled; ``Endless`` where the clock has given up.
+    /// - Throws: `CancellationError` as soon as the task is cancelled; ``Endless`` if the clock has given up.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try await sleep(until: deadline, for: .wait)
     }
 
     /// Sleeps until a test has moved the clock to the deadline.
     ///
-    /// - Throws: `CancellationError` as soon as the task is cancelled; ``Endless`` where the clock has given up.
+    /// - Throws: `CancellationError` as soon as the task is cancelled; ``Endless`` if the clock has given up.
     public func sleep(until deadline: Instant, for purpose: TimeSource.SleepPurpose) async throws {
         let id: UInt64? = try state.withLock { state in
             if let end = state.end { throw end }

@@ -60,14 +60,14 @@ public struct Okta: AuthProvider {
     /// A sign-in to be stepped, as by a web backend: nothing is sent before its first step.
     ///
     /// An expired password is changed, factors are verified or enrolled, a push is waited for, a lockout is unlocked
-    /// where the person wants it, a dead transaction is begun again. Each password, code and message is spent once:
-    /// where an answer is lost on the way, the sign-in fails rather than spends it again. A push is sent once too, and
-    /// another one only where the person answers the question after it with `.resend`. Answering the question for the
+    /// if the person wants it, a dead transaction is begun again. Each password, code and message is spent once:
+    /// if an answer is lost on the way, the sign-in fails rather than spends it again. A push is sent once too, and
+    /// another one only if the person answers the question after it with `.resend`. Answering the question for the
     /// password with `.useAnotherFactor` begins to recover a forgotten one; answering that for the new password after a
     /// warning with it keeps the old one.
     ///
     /// - Parameters:
-    ///   - identifier: The person's name; nil is refused by the org as a missing one.
+    ///   - identifier: The person's name; nil asks for it (`Factor.identifier`).
     ///   - password: The password; nil asks for it.
     ///   - options: How to deal with what goes wrong; nil for `SignInOptions.okta`.
     public func signInFlow(
@@ -86,7 +86,7 @@ public struct Okta: AuthProvider {
     ///   - factorType: How the person is reached; nil lets the responder choose.
     ///   - responder: Answers what is asked.
     ///   - options: How to deal with what goes wrong.
-    /// - Throws: `RecoveryError`; of the kind `user_action_required` where the person has to follow a mail now.
+    /// - Throws: `RecoveryError`; of the kind `user_action_required` if the person has to follow a mail now.
     ///   `Challenge.NoAnswer` and `CancellationError` as in signing in.
     public func recoverPassword(
         identifier: String,

@@ -4,7 +4,7 @@ public import HTTPRecovery
 extension RedisStore {
     /// Books deposits and a withdrawal of a retry budget in one step.
     ///
-    /// Where the answer is lost the entry may have been booked: at worst a withdrawal is spent that nobody uses.
+    /// If the answer is lost the entry may have been booked: at worst a withdrawal is spent that nobody uses.
     /// Amounts count up to 2^52.
     public func settle(_ entry: SharedState.BudgetEntry, at now: Timestamp) async throws -> SharedState.BudgetBalance {
         let reply = try await run(

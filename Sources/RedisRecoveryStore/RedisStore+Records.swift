@@ -16,7 +16,7 @@ extension RedisStore {
     /// Stores a record, if the server still holds the version.
     ///
     /// The version begins with the server's time in microseconds: it grows even when the server has lost its data, as
-    /// long as its clock does not go back. A record without a lifetime does not expire. Where the answer is lost the record may have been
+    /// long as its clock does not go back. A record without a lifetime does not expire. If the answer is lost the record may have been
     /// stored; the next read tells.
     ///
     /// - Throws: `SharedState.StoreError`, also when the record is larger than ``maxRecordBytes``.

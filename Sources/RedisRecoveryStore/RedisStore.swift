@@ -7,7 +7,7 @@ public import HTTPRecovery
 /// after it was lost. Each function is one script, which the server runs as one step. No command is sent twice. See
 /// <doc:RedisRecoveryStore>.
 ///
-/// Every function throws `SharedState.StoreError` where the server cannot be reached, does not answer within
+/// Every function throws `SharedState.StoreError` if the server cannot be reached, does not answer within
 /// ``Configuration/commandTimeout`` or refuses, and `CancellationError` as soon as the task is cancelled.
 public final class RedisStore: RecoveryStore {
     /// What the store was set up with.

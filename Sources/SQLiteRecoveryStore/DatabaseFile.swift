@@ -21,7 +21,7 @@ struct DatabaseFile: Sendable {
     let path: String
     let identity: Identity
 
-    /// Makes the file and its directory where they are missing, and sees to it that nobody else can read them.
+    /// Makes the file and its directory if they are missing, and sees to it that nobody else can read them.
     ///
     /// An existing file is looked at by its name only, never opened: closing it would give up the locks that this process
     /// holds on it through SQLite.
@@ -78,7 +78,7 @@ struct DatabaseFile: Sendable {
         guard information.st_mode & S_IFMT == S_IFDIR else {
             throw SharedState.StoreError("\(path) cannot be made: \(directory) is no directory; name another file")
         }
-        // Where everybody may rename everything, no file is one's own.
+        // If everybody may rename everything, no file is one's own.
         if information.st_mode & S_IWOTH != 0, information.st_mode & S_ISVTX == 0 {
             throw SharedState.StoreError(
                 "everybody may write to the directory of \(path); take that away, or name another one"

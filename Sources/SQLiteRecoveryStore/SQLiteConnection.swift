@@ -207,7 +207,7 @@ final class SQLiteConnection: Sendable {
         if case .shutDown = state.withLock({ $0 }) {
             return SharedState.StoreError("the store \(path) is closed; make a new one")
         }
-        // Where it is gone, SQLite may fail in several ways.
+        // If it is gone, SQLite may fail in several ways.
         if error is DatabaseFile.FileIsGone || (error is DatabaseError && !opened.file.isPresent) {
             drop(opened)
             return SharedState.StoreError(

@@ -10,7 +10,7 @@ extension SQLiteStore {
         var queued: Int
         var payload: String
 
-        /// nil where the row holds something else than a gate: then there is none.
+        /// nil if the row holds something else than a gate: then there is none.
         init?(_ row: Row) {
             guard let span = StoredSpan(row, at: 0), let indefinite = row.integer(4), let queued = row.integer(5),
                 let payload = row.bytes(6)

@@ -66,10 +66,10 @@ extension SQLiteStore {
 
     /// One count for all names, so that a lease that is given back leaves nothing behind.
     ///
-    /// It begins with the time, so that it grows even where the file was deleted.
+    /// It begins with the time, so that it grows even if the file was deleted.
     private func nextFence(in db: Database) throws -> Int64 {
         let row = try Row.fetchOne(db, sql: "SELECT last FROM fence WHERE namespace = ?", arguments: [data(namespace)])
-        // Where the count is damaged it goes on from the time, too.
+        // If the count is damaged it goes on from the time, too.
         let next = Self.number(after: row?.integer(0) ?? 0)
         try db.execute(
             sql: "INSERT OR REPLACE INTO fence (namespace, last) VALUES (?, ?)",

@@ -16,7 +16,7 @@ struct StoredSpan {
         set = clock.read()
     }
 
-    /// Reads the four columns that begin at an index; nil where they hold something else.
+    /// Reads the four columns that begin at an index; nil if they hold something else.
     init?(_ row: Row, at index: Int) {
         guard let endsAt = row.integer(index), let setAt = row.integer(index + 1), endsAt >= setAt,
             let boot = row.text(index + 2), let microseconds = row.integer(index + 3)
@@ -49,7 +49,7 @@ struct StoredSpan {
         leftByBootClock(clock) ?? left(at: now, clock: clock)
     }
 
-    /// What is left by the boot clock; nil where the span began in another run of the machine, or none is told.
+    /// What is left by the boot clock; nil if the span began in another run of the machine, or none is told.
     private func leftByBootClock(_ clock: BootClock) -> Int64? {
         let reading = clock.read()
         guard reading.boot == set.boot, !reading.boot.isEmpty else { return nil }

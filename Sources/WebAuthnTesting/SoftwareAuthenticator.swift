@@ -51,7 +51,7 @@ public final class SoftwareAuthenticator: WebAuthn.Authenticator {
     /// Takes up the credentials that another one has exported.
     ///
     /// - Parameter exported: What ``export()`` has returned.
-    /// - Throws: `WebAuthn.Failure` where it is not such a text.
+    /// - Throws: `WebAuthn.Failure` if it is not such a text.
     public convenience init(restoring exported: Secret) throws {
         self.init()
         guard let list = try? JSONValue(parsing: exported.reveal()).array else {
@@ -101,7 +101,7 @@ public final class SoftwareAuthenticator: WebAuthn.Authenticator {
 
     /// Makes a credential.
     ///
-    /// The attestation is `none`, or a self attestation in the `packed` format where a direct one is asked for (Web
+    /// The attestation is `none`, or a self attestation in the `packed` format if a direct one is asked for (Web
     /// Authentication section 8.2).
     public func register(_ request: WebAuthn.RegistrationRequest) async throws -> WebAuthn.Attestation {
         try Task.checkCancellation()

@@ -60,6 +60,8 @@ struct AcmeSignInMachine: SignInMachine {
     }
 
     mutating func begin() async throws -> SignInStep<AcmeSession> {
+        // Whoever is not named is asked for the name.
+        guard !name.isEmpty else { return .ask(.identifier) }
         guard let password else { return .ask(Challenge(factor: Self.passwordFactor)) }
         // Refused once is refused for good.
         self.password = nil
@@ -72,16 +74,21 @@ struct AcmeSignInMachine: SignInMachine {
     }
 
     mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<AcmeSession> {
-        guard challenge.key != .password else {
+        switch challenge.key {
+        case .text:
+            name = answer.reveal()
+            return try await begin()
+        case .password:
             password = answer
             return try await begin()
+        default:
+            let body: JSONValue = ["flow": .string(flow ?? ""), "code": .string(answer.reveal())]
+            return .finished(try await keep(api.post("/code", body)))
         }
-        let body: JSONValue = ["flow": .string(flow ?? ""), "code": .string(answer.reveal())]
-        return .finished(try await keep(api.post("/code", body)))
     }
 
     mutating func choose(_ factor: Factor) async throws -> SignInStep<AcmeSession> {
-        .ask(Challenge(factor: factor))
+        .ask(factor == .identifier ? .identifier : Challenge(factor: factor))
     }
 
     mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<AcmeSession> {
@@ -221,6 +228,20 @@ struct Acme: AuthProvider {
         #expect(await store.read().credentials.accessToken == nil)
         guard case .ended = try await acme.signOut() else { return #expect(Bool(false)) }
         #expect(transport.received.count == 5, "without a session nothing is done")
+    }
+
+    /// Whoever is not named is asked for the name before anything is sent.
+    @Test func theNameIsAskedFor() async throws {
+        let transport = ScriptedTransport([.status(200, body: #"{"token":"T"}"#)])
+        let client = RecoveringClient(transport: transport, runtime: .manual())
+        let acme = try Acme(url: "https://acme.example.com", client: client, tokens: InMemoryTokenStore())
+        var flow = acme.signInFlow(identifier: nil, password: "right", options: nil)
+        guard case .ask(let question) = try await flow.step(.begin).step else { return #expect(Bool(false)) }
+        #expect(question.factor == .identifier && transport.received.isEmpty)
+        guard case .finished(let session) = try await flow.step(.answer(.text("ada"))).step else {
+            return #expect(Bool(false))
+        }
+        #expect(session.name == "ada")
     }
 
     @Test func aLockedAccountIsAskedNoMore() async throws {

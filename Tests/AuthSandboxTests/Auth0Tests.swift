@@ -49,15 +49,55 @@ struct Auth0Harness {
         return base.answer.jsonBody ?? .null
     }
 
+    /// - Parameters:
+    ///   - scope: What is asked for; nil asks for nothing.
+    ///   - realm: The connection; nil leaves it to the tenant.
     @discardableResult
-    mutating func signIn(_ password: String = "right", headers: [(String, String)] = []) -> JSONValue {
-        post(
+    mutating func signIn(
+        _ password: String = "right",
+        scope: String? = "openid profile email offline_access",
+        realm: String? = nil,
+        audience: String? = nil,
+        headers: [(String, String)] = []
+    ) -> JSONValue {
+        let grant = realm == nil ? "password" : "http://auth0.com/oauth/grant-type/password-realm"
+        return post(
             "/oauth/token",
-            [
-                "grant_type": "password", "client_id": "cli", "client_secret": "s", "username": .string(Self.name),
-                "password": .string(password),
-            ],
+            .present([
+                "grant_type": .string(grant), "client_id": "cli", "client_secret": "s", "username": .string(Self.name),
+                "password": .string(password), "scope": scope.map(JSONValue.string),
+                "realm": realm.map(JSONValue.string), "audience": audience.map(JSONValue.string),
+            ]),
             headers: headers
+        )
+    }
+
+    /// Asks for the profile.
+    @discardableResult
+    mutating func profile(_ answer: JSONValue) -> JSONValue {
+        let token = answer["access_token"]?.string ?? ""
+        return send("GET", "/userinfo", headers: [("authorization", "Bearer \(token)")])
+    }
+
+    /// Has a link to set a new password mailed, and returns where it leads, below the tenant.
+    mutating func resetLink() -> String {
+        post(
+            "/dbconnections/change_password",
+            ["client_id": "cli", "email": .string(Self.name), "connection": "Username-Password-Authentication"]
+        )
+        let link = code(to: Self.name)
+        return link.split(separator: "/auth0", maxSplits: 1).last.map(String.init) ?? ""
+    }
+
+    /// Sends the form of the page that a link leads to.
+    mutating func setPassword(_ password: String, ticket: String) {
+        base.send(
+            SandboxRequest(
+                method: "POST",
+                target: "/auth0/reset",
+                headers: [.init(name: "content-type", value: "application/x-www-form-urlencoded")],
+                body: Array("ticket=\(ticket)&password=\(password)".utf8)
+            )
         )
     }
 
@@ -72,8 +112,14 @@ struct Auth0Harness {
     }
 
     @discardableResult
-    mutating func refresh(_ token: JSONValue?) -> JSONValue {
-        post("/oauth/token", ["grant_type": "refresh_token", "client_id": "cli", "refresh_token": token ?? .null])
+    mutating func refresh(_ token: JSONValue?, scope: String? = nil, audience: String? = nil) -> JSONValue {
+        post(
+            "/oauth/token",
+            .present([
+                "grant_type": "refresh_token", "client_id": "cli", "refresh_token": token ?? .null,
+                "scope": scope.map(JSONValue.string), "audience": audience.map(JSONValue.string),
+            ])
+        )
     }
 
     /// Has a code or a push sent.
@@ -297,10 +343,103 @@ struct Auth0Tests {
         #expect(client.status == 403)
     }
 
+    /// What it is answered with leads on, as after a password; the refresh token stays.
     @Test func aRenewalMayWantAFactor() {
-        var client = Auth0Harness(settings: { $0.wantsFactorOnRefresh = true })
-        client.refresh(client.signIn()["refresh_token"])
-        #expect(client.status == 403 && client.error == "mfa_required")
+        var client = Auth0Harness({ $0.auth0.factors = ["sms"] })
+        let first = client.signIn()["mfa_token"]
+        let name = client.challenge("sms", first)["oob_code"]?.string ?? ""
+        let members = ["oob_code": name, "binding_code": client.code(to: "+12015550100")]
+        let held = client.factor("mfa-oob", first, members)["refresh_token"]
+        client.base.world.context.settings.auth0.wantsFactorOnRefresh = true
+        let token = client.refresh(held)["mfa_token"]
+        #expect(client.status == 403 && client.error == "mfa_required" && token != nil)
+        let next = client.challenge("sms", token)["oob_code"]?.string ?? ""
+        let answer = client.factor(
+            "mfa-oob",
+            token,
+            ["oob_code": next, "binding_code": client.code(to: "+12015550100")]
+        )
+        #expect(client.profile(answer)["email"]?.string == Auth0Harness.name)
+        client.base.world.context.settings.auth0.wantsFactorOnRefresh = false
+        #expect(client.refresh(held)["access_token"] != nil)
+        client.base.world.context.settings.auth0.wantsFactorOnRefresh = true
+        client.refresh("unknown")
+        #expect(client.text == "Unknown or invalid refresh token.")
+    }
+
+    // MARK: What is granted
+
+    /// The answer tells what was granted if that is not what was asked for.
+    @Test(
+        arguments: [
+            ("openid profile email offline_access", nil, true, true),
+            ("openid", nil, false, true),
+            ("offline_access", nil, true, false),
+            ("openid color", "openid", false, true),
+            (nil, "openid profile email address phone", false, true),
+        ] as [(String?, String?, Bool, Bool)]
+    )
+    func whatIsAskedForIsGranted(asked: String?, told: String?, refresh: Bool, id: Bool) {
+        var client = Auth0Harness()
+        let answer = client.signIn(scope: asked)
+        #expect(answer["scope"]?.string == told)
+        #expect((answer["refresh_token"] != nil) == refresh && (answer["id_token"] != nil) == id)
+        client.profile(answer)
+        #expect(client.status == (id ? 200 : 403) && (id || client.error == "insufficient_scope"))
+    }
+
+    @Test func theProfileTellsWhatWasGranted() {
+        var client = Auth0Harness({ $0.firstName = "Ada" })
+        let bare = client.profile(client.signIn(scope: "openid"))
+        #expect(bare["sub"] != nil && bare["email"] == nil && bare["name"] == nil)
+        let whole = client.profile(client.signIn(scope: "openid profile email"))
+        #expect(whole["email"]?.string == Auth0Harness.name && whole["name"] == "Ada")
+    }
+
+    /// An API has permissions of its own, a token that can be read, and may want no refresh tokens.
+    @Test func anAPIIsNamed() throws {
+        var client = Auth0Harness()
+        let api = "https://api.example.com"
+        let answer = client.signIn(scope: "openid offline_access read:things", audience: api)
+        #expect(answer["scope"] == nil && answer["refresh_token"] != nil)
+        let token = try #require(OAuthJWT(answer["access_token"]?.string ?? ""))
+        #expect(token.claims["aud"]?.array?.first?.string == api)
+        #expect(token.claims["scope"] == "openid offline_access read:things")
+        client.profile(answer)
+        #expect(client.status == 200)
+        #expect(client.signIn(scope: "openid read:things")["scope"] == "openid", "nobody's permission without an API")
+        client.signIn("wrong", audience: "https://other.example.com")
+        #expect(client.status == 403 && client.error == "access_denied")
+        #expect(client.text == "Service not found: https://other.example.com")
+        client.refresh(answer["refresh_token"], audience: "https://other.example.com")
+        #expect(client.text == "Service not found: https://other.example.com")
+        #expect(client.refresh(answer["refresh_token"])["access_token"] != nil)
+        client.base.world.context.settings.auth0.allowsOfflineAccess = false
+        let online = client.signIn(scope: "openid offline_access", audience: api)
+        #expect(online["refresh_token"] == nil && online["scope"] == "openid")
+    }
+
+    @Test func aRealmIsAConnection() {
+        var client = Auth0Harness(settings: { $0.threshold = 1 })
+        #expect(client.signIn(realm: "Username-Password-Authentication")["access_token"] != nil)
+        client.signIn("wrong", realm: "other")
+        #expect(
+            client.status == 400 && client.error == "invalid_request" && client.text == "the connection was not found"
+        )
+        client.signIn(realm: "")
+        #expect(client.text == "Missing required parameter: realm")
+        #expect(client.signIn()["access_token"] != nil, "no failure of the person's was counted")
+    }
+
+    @Test func aRenewalMayAskForLess() {
+        var client = Auth0Harness()
+        let first = client.signIn()["refresh_token"]
+        let less = client.refresh(first, scope: "openid offline_access")
+        #expect(less["scope"] == nil && client.profile(less)["email"] == nil)
+        let same = client.refresh(less["refresh_token"])
+        #expect(same["scope"] == nil && client.profile(same)["email"] != nil)
+        let more = client.refresh(same["refresh_token"], scope: "openid phone")
+        #expect(more["scope"] == "openid", "what was not granted is not to be had later")
     }
 
     @Test func theProfileHasALimitOfItsOwn() {
@@ -316,10 +455,57 @@ struct Auth0Tests {
     @Test func aResetIsMailedAndSaysSoToEverybody() {
         var client = Auth0Harness()
         for address in [Auth0Harness.name, "nobody@example.com"] {
-            client.post("/dbconnections/change_password", ["email": .string(address), "connection": "x"])
+            client.post(
+                "/dbconnections/change_password",
+                ["email": .string(address), "connection": "Username-Password-Authentication"]
+            )
             #expect(client.status == 200 && client.base.answer.jsonBody == nil)
         }
         #expect(client.base.world.outbox.messages.count == 1)
+        client.post("/dbconnections/change_password", ["email": .string(Auth0Harness.name)])
+        #expect(client.status == 400 && client.text == "Missing required parameter: connection")
+        client.post("/dbconnections/change_password", ["email": .string(Auth0Harness.name), "connection": "x"])
+        #expect(client.status == 400 && client.base.answer.jsonBody?["code"] == "bad.connection")
+        #expect(client.base.world.outbox.messages.count == 1)
+    }
+
+    /// The link shows a form; a password that is set with it is no leaked one any more, and ends the blocks.
+    @Test func aLinkSetsANewPasswordOnce() {
+        var client = Auth0Harness({ $0.passwordState = "compromised" }, settings: { $0.threshold = 1 })
+        client.signIn("wrong")
+        client.signIn()
+        #expect(client.error == "too_many_attempts")
+        let link = client.resetLink()
+        let ticket = String(link.split(separator: "=").last ?? "")
+        for _ in 0..<2 {
+            client.send("GET", link)
+            #expect(client.status == 200 && client.base.answer.header("Content-Type")?.hasPrefix("text/html") == true)
+            #expect(String(decoding: client.base.answer.body, as: UTF8.self).contains(ticket))
+        }
+        client.setPassword("", ticket: ticket)
+        #expect(client.status == 400)
+        client.setPassword("AUTH0-TEST-x", ticket: ticket)
+        #expect(client.status == 400, "a leaked one is none")
+        client.setPassword("another", ticket: ticket)
+        #expect(client.status == 200)
+        #expect(client.signIn("another")["access_token"] != nil)
+        client.signIn()
+        #expect(client.text == "Wrong email or password.")
+        client.setPassword("third", ticket: ticket)
+        #expect(client.status == 400)
+        client.send("GET", link)
+        #expect(client.status == 400, "it was used")
+    }
+
+    @Test func aLinkLastsForFiveDays() {
+        var client = Auth0Harness()
+        let link = client.resetLink()
+        client.advance(seconds: 432_000)
+        client.send("GET", link)
+        #expect(client.status == 400)
+        client.setPassword("another", ticket: String(link.split(separator: "=").last ?? ""))
+        #expect(client.status == 400)
+        #expect(client.signIn()["access_token"] != nil)
     }
 
     // MARK: Faults
@@ -339,7 +525,9 @@ struct Auth0Tests {
     @Test func anyBytesAreAnswered() {
         var client = Auth0Harness()
         for body in ["", "{", "[1]", "\u{0}", #"{"grant_type": 7}"#, "grant_type=password&client_id=cli&%%"] {
-            for path in ["/oauth/token", "/mfa/challenge", "/oauth/revoke", "/nothing", "/mfa/authenticators"] {
+            for path in [
+                "/oauth/token", "/mfa/challenge", "/oauth/revoke", "/nothing", "/mfa/authenticators", "/reset",
+            ] {
                 client.base.send(
                     SandboxRequest(
                         method: "POST",

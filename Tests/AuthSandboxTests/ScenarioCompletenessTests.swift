@@ -71,7 +71,8 @@ struct ScenarioCompletenessTests {
                     "early_call_s": 7, "app_usage": 8,
                     "business_usage": {"type": "x", "percent": 9, "regain_min": 10}},
                   "auth0": {"client_id": "a", "client_secret": "s", "threshold": 1, "rotation": false, "leeway_s": 2,
-                    "access_lifetime_s": 3, "mfa_on_refresh": true, "requirements": true, "userinfo_limit": 4}
+                    "access_lifetime_s": 3, "mfa_on_refresh": true, "requirements": true, "userinfo_limit": 4,
+                    "connections": "b", "audiences": "c", "permissions": "d", "offline_access": false}
                 }}
                 """
         )

@@ -21,6 +21,42 @@ struct OktaSignInTests {
         #expect(bench.sent == [Self.first, Self.exchange])
     }
 
+    /// Nothing is sent for nobody: the name is asked for, and the lockouts of its account hold.
+    @Test func whoIsNotNamedIsAskedFor() async throws {
+        let bench = try OktaBench([.error(4, 401), .success(), .session])
+        let person = Person([.text: [.text(""), .text("eva"), .text("ada@example.com")], .password: [.text("right")]])
+        _ = try await bench.skippingWaits { try await bench.okta.signIn(password: "hunter2", answering: person) }
+        #expect(person.keys == [.text, .text, .text, .password])
+        #expect(person.questions[0].prompt?.isEmpty == false && person.questions[2].previousFailure != nil)
+        #expect(
+            bench.sent == [
+                "/authn {username:eva,password:hunter2}", "/authn {username:ada@example.com,password:right}",
+                Self.exchange,
+            ]
+        )
+    }
+
+    @Test func whoIsNotNamedHasNoOtherWay() async throws {
+        let bench = try OktaBench()
+        let person = Person([.text: [.useAnotherFactor, .resend]])
+        let error = await #expect(throws: Challenge.NoAnswer.self) {
+            _ = try await bench.okta.recoverPassword(identifier: "", answering: person)
+        }
+        #expect(error?.key == .text && person.questions.count == 3 && bench.sent.isEmpty)
+        #expect(person.questions.allSatisfy { $0.prompt == Challenge.identifier.prompt })
+    }
+
+    @Test func aLockOfWhoeverWasNamedHolds() async throws {
+        let bench = try OktaBench([.error(69), .success(), .session])
+        for _ in 0..<2 {
+            let person = Person([.text: "ada@example.com"])
+            let error = await #expect(throws: RecoveryError.self) {
+                try await bench.skippingWaits { try await bench.okta.signIn(password: "hunter2", answering: person) }
+            }
+            #expect(error?.kind == .accountLocked && bench.sent.count == 1)
+        }
+    }
+
     @Test func anExpiredPasswordIsChangedAndAFactorVerified() async throws {
         let bench = try OktaBench([
             .expired(policy: #","policy":{"complexity":{"minLength":8,"minNumber":1,"excludeUsername":"true"}}"#),

@@ -61,11 +61,12 @@ public struct Auth0: AuthProvider {
 
     /// A sign-in to be stepped; nothing is sent before its first step.
     ///
-    /// The password and each code are sent once. A lockout has no end that a tenant would state: it holds until
+    /// The password and each code are sent once. If the token store fails after a recovery code was used up, the error is
+    /// an ``Auth0UnkeptRecoveryCode`` with the new one. A lockout has no end that a tenant would state: it holds until
     /// `lockouts.forget(_:)` is told that somebody has unlocked the account.
     ///
     /// - Parameters:
-    ///   - identifier: The e-mail address or user name; nil is refused by the tenant as a missing one.
+    ///   - identifier: The e-mail address or user name; nil asks for it (`Factor.identifier`).
     ///   - password: The password; nil asks for it.
     ///   - options: How to deal with what goes wrong; nil for the usual, with a push before a code that is sent.
     public func signInFlow(
@@ -94,19 +95,20 @@ public struct Auth0: AuthProvider {
     /// - Parameters:
     ///   - email: The person's address.
     ///   - connection: The database connection; nil for the configuration's.
-    /// - Throws: `RecoveryError`; each call sends a mail, so one whose answer is lost is not repeated. `CancellationError`
-    ///   as soon as the task is cancelled.
+    /// - Throws: `RecoveryError`; each call sends a mail, so one whose answer is lost is not repeated. Of the kind
+    ///   `misconfigured`, and nothing is sent, if neither names the connection: a tenant has no default here.
+    ///   `CancellationError` as soon as the task is cancelled.
     public func sendPasswordReset(email: String, connection: String? = nil) async throws {
-        var members = [JSONValue.Member("email", .string(email))]
-        if let connection = connection ?? api.configuration.realm {
-            members.append(JSONValue.Member("connection", .string(connection)))
-        }
+        guard let connection = connection ?? api.configuration.realm else { throw RecoveryError.missing("connection") }
+        let members = [
+            JSONValue.Member("email", .string(email)), JSONValue.Member("connection", .string(connection)),
+        ]
         _ = try await api.send(Auth0API.Call(path: "/dbconnections/change_password", members: members))
     }
 
     // MARK: The session
 
-    /// Who is signed in, as the tenant sees it now; nil where nobody is any more.
+    /// Who is signed in, as the tenant sees it now; nil if nobody is any more.
     ///
     /// - Throws: `RecoveryError` when the tenant cannot be asked; nothing is removed then. `CancellationError` as soon as
     ///   the task is cancelled.
@@ -128,8 +130,8 @@ public struct Auth0: AuthProvider {
     /// Renews the tokens, once for everybody who asks at the time.
     ///
     /// - Returns: What the new tokens tell by themselves.
-    /// - Throws: `RecoveryError`: of the kind `reauthentication_required` where a person has to sign in, `step_up_required`
-    ///   where the tenant wants a second factor first; the refresh token stays then. `CancellationError` as soon as the task
+    /// - Throws: `RecoveryError`: of the kind `reauthentication_required` if a person has to sign in, `step_up_required`
+    ///   if the tenant wants a second factor first; the refresh token stays then. `CancellationError` as soon as the task
     ///   is cancelled.
     @discardableResult
     public func refresh() async throws -> Auth0Session {
@@ -143,7 +145,7 @@ public struct Auth0: AuthProvider {
     /// - Parameters:
     ///   - request: The request; its path is below the tenant's URL.
     ///   - responder: Not asked: a tenant asks nobody in the middle of a request.
-    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where a person has to sign in.
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if a person has to sign in.
     ///   `CancellationError` as soon as the task is cancelled.
     public func send(
         _ request: ProviderRequest,

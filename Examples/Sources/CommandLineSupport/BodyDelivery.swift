@@ -4,7 +4,7 @@ public import HTTPTypes
 
 /// Hands the body of a successful response to a sink as a part of the attempt.
 ///
-/// It stands innermost, so a body that breaks off is a failed attempt like any other: where the sink can begin anew,
+/// It stands innermost, so a body that breaks off is a failed attempt like any other: if the sink can begin anew,
 /// the engine may try again. Bodies of errors stay with the error.
 public struct BodyDelivery: ClientLayer {
     private let sink: any ByteSink

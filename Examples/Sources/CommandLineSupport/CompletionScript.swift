@@ -2,7 +2,7 @@ public import ArgumentParser
 
 /// The completion scripts that the argument parser writes.
 public enum CompletionScript {
-    /// The script for zsh, where the arguments ask for it.
+    /// The script for zsh, if the arguments ask for it.
     ///
     /// The parser ends the description of every program with two lines for subcommands. In one that takes any number of
     /// arguments instead, zsh refuses the second rest argument and completes nothing at all.

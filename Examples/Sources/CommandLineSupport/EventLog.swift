@@ -71,7 +71,7 @@ public final class EventLog: Sendable {
         }
     }
 
-    /// Writes that every call up to the last has ended by cancellation, where nothing was written about its end.
+    /// Writes that every call up to the last has ended by cancellation, if nothing was written about its end.
     ///
     /// An interrupted program calls it, so that there is one `done` for each call, begun or not.
     public func cancelOpenCalls(upTo last: Int, at time: TimeSource.Instant) {

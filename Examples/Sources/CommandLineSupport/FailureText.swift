@@ -29,7 +29,7 @@ public enum FailureText {
         return "HTTP \(status)\(code). \(message)"
     }
 
-    /// What went wrong with the connection; nil where an answer came.
+    /// What went wrong with the connection; nil if an answer came.
     public static func connection(_ error: RecoveryError) -> String? {
         guard let failure = error.outcome.transportError else { return nil }
         let sentence = transport(failure)

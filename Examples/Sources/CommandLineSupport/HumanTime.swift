@@ -24,7 +24,7 @@ public enum HumanTime {
         return seconds + (attoseconds > 0 ? 1 : 0)
     }
 
-    /// The local time of day, with the date where it is not today.
+    /// The local time of day, with the date if it is not today.
     public static func clock(_ timestamp: Timestamp, now: Timestamp) -> String {
         guard let time = LocalTime(timestamp), let today = LocalTime(now) else { return timestamp.rfc3339 }
         return time.date == today.date ? time.clock : "\(time.date) \(time.clock)"

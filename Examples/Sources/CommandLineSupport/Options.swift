@@ -141,7 +141,7 @@ public enum IdempotencyKeyOption: Sendable, Hashable {
         }
     }
 
-    /// The value of the header field for another call; nil where none is to be sent.
+    /// The value of the header field for another call; nil if none is to be sent.
     ///
     /// A key of our own is a structured-field string (RFC 9651), as the draft of the field has it: a quoted UUID.
     public func fieldValue(random: Runtime.RandomSource) -> String? {

@@ -12,12 +12,12 @@ public enum Program {
     /// How long the work may take to end after an interruption.
     private static let grace = Duration.milliseconds(500)
 
-    /// How long it may take where it ends something that must not be cut off; a little more than a renewal may take.
+    /// How long it may take if it ends something that must not be cut off; a little more than a renewal may take.
     private static let longestGrace = Duration.seconds(32)
 
     /// Makes sure that standard input, output and error exist; to be called first.
     ///
-    /// Where one was closed by the caller, the next file would take its place, and get what was not meant for it.
+    /// If one was closed by the caller, the next file would take its place, and get what was not meant for it.
     public static func openStandardDescriptors() {
         // The system takes the lowest free number.
         while case let descriptor = unsafe open("/dev/null", O_RDWR), descriptor >= 0 {

@@ -40,7 +40,7 @@ public final class Progress: Sendable {
     ///   - terminal: Where to show it.
     ///   - time: The client's time.
     ///   - total: The number of calls.
-    ///   - tellsWaits: Whether each wait gets its line, beside the status line; not where a ``Timeline`` tells them.
+    ///   - tellsWaits: Whether each wait gets its line, beside the status line; not if a ``Timeline`` tells them.
     ///   - wording: Whom it speaks to.
     public init(
         terminal: Terminal,

@@ -33,7 +33,7 @@ public struct RenewalEnding: Sendable {
     /// It may take its own timeout, and 2 s past the deadline if there is one. An interruption, before or meanwhile,
     /// does not cut it off: the person is told so. To be called when the results have been told.
     ///
-    /// - Parameter deadline: When the program was to be done; nil where nothing bounds it.
+    /// - Parameter deadline: When the program was to be done; nil if nothing bounds it.
     public func settle(deadline: TimeSource.Instant?) async {
         let isInterrupted = Locked(false)
         // Not a child of this task, which may be cancelled.
@@ -55,7 +55,7 @@ public struct RenewalEnding: Sendable {
         let timeout = TokenManager.RenewalOptions().timeout
         let limit = left.map { min($0 + Self.afterDeadline, timeout) } ?? timeout
         let notice = Task.detached {
-            // Where nothing presses, nobody is told of what is over before it has been read.
+            // If nothing presses, nobody is told of what is over before it has been read.
             if left != .zero { try await time.sleep(for: .seconds(1)) }
             guard !Task.isCancelled, !isInterrupted.withLock({ $0 }) else { return }
             terminal.tell("Finishing the token renewal: at most \(HumanTime.text(limit)).")

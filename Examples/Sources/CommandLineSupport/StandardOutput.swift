@@ -11,7 +11,7 @@ public final class StandardOutput: ByteSink {
 
     /// Creates the sink.
     ///
-    /// - Parameter terminal: Whose status line gives way where both are the same screen.
+    /// - Parameter terminal: Whose status line gives way if both are the same screen.
     public init(terminal: Terminal) {
         self.terminal = terminal
     }

@@ -48,7 +48,7 @@ public final class Terminal: Sendable {
         self.hasColor = isScreen && !isPlain && isColorful
     }
 
-    /// The columns of the screen; 80 where it does not say.
+    /// The columns of the screen; 80 if it does not say.
     public var width: Int {
         var size = winsize()
         // The system call fills the local value.
@@ -77,7 +77,7 @@ public final class Terminal: Sendable {
 
     /// Shows another status line; nil takes it away.
     ///
-    /// Nothing happens where nobody looks.
+    /// Nothing happens if nobody looks.
     public func showStatus(_ text: ScreenText?) {
         guard isInteractive else { return }
         status.withLock { status in

@@ -31,7 +31,7 @@ enum ProviderChoice: String, ExpressibleByArgument, CaseIterable {
         }
     }
 
-    /// What keeps calls below the provider's limits, where it reports them on successes or states no times; nil for none.
+    /// What keeps calls below the provider's limits, if it reports them on successes or states no times; nil for none.
     var pacing: FacebookPacing? {
         switch self {
         case .facebook: FacebookPacing()

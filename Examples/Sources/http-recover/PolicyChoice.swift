@@ -4,7 +4,7 @@ import HTTPRecovery
 
 /// The policies of the program: what its options make of them, and a recording says of them.
 struct PolicyChoice: Sendable {
-    /// The delays where the server states none; nil for those of the policies.
+    /// The delays if the server states none; nil for those of the policies.
     var backoff: BackoffRange?
     /// The longest lockout that is waited out.
     var longestLockout: Duration

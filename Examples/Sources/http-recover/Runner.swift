@@ -19,7 +19,7 @@ final class Runner: Sendable {
     private let nextCall = Atomic(0)
     private let results: Results
     private let store: any RecoveryStore
-    /// What is to be ended before the program is, where tokens are renewed.
+    /// What is to be ended before the program is, if tokens are renewed.
     private let ending = Locked<RenewalEnding?>(nil)
     /// Until when the call may take that was begun last.
     private let deadline = Locked<TimeSource.Instant?>(nil)
@@ -148,7 +148,7 @@ final class Runner: Sendable {
         }
     }
 
-    /// The status of the answer that a failed call is left with; nil where it is left without one.
+    /// The status of the answer that a failed call is left with; nil if it is left without one.
     ///
     /// A call whose token could not be renewed is left with the refusal.
     private static func status(of error: RecoveryError) -> Int? {

@@ -19,7 +19,7 @@ struct TokenPlan: Sendable {
 
     /// Checks the options.
     ///
-    /// - Returns: Nil where no token is used.
+    /// - Returns: Nil if no token is used.
     init?(_ options: TokenOptions, requests: [HTTPRequest]) throws(InvalidOption) {
         guard let file = options.tokenFile else {
             let rest = [

@@ -3,6 +3,7 @@ import AuthSandbox
 import CurlTransport
 import HTTPRecovery
 import HTTPRecoveryTesting
+import HTTPTypes
 import Testing
 
 @testable import Auth0Auth
@@ -36,6 +37,7 @@ struct Auth0SandboxTests {
     private static func run(
         _ person: SandboxUser = user(),
         threshold: Int64 = 10,
+        configuration: Auth0Configuration = Auth0Configuration(clientID: "cli"),
         _ body: (Line) async throws -> Void
     ) async throws {
         var scenario = SandboxScenario.unlimited
@@ -59,7 +61,7 @@ struct Auth0SandboxTests {
                 tenant: sandbox.url + "/auth0",
                 client: client,
                 tokens: InMemoryTokenStore(),
-                configuration: Auth0Configuration(clientID: "cli")
+                configuration: configuration
             )
         )
         do {
@@ -99,6 +101,119 @@ struct Auth0SandboxTests {
         try await Self.run(Self.user(backupCodes: ["FIRST"])) { line in
             let code = try #require(try await line.signIn(Answers([.backupCode: ["FIRST"]])).recoveryCode)
             _ = try await line.signIn(Answers([.backupCode: [code.reveal()]]))
+        }
+    }
+
+    // MARK: What is granted
+
+    private static let realm = "Username-Password-Authentication"
+
+    @Test func anAPIOfTheTenantsIsAskedFor() async throws {
+        let configuration = Auth0Configuration(
+            clientID: "cli",
+            realm: Self.realm,
+            audience: "https://api.example.com",
+            scope: "openid profile email offline_access read:things"
+        )
+        try await Self.run(configuration: configuration) { line in
+            _ = try await line.signIn()
+            for _ in 0..<2 {
+                let token = try #require(try await line.auth0.tokens.store.read().credentials.accessToken)
+                let claims = try #require(UnverifiedJWT(token)).claims
+                #expect(claims["aud"]?[0]?.string == "https://api.example.com")
+                #expect(claims["scope"]?.string == configuration.scope, "a renewal is for the same")
+                _ = try await line.auth0.refresh()
+            }
+            #expect(try await line.auth0.session()?.email == Self.name)
+        }
+    }
+
+    /// What is not known at the tenant is the program's fault: it is no wrong password, and nobody is asked again.
+    @Test(arguments: [(nil, "https://other.example.com"), ("nowhere", nil)] as [(String?, String?)])
+    func whatTheTenantDoesNotKnowIsSaid(realm: String?, audience: String?) async throws {
+        let configuration = Auth0Configuration(clientID: "cli", realm: realm, audience: audience)
+        try await Self.run(configuration: configuration) { line in
+            let person = Answers([.password: ["right"]])
+            let error = await #expect(throws: RecoveryError.self) { try await line.signIn(person) }
+            #expect(error?.kind == .misconfigured && error?.remedies == [.fixRequest])
+            #expect(person.asked.isEmpty && line.sandbox.requests().count == 1)
+        }
+    }
+
+    /// Without `offline_access` there is no refresh token: the session ends with its access token.
+    @Test func withoutOfflineAccessNothingIsRenewed() async throws {
+        try await Self.run(configuration: Auth0Configuration(clientID: "cli", scope: "openid")) { line in
+            let signedIn = try await line.signIn()
+            #expect(signedIn.subject != nil && signedIn.email == nil)
+            #expect(try await line.auth0.tokens.store.read().credentials.refreshToken == nil)
+            #expect(try await line.auth0.session()?.subject == signedIn.subject)
+            let error = await #expect(throws: RecoveryError.self) { try await line.auth0.refresh() }
+            #expect(error?.kind == .reauthenticationRequired)
+            try line.sandbox.endAuth0Tokens(of: Self.name, accessOnly: true)
+            #expect(try await line.auth0.session() == nil)
+            #expect(line.sandbox.auth0Grants["refresh_token"] == nil)
+            _ = try await line.signIn()
+            try await line.auth0.signOut()
+            #expect(try await line.auth0.session() == nil)
+        }
+    }
+
+    /// Without `openid` there are tokens, and nobody's profile.
+    @Test func withoutOpenIDThereIsNoProfile() async throws {
+        try await Self.run(configuration: Auth0Configuration(clientID: "cli", scope: "offline_access")) { line in
+            _ = try await line.signIn()
+            let error = await #expect(throws: RecoveryError.self) { try await line.auth0.session() }
+            #expect(error?.kind == .permissionDenied && error?.remedies == [.fixRequest])
+            _ = try await line.auth0.refresh()
+            #expect(line.sandbox.auth0Grants["refresh_token"] == 1, "no renewal mends a scope")
+        }
+    }
+
+    /// A renewal that wants a second factor is another sign-in; until then all stays as it is.
+    @Test func aRenewalThatWantsAFactor() async throws {
+        try await Self.run { line in
+            _ = try await line.signIn()
+            line.sandbox.updateSettings { $0.auth0.wantsFactorOnRefresh = true }
+            let held = try await line.auth0.tokens.store.read().credentials
+            let error = await #expect(throws: RecoveryError.self) { try await line.auth0.refresh() }
+            #expect(error?.kind == .stepUpRequired && error?.remedies == [.stepUp])
+            #expect(error.map { "\($0)".contains("Fe26") } == false, "the mfa token is a secret")
+            #expect(try await line.auth0.tokens.store.read().credentials == held)
+            line.sandbox.updateSettings { $0.auth0.wantsFactorOnRefresh = false }
+            // After a refusal the next one is put off for a moment.
+            _ = try await line.clock.skippingWaits { try await line.auth0.refresh() }
+        }
+    }
+
+    /// A leaked password is replaced by way of the mail that the client has sent.
+    @Test func aLeakedPasswordIsReset() async throws {
+        var person = Self.user()
+        person.passwordState = "compromised"
+        try await Self.run(person, configuration: Auth0Configuration(clientID: "cli", realm: Self.realm)) { line in
+            let error = await #expect(throws: RecoveryError.self) { try await line.signIn() }
+            #expect(error?.kind == .passwordCompromised && error?.remedies.first == .changePassword)
+            try await line.auth0.sendPasswordReset(email: Self.name)
+            let link = try #require(line.sandbox.outbox(to: Self.name).last?.code)
+            let page = try await line.auth0.client.send(HTTPRequest(url: link))
+            #expect(page.status == .ok)
+            let form = try HTTPRequest(
+                method: .post,
+                url: String(link.prefix { $0 != "?" }),
+                headerFields: [.contentType: "application/x-www-form-urlencoded"]
+            )
+            let ticket = link.split(separator: "=").last ?? ""
+            let sent = try await line.auth0.client.send(form, body: MessageBody("ticket=\(ticket)&password=better"))
+            #expect(sent.status == .ok)
+            _ = try await line.signIn(password: "better")
+        }
+    }
+
+    @Test func aResetOfAnUnknownConnection() async throws {
+        try await Self.run { line in
+            let error = await #expect(throws: RecoveryError.self) {
+                try await line.auth0.sendPasswordReset(email: Self.name, connection: "nowhere")
+            }
+            #expect(error?.kind == .misconfigured && error?.outcome.code == "bad.connection")
         }
     }
 

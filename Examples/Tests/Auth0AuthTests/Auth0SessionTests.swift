@@ -112,11 +112,21 @@ import Testing
         let bench = try Auth0Bench([.status(200, ["content-type": "text/html"], body: "We've just sent you an email.")])
         try await bench.auth0.sendPasswordReset(email: "ada@example.com")
         #expect(bench.sent == ["/dbconnections/change_password"])
+        #expect(bench.transport.received[0].text.contains(#""connection":"people""#))
         let lost = try Auth0Bench([.fail(.connectionLost, .unknown), .status(200)])
         await #expect(throws: RecoveryError.self) {
             try await lost.clock.skippingWaits { try await lost.auth0.sendPasswordReset(email: "a@example.com") }
         }
         #expect(lost.sent.count == 1)
+    }
+
+    /// A tenant has no default for it: without one nothing is sent.
+    @Test func aResetNamesItsConnection() async throws {
+        let bench = try Auth0Bench([], configuration: Auth0Configuration(clientID: "app"))
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.auth0.sendPasswordReset(email: "ada@example.com")
+        }
+        #expect(error?.kind == .misconfigured && error?.outcome.parameter == "connection" && bench.sent.isEmpty)
     }
 }
 

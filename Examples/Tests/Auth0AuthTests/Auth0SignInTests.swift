@@ -77,6 +77,50 @@ import Testing
         #expect(!"\(session)".contains("NEW"), "it cannot be printed")
     }
 
+    /// The old one is used up at the tenant: if the tokens cannot be stored, the error tells the new one.
+    @Test func aRecoveryCodeIsNotLostWithItsTokens() async throws {
+        let transport = ScriptedTransport(
+            [.wantsMore, .enrolled("recovery"), .tokens(more: #","recovery_code":"NEW""#)],
+            then: .status(418)
+        )
+        let auth0 = try Auth0(
+            tenant: "https://example.eu.auth0.com",
+            client: RecoveringClient(transport: transport, runtime: .manual()),
+            tokens: FailingStore(),
+            configuration: Auth0Configuration(clientID: "app")
+        )
+        let error = await #expect(throws: Auth0UnkeptRecoveryCode.self) {
+            _ = try await auth0.signIn(
+                identifier: "ada@example.com",
+                password: "hunter2",
+                answering: Answers([.backupCode: ["OLD"]])
+            )
+        }
+        #expect(error?.recoveryCode == "NEW" && error?.cause is Credentials.StoreError)
+        #expect(error.map { "\($0)".contains("NEW") || String(reflecting: $0).contains("NEW") } == false)
+    }
+
+    /// Nothing is sent for nobody: the name is asked for, and then the password if that was wrong.
+    @Test func whoIsNotNamedIsAskedFor() async throws {
+        let bench = try Auth0Bench([.error("invalid_grant", "Wrong email or password."), .tokens()])
+        var flow = bench.auth0.signInFlow(identifier: nil, password: "hunter2", options: nil)
+        for input in [SignInInput.begin, .answer(.useAnotherFactor), .answer(.resend), .answer(.text(""))] {
+            guard case .ask(let asked) = try await flow.step(input).step else { return #expect(Bool(false)) }
+            #expect(asked.factor == .identifier && asked.prompt?.isEmpty == false && bench.sent.isEmpty)
+        }
+        guard case .ask(let again) = try await flow.step(.answer(.text("eva"))).step else {
+            return #expect(Bool(false))
+        }
+        #expect(again.factor == .identifier && again.previousFailure?.kind == .invalidCredentials)
+        guard case .ask(let question) = try await flow.step(.answer(.text("ada@example.com"))).step else {
+            return #expect(Bool(false))
+        }
+        #expect(question.key == .password && bench.sent.count == 1)
+        guard case .finished = try await flow.step(.answer(.text("right"))).step else { return #expect(Bool(false)) }
+        let names = bench.transport.received.map { (try? JSONValue(parsing: $0.body))?["username"]?.string }
+        #expect(names == ["eva", "ada@example.com"])
+    }
+
     @Test func nothingEnrolledIsForTheBrowser() async throws {
         let bench = try Auth0Bench([.wantsMore, .enrolled("old")])
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }

@@ -1,3 +1,4 @@
+import Auth0Auth
 import AuthRecovery
 import AuthSandbox
 import ClerkAuth
@@ -69,6 +70,16 @@ struct AnyProviderTests {
                     ),
                     "ada",
                     path: "/json/realms/root/realms/alpha/users/ada"
+                )
+                try await goAllTheWay(
+                    Auth0(
+                        tenant: sandbox.url + "/auth0",
+                        client: client,
+                        tokens: store(),
+                        configuration: Auth0Configuration(clientID: "cli")
+                    ),
+                    Self.name,
+                    path: "/userinfo"
                 )
                 let settings = SandboxFacebookSettings()
                 let app = FacebookApp(

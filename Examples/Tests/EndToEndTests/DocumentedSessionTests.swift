@@ -19,7 +19,7 @@ struct DocumentedSessionTests {
     @Test func theyShowAllProviders() {
         let root = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
         let session = DocumentedSession(document: contents(of: root + "/README.md"))
-        for provider in ["clerk", "okta", "forgerock", "facebook", "oauth"] {
+        for provider in ["clerk", "okta", "forgerock", "facebook", "auth0", "oauth"] {
             #expect(session.commands.contains { $0.line.contains("--provider \(provider) ") })
         }
     }

@@ -220,6 +220,22 @@ struct UsageTests {
         }
     }
 
+    /// The help, which the manual page and the completions are made of, leaves no provider out.
+    @Test(arguments: [["--help"], ["--generate-completion-script", "zsh"]])
+    func everyProviderHasItsBaseURL(arguments: [String]) async throws {
+        func text(_ arguments: [String]) async throws -> String {
+            let end = try await BuiltProgram.run("auth-client", arguments)
+            #expect(end.status == 0)
+            return end.output.split { $0.isWhitespace || $0 == "\n" }.joined(separator: " ")
+        }
+        let option = try await text(["--help"]).split(separator: "--provider <provider>").last
+        let values = option?.split(separator: "(values: ").dropFirst().first?.prefix { $0 != ")" }
+        let providers = (values?.split(separator: ",").map { $0.filter { $0 != " " } } ?? []).filter { $0 != "http" }
+        #expect(providers.count > 5)
+        let help = try #require(try await text(arguments).split(separator: "what stands before").dropFirst().first)
+        for provider in providers { #expect(help.prefix(300).contains("for \(provider)"), "\(provider)") }
+    }
+
     /// Beside the rest argument for its URLs, zsh takes no second one.
     @Test func zshCompletesAProgramWithAnyNumberOfArguments() async throws {
         let end = try await BuiltProgram.run("http-recover", ["--generate-completion-script", "zsh"])

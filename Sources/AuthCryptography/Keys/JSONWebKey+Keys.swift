@@ -44,7 +44,7 @@ extension Curve25519.Signing.PrivateKey {
         [0x30, length, 0x02, 0x01, version, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20]
     }
 
-    /// Reads PKCS #8 in DER; nil where it is none of this type.
+    /// Reads PKCS #8 in DER; nil if it is none of this type.
     init?(pkcs8 bytes: [UInt8]) {
         guard bytes.count >= 48, bytes[1] < 0x80, bytes.count == 2 + Int(bytes[1]), bytes[4] <= 1,
             bytes.starts(with: Self.head(length: bytes[1], version: bytes[4]))

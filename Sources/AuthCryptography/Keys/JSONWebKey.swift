@@ -12,7 +12,7 @@ public struct JSONWebKey: Sendable, Hashable {
         self.json = json
     }
 
-    /// The SHA-256 thumbprint in Base64url (RFC 7638, for OKP keys RFC 8037); nil where a member that it is made of is
+    /// The SHA-256 thumbprint in Base64url (RFC 7638, for OKP keys RFC 8037); nil if a member that it is made of is
     /// missing or the key's type is not known.
     ///
     /// It is made of the members that the type requires, so that name, use and algorithm of the key do not count.

@@ -14,7 +14,7 @@ enum KeySource {
     /// No key in any usual form is longer.
     private static let limit = 65_536
 
-    /// The text of an environment variable; nil where it is not set or empty.
+    /// The text of an environment variable; nil if it is not set or empty.
     static func environment(_ variable: String) -> Secret? {
         guard let text = unsafe getenv(variable) else { return nil }
         let secret = Secret(unsafe String(cString: text))

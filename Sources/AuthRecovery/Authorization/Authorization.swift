@@ -45,7 +45,7 @@ public struct Authorization: CredentialPresenting {
             context.present(nil)
             return try await next(request, body: body, context: context)
         }
-        // A bound token sent without a proof is refused, and shown to whoever could use it where it is not checked.
+        // A bound token sent without a proof is refused, and shown to whoever could use it if it is not checked.
         if let type = credentials.tokenType, type.lowercased() != "bearer", !type.isEmpty {
             let error = Credentials.isDPoP(type) ? DPoPAuthorization.BindingError.bound : .unknownType
             throw RecoveryError.misconfigured(error, context)

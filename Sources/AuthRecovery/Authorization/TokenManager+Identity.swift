@@ -22,7 +22,7 @@ extension TokenManager {
 }
 
 extension UnverifiedJWT {
-    /// Whom the token speaks for at whose server, by which client, as it claims; nil where it does not say.
+    /// Whom the token speaks for at whose server, by which client, as it claims; nil if it does not say.
     fileprivate var account: String? {
         guard let subject, !subject.isEmpty else { return nil }
         let client = claims["client_id"]?.string ?? claims["azp"]?.string ?? ""

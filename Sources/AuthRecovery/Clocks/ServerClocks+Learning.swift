@@ -13,7 +13,7 @@ extension ServerClocks {
             self.clocks = clocks
         }
 
-        /// Sends the request and keeps what the answer says, also where its body breaks off.
+        /// Sends the request and keeps what the answer says, also if its body breaks off.
         public func intercept(
             _ request: HTTPRequest,
             body: MessageBody?,

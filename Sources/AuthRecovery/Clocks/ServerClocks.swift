@@ -24,7 +24,7 @@ public final class ServerClocks: Sendable {
     /// - Parameters:
     ///   - origin: The server.
     ///   - wallTime: The local time.
-    /// - Returns: The local time where the server's differs by 2 s or less, or is not known.
+    /// - Returns: The local time if the server's differs by 2 s or less, or is not known.
     public func time(at origin: Origin, wallTime: Timestamp) -> Timestamp {
         guard let offset = offsets.withLock({ $0[origin] }) else { return wallTime }
         return offset < .zero - Self.tolerance || offset > Self.tolerance ? wallTime.advanced(by: offset) : wallTime

@@ -8,7 +8,7 @@ public struct Credentials: Sendable, Hashable {
     public var refreshToken: Secret?
     /// When the access token expires.
     public var expiresAt: Timestamp?
-    /// How the access token is presented, such as `Bearer` or `DPoP`; nil where the server did not say.
+    /// How the access token is presented, such as `Bearer` or `DPoP`; nil if the server did not say.
     ///
     /// It stays when the access token is removed: the next one is mostly of the same type.
     public var tokenType: String?
@@ -20,12 +20,12 @@ public struct Credentials: Sendable, Hashable {
     public var ssoToken: Secret?
     /// When a renewal with the present refresh token was begun whose end is not known.
     ///
-    /// Kept where the server rotates refresh tokens, so that another process does not present one again that may have
+    /// Kept if the server rotates refresh tokens, so that another process does not present one again that may have
     /// been used.
     public var renewalBeganAt: Timestamp? {
         didSet { if renewalBeganAt != oldValue { renewalBootTime = nil } }
     }
-    /// The same moment by the machine's boot clock, where it is known.
+    /// The same moment by the machine's boot clock, if it is known.
     var renewalBootTime: BootClock.Value?
     /// Members of the stored form that this version of the library does not know; they are kept.
     public var others: [JSONValue.Member]
@@ -53,7 +53,7 @@ public struct Credentials: Sendable, Hashable {
         self.others = others
     }
 
-    /// The credential of a sort, where it is held.
+    /// The credential of a sort, if it is held.
     public subscript(kind: Outcome.CredentialKind) -> Secret? {
         switch kind {
         case .access: accessToken
@@ -64,7 +64,7 @@ public struct Credentials: Sendable, Hashable {
         }
     }
 
-    /// Tells the credential of a sort from those before and after it, within this process; nil where none is held.
+    /// Tells the credential of a sort from those before and after it, within this process; nil if none is held.
     ///
     /// Made from the credential itself, so that a change of another one does not change it; it is of no use outside the
     /// process.
@@ -113,7 +113,7 @@ extension Credentials {
 
     /// When the renewal was begun whose end is not known, by the time of this process.
     ///
-    /// Two processes of one machine need not agree on the wall clock's time, where it was set between their starts: within
+    /// Two processes of one machine need not agree on the wall clock's time, if it was set between their starts: within
     /// one run of the machine its boot clock tells.
     func renewalBegan(by time: TimeSource) -> Timestamp? {
         guard renewalBeganAt != nil, let mark = renewalBootTime, !mark.boot.isEmpty,

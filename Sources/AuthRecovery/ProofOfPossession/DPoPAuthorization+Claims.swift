@@ -11,9 +11,9 @@ extension DPoPAuthorization {
         public var url: String
         /// When the proof is made (`iat`).
         public var issuedAt: Timestamp
-        /// The Base64url of the SHA-256 of the access token that goes with it (`ath`); nil where none does.
+        /// The Base64url of the SHA-256 of the access token that goes with it (`ath`); nil if none does.
         public var accessTokenHash: String?
-        /// The server's nonce (`nonce`); nil where none is known.
+        /// The server's nonce (`nonce`); nil if none is known.
         public var nonce: String?
 
         /// Creates claims.

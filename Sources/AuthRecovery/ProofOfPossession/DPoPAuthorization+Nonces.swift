@@ -19,7 +19,7 @@ extension DPoPAuthorization {
             nonces = Locked(RecentValues(capacity: capacity))
         }
 
-        /// The newest nonce of an origin; nil where it has given none.
+        /// The newest nonce of an origin; nil if it has given none.
         public subscript(origin: Origin) -> String? {
             nonces.withLock { $0[origin] }
         }

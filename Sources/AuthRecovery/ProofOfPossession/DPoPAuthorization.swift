@@ -97,7 +97,7 @@ public struct DPoPAuthorization: CredentialPresenting {
 
     /// Attaches token and proof, and keeps what the answer says about nonce and clock.
     ///
-    /// Where the layer has tokens, a request that brings its own `Authorization` field, or presents another credential,
+    /// If the layer has tokens, a request that brings its own `Authorization` field, or presents another credential,
     /// is left alone; a token that has expired is renewed before, one that expires soon in the background. A token that the
     /// server has issued as another type than `DPoP` fails the call (``DPoPAuthorization/BindingError``): it is not bound to the key.
     public func intercept(
@@ -177,7 +177,7 @@ public struct DPoPAuthorization: CredentialPresenting {
         }
     }
 
-    /// Sends the request and keeps the answer's nonce and clock, also where its body breaks off.
+    /// Sends the request and keeps the answer's nonce and clock, also if its body breaks off.
     private func send(
         _ request: HTTPRequest,
         body: MessageBody?,

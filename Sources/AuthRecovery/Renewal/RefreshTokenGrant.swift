@@ -28,7 +28,7 @@ public struct RefreshTokenGrant: TokenRenewer {
     /// Presents the refresh token once.
     ///
     /// - Returns: The credentials with the new tokens; a refresh token that is not replaced stays.
-    /// - Throws: `RecoveryError`; where its `tokenAction` is `clear`, the refresh token is dead. Of the kind
+    /// - Throws: `RecoveryError`; if its `tokenAction` is `clear`, the refresh token is dead. Of the kind
     ///   `reauthentication_required` if there is no refresh token. `CancellationError` as soon as the task is
     ///   cancelled.
     public func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {

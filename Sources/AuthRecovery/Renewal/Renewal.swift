@@ -41,7 +41,7 @@ struct Renewal: Sendable {
         }
     }
 
-    /// The lease, as soon as nobody else holds it; nil where the credentials change first.
+    /// The lease, as soon as nobody else holds it; nil if the credentials change first.
     private func lease(
         until end: TimeSource.Instant,
         unlessChanged hasChanged: (Credentials) -> Bool
@@ -138,13 +138,13 @@ struct Renewal: Sendable {
         var credentials: Credentials
         /// Whether no use before it is in doubt.
         var isFirst = true
-        /// When the grace is over, so that it must not leave any more; nil where it does not matter.
+        /// When the grace is over, so that it must not leave any more; nil if it does not matter.
         ///
         /// The first use has one too: another process that takes over after it was held up may be the first at the server.
         var end: Timestamp?
     }
 
-    /// What to renew with; nil where the credentials have changed meanwhile.
+    /// What to renew with; nil if the credentials have changed meanwhile.
     ///
     /// Unless the server is known not to rotate, it is written down first that the refresh token may be used from now on.
     private func prepare(_ kind: Outcome.CredentialKind, version: UInt64?) async throws -> Use? {
@@ -173,7 +173,7 @@ struct Renewal: Sendable {
     /// Writes down that the refresh token was not used after all, unless somebody else may have used it since.
     ///
     /// Who has lost the lease knows of the own use alone. One that has only run out is taken again: nobody has had it in
-    /// between where the fence is the next.
+    /// between if the fence is the next.
     private func forgetDoubt(about sent: Credentials, since lease: any Credentials.Lease) async throws {
         guard sent.renewalBeganAt != nil else { return }
         if await lease.extend(for: options.lease) { return try await forgetDoubt(about: sent) }
@@ -196,7 +196,7 @@ struct Renewal: Sendable {
 
     /// Stores what the renewal brought, before anyone uses it.
     ///
-    /// - Returns: Whether it was stored; false where somebody has signed in or out meanwhile.
+    /// - Returns: Whether it was stored; false if somebody has signed in or out meanwhile.
     private func keep(_ renewed: Credentials, insteadOf sent: Credentials) async throws -> Bool {
         var renewed = renewed
         renewed.renewalBeganAt = nil

@@ -21,7 +21,7 @@ enum RenewalEnd: Sendable {
         }
     }
 
-    /// What it came to, where it brought nothing.
+    /// What it came to, if it brought nothing.
     var outcome: Outcome? {
         switch self {
         case .renewed, .overtaken: nil

@@ -17,7 +17,7 @@ enum RenewalRules {
     /// - Parameters:
     ///   - credentials: The credentials.
     ///   - now: The server's time, as far as it is known.
-    ///   - lifetime: The life of the access token, where it is known.
+    ///   - lifetime: The life of the access token, if it is known.
     ///   - leeway: How long before the expiry to renew at most.
     ///   - random: A number in `0 ..< 1` that stays the same for a token.
     static func need(
@@ -39,7 +39,7 @@ enum RenewalRules {
     /// middle leaves a session that the next one can go on with.
     static let assumedGrace: Duration = .seconds(30)
 
-    /// How long a refresh token may still be presented that an earlier renewal may have used; nil where it must not be.
+    /// How long a refresh token may still be presented that an earlier renewal may have used; nil if it must not be.
     ///
     /// - Parameters:
     ///   - began: When the renewal was begun whose end is not known.
@@ -60,7 +60,7 @@ enum RenewalRules {
 
     /// Whether a renewal that failed leaves in doubt whether the refresh token was used.
     ///
-    /// It does where the answer was lost. Where the server is known to rotate, it also does after an answer that somebody
+    /// It does if the answer was lost. If the server is known to rotate, it also does after an answer that somebody
     /// else may have given in its place, or that broke in the middle: a 408, 500, 502 or 504, a page. A 503 and everything
     /// that refuses say that nothing was done.
     static func isInDoubt(after outcome: Outcome, reuse: RefreshTokenGrant.Reuse) -> Bool {
@@ -70,7 +70,7 @@ enum RenewalRules {
         return outcome.status != 503
     }
 
-    /// How long to wait before a failed renewal is repeated; nil where it is not.
+    /// How long to wait before a failed renewal is repeated; nil if it is not.
     ///
     /// - Parameters:
     ///   - outcome: What it failed with.
@@ -79,7 +79,7 @@ enum RenewalRules {
     ///   - random: A number in `0 ..< 1`.
     static func delay(after outcome: Outcome, reuse: RefreshTokenGrant.Reuse, tries: Int, random: Double) -> Duration? {
         guard tries < 3, outcome.remedies.contains(.retry) || outcome.remedies.contains(.wait) else { return nil }
-        // What was refused unprocessed has been repeated below, where that helps; and without the server's word on reuse,
+        // What was refused unprocessed has been repeated below, if that helps; and without the server's word on reuse,
         // a repetition could be the theft that it looks like.
         if outcome.provesNothingSpent || reuse == .undeclared { return nil }
         let own = Backoff.exponential(base: .milliseconds(200), cap: .seconds(2), jitter: .equal)

@@ -2,7 +2,7 @@ public import HTTPRecovery
 
 /// Renews a credential that was definitely refused, once for everybody, and replays the call once with the new one.
 ///
-/// Where nothing renews it, it is cleared. Only the credential that was presented is touched: a late refusal of an old
+/// If nothing renews it, it is cleared. Only the credential that was presented is touched: a late refusal of an old
 /// one never clears a newer one. Nothing is renewed or cleared on outages, throttles, missing permissions or answers
 /// that cannot be read, since those refuse no credential.
 ///
@@ -43,7 +43,7 @@ public struct SessionRenewal: RecoveryPolicy {
     /// - Parameters:
     ///   - name: The name of the repair in histories; a call performs one of a name.
     ///   - isAnswered: Which refusals it answers.
-    ///   - needsReplay: Whether it is of use only where the request may be sent again.
+    ///   - needsReplay: Whether it is of use only if the request may be sent again.
     ///   - settle: Finds out what became of the credential, clears it if it is still the one that was refused, and says
     ///     whether a replay makes sense. What it throws as a `RecoveryError` is what the call comes to.
     package init(
@@ -64,10 +64,10 @@ public struct SessionRenewal: RecoveryPolicy {
         outcome.status != 403 && (outcome.tokenAction == .clear || outcome.remedies.contains(.refreshCredential))
     }
 
-    /// Repairs refused credentials, where the refusal is one that a cleared or newer credential can answer.
-    public func decide(_ situation: FailureContext) -> FailureContext.Decision {
-        let outcome = situation.outcome
-        guard situation.wasSent, outcome.kind == .credentialRejected, isAnswered(outcome) else { return .pass }
+    /// Repairs refused credentials, if the refusal is one that a cleared or newer credential can answer.
+    public func decide(_ failure: FailureContext) -> FailureContext.Decision {
+        let outcome = failure.outcome
+        guard failure.wasSent, outcome.kind == .credentialRejected, isAnswered(outcome) else { return .pass }
         return .repair(repair)
     }
 

@@ -37,7 +37,7 @@ public final class TokenManager: Sendable {
         var failure: Failure?
         /// When renewals were begun because a token was refused that had not expired.
         var refusals: [TimeSource.Instant] = []
-        /// How long the present access token had left when this process saw it first: its life, where it was renewed here.
+        /// How long the present access token had left when this process saw it first: its life, if it was renewed here.
         var lifetime: (version: UInt64?, duration: Duration)?
         /// What was renewed and could not be stored.
         var unsaved: (renewal: UnsavedRenewal, context: CallContext)?
@@ -55,7 +55,7 @@ public final class TokenManager: Sendable {
     ///
     /// - Parameters:
     ///   - store: Where the credentials are kept.
-    ///   - renewer: How they are renewed; nil where they are not: then a refused credential is only cleared.
+    ///   - renewer: How they are renewed; nil if they are not: then a refused credential is only cleared.
     ///   - options: When they are renewed, and how often at most.
     public init(
         store: any TokenStore,
@@ -67,9 +67,9 @@ public final class TokenManager: Sendable {
         self.options = options
     }
 
-    /// The credentials for a request that is about to go out, renewed before where that is needed.
+    /// The credentials for a request that is about to go out, renewed before if that is needed.
     ///
-    /// Credentials that expire soon are renewed in the background while they still serve. Where a renewal that is
+    /// Credentials that expire soon are renewed in the background while they still serve. If a renewal that is
     /// needed fails, the credentials are what they are: whether they still serve, the server knows best.
     ///
     /// - Throws: `RecoveryError` with the reason `deadline_passed` and a `FailureContext.RemediationUnfinished` as its cause when the call's
@@ -137,7 +137,7 @@ public final class TokenManager: Sendable {
 
     /// Whether a renewal is under way, or has brought credentials that are not stored yet.
     ///
-    /// A program that ends now loses what the renewal brings: where the server rotates refresh tokens, the session. It
+    /// A program that ends now loses what the renewal brings: if the server rotates refresh tokens, the session. It
     /// should say so and wait for ``finish()``.
     public var isRenewing: Bool {
         state.withLock { $0.flight != nil || $0.unsaved != nil }
@@ -148,7 +148,7 @@ public final class TokenManager: Sendable {
     /// A renewal ends by itself within ``TokenManager/RenewalOptions/timeout``; storing what it brought is tried a few times more.
     /// What an earlier renewal could not store is tried once more.
     ///
-    /// - Returns: Whether nothing is under way any more, and everything is stored; false at once where the task is
+    /// - Returns: Whether nothing is under way any more, and everything is stored; false at once if the task is
     ///   cancelled while something is.
     @discardableResult
     public func finish() async -> Bool {
@@ -346,7 +346,7 @@ public final class TokenManager: Sendable {
         )
     }
 
-    /// How the call's own renewal has failed, where it may have used the refresh token: the same call uses it no second
+    /// How the call's own renewal has failed, if it may have used the refresh token: the same call uses it no second
     /// time.
     private func ownDoubt(
         of call: CallContext.Record
@@ -362,7 +362,7 @@ public final class TokenManager: Sendable {
         pause(time) != nil
     }
 
-    /// The last failure and how long no renewal is begun because of it; nil where one may be begun.
+    /// The last failure and how long no renewal is begun because of it; nil if one may be begun.
     private func pause(_ time: TimeSource) -> (failure: RenewalEnd, left: Duration)? {
         state.withLock { state in
             guard state.flight == nil, let failure = state.failure else { return nil }

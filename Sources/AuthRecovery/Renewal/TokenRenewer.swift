@@ -17,7 +17,7 @@ public protocol TokenRenewer: Sendable {
     ///   - credentials: The credentials as they are stored.
     ///   - operation: What the renewal belongs to: its calls are made by a client that is
     ///     `RecoveringClient.within(_:)` it, so that they keep to its bounds and appear under its number.
-    /// - Returns: The credentials as they are to be stored: where the answer brought no new refresh token, with the old.
+    /// - Returns: The credentials as they are to be stored: if the answer brought no new refresh token, with the old.
     /// - Throws: `RecoveryError`; one of kind `Outcome.Kind.credentialRejected` says that the server
     ///   has definitely refused the credential that the renewal presented.
     func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials

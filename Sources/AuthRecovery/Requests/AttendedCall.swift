@@ -1,6 +1,6 @@
 package import HTTPRecovery
 
-/// A call that only a person may be able to help: made once, and where it ends in what is for them, once more behind
+/// A call that only a person may be able to help: made once, and if it ends in what is for them, once more behind
 /// their answer.
 ///
 /// A person takes longer than a call may. So the call ends with its error, they are asked outside its bounds, and what is

@@ -67,7 +67,7 @@ struct CredentialCoding: Sendable {
         }
     }
 
-    /// An error's text, where its type promises that it holds no secret.
+    /// An error's text, if its type promises that it holds no secret.
     private static func text(of error: any Error) -> String {
         (error as? Credentials.SealingError)?.description ?? "\(type(of: error))"
     }

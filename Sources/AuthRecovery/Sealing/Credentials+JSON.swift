@@ -22,7 +22,7 @@ extension Credentials {
                 others.append(member)
                 continue
             }
-            // Where a key repeats, the last member counts.
+            // If a key repeats, the last member counts.
             others.removeAll { $0.key == member.key }
             if !read(member.value, as: key), !member.value.isNull { others.append(member) }
         }
@@ -75,7 +75,7 @@ extension BootClock.Value {
         self.init(boot: String(words[0]), microseconds: microseconds)
     }
 
-    /// The stored form; nil where the run of the machine is not known.
+    /// The stored form; nil if the run of the machine is not known.
     fileprivate var text: String? { boot.isEmpty ? nil : "\(boot) \(microseconds)" }
 }
 

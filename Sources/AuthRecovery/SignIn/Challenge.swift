@@ -68,6 +68,9 @@ public struct Factor: Sendable, Hashable {
         self.isDefault = isDefault
     }
 
+    /// The name of the account, for a machine that signs nobody in without one.
+    public static let identifier = Factor(key: .text, providerName: "identifier")
+
     /// Whether it is the same factor, though the server may flag or mask it differently from answer to answer.
     public func isSame(as other: Factor) -> Bool {
         key == other.key && providerName == other.providerName && id == other.id
@@ -82,19 +85,19 @@ public struct Challenge: Sendable, Hashable {
     public var round: Int
     /// Why it is asked again; nil the first time.
     public var previousFailure: Outcome?
-    /// How many more answers the sign-in takes before it gives up, this one included; nil where nobody counts.
+    /// How many more answers the sign-in takes before it gives up, this one included; nil if nobody counts.
     ///
     /// It is the sign-in's own bound (``SignInOptions/maxRounds``). A server may lock the account before, and says so in
     /// its own words.
     public var attemptsLeft: Int?
     /// Why it is asked: what was refused before it, an expired password, a flow that had to begin again; of the kind
-    /// `challenge_required` where the sign-in simply wants it.
+    /// `challenge_required` if the sign-in simply wants it.
     ///
     /// What the person could not know is told to ``ChallengeResponder/notice(_:)`` before it is asked.
     public var occasion: Outcome
     /// What the server says the answer must be like, such as the rules for a new password.
     public var hint: String?
-    /// The question in the provider's own words, where it has some.
+    /// The question in the provider's own words, if it has some.
     public var prompt: String?
     /// The number that the person has to choose on the other device, for a confirmation that asks for one.
     public var number: String?
@@ -122,6 +125,9 @@ public struct Challenge: Sendable, Hashable {
         self.number = number
         self.setup = setup
     }
+
+    /// Asks for the name of the account.
+    public static let identifier = Challenge(factor: .identifier, prompt: "E-mail address or user name")
 
     /// What is asked for.
     public var key: Factor.Key { factor.key }

@@ -1,6 +1,6 @@
 /// How a sign-in deals with what goes wrong.
 public struct SignInOptions: Sendable, Hashable {
-    /// Which factors to prefer where several are offered and the responder does not choose, the best first.
+    /// Which factors to prefer if several are offered and the responder does not choose, the best first.
     public var preference: [Factor.Key]
 
     /// The factors that may stand in for a compromised password, the best first; empty switches the fallback off.

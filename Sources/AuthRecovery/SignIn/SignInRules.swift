@@ -24,7 +24,7 @@ public enum SignInRules {
     ///
     /// - Parameters:
     ///   - outcome: What the server said.
-    ///   - challenge: What was answered; nil where the refusal is not about an answer.
+    ///   - challenge: What was answered; nil if the refusal is not about an answer.
     ///   - restarts: How often the flow was begun again or read again so far.
     ///   - options: How the caller wants it.
     public static func reaction(
@@ -48,14 +48,14 @@ public enum SignInRules {
             return outcome.remedies.contains(.switchFactor) ? .switchFactor(nil) : .fail
         case .invalidCredentials:
             guard mayAskAgain, !isUnknownName(outcome) else { return .fail }
-            // Where the flow has ended with the refusal of a code, the next code comes from a new flow. Another device
-            // is bothered again only where the person wants it.
+            // If the flow has ended with the refusal of a code, the next code comes from a new flow. Another device
+            // is bothered again only if the person wants it.
             let isCode = challenge.map { $0.key != .password && $0.key != .text && $0.key != .push } ?? false
             return isCode && outcome.remedies.contains(.restartFlow) ? .newChallenge : .askAgain
         case .challengeIncorrect, .passwordRejected:
             return mayAskAgain ? .askAgain : .fail
         case .challengeExpired:
-            // Another device is bothered again only where the person wants it.
+            // Another device is bothered again only if the person wants it.
             if challenge?.key == .push { return mayAskAgain ? .askAgain : .fail }
             return mayAskAgain && outcome.remedies.contains(.newChallenge) ? .newChallenge : .fail
         case .userActionRequired:

@@ -49,6 +49,6 @@ struct SignInCallSource: Sendable {
     /// Whether the person has wished for that message.
     var isWish = false
     var detour: SignInDetour?
-    /// The error that has left a step in doubt, where its fate was read.
+    /// The error that has left a step in doubt, if its fate was read.
     var doubt: RecoveryError?
 }

@@ -15,7 +15,7 @@ struct FileLease: Credentials.Lease {
     let fence: UInt64
     let time: TimeSource
     let random: Runtime.RandomSource
-    /// Proves that this holder lives, for as long as it has the lease; nil where the file system knows no such locks.
+    /// Proves that this holder lives, for as long as it has the lease; nil if the file system knows no such locks.
     let proof: HolderLock?
 
     func extend(for duration: Duration) async -> Bool {
@@ -39,7 +39,7 @@ struct FileLease: Credentials.Lease {
         }
     }
 
-    /// Changes what is written, to the end even where the caller is cancelled; false where it is not ours any more, or
+    /// Changes what is written, to the end even if the caller is cancelled; false if it is not ours any more, or
     /// cannot be written, or the caller does not wait for it.
     private func change(_ body: @escaping @Sendable (inout LeaseEntry) -> Bool) async -> Bool {
         let flight = Flight<Bool>()
@@ -65,14 +65,14 @@ struct FileLease: Credentials.Lease {
 }
 
 extension PrivateFile {
-    /// The lease of the file; nil where somebody else, in this process or another, holds it.
+    /// The lease of the file; nil if somebody else, in this process or another, holds it.
     func acquireLease(for duration: Duration, time: TimeSource) throws -> FileLease? {
         let lease: FileLease?? = try withLock {
             let last = try leaseEntry()
             if let last, isHeld(last, time: time) { return nil }
             var fence = last?.fence ?? 0
             var proof: HolderLock?
-            // Where the file with the fences was lost, somebody who lives may have the next.
+            // If the file with the fences was lost, somebody who lives may have the next.
             search: for _ in 0..<1000 {
                 fence += 1
                 switch HolderLock.take(holderPath, fence: fence) {
@@ -92,7 +92,7 @@ extension PrivateFile {
 
     private func isHeld(_ entry: LeaseEntry, time: TimeSource) -> Bool {
         guard entry.isRunning(at: time) else { return false }
-        // Where nothing can be asked, it is held until it runs out.
+        // If nothing can be asked, it is held until it runs out.
         return !entry.isLocked || HolderLock.isHeld(holderPath, fence: entry.fence) ?? true
     }
 

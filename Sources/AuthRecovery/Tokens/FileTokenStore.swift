@@ -13,7 +13,7 @@ public import HTTPRecovery
 /// next change; a sealed file without its key is an error that says so, and is never overwritten. Sealing does not
 /// notice that an older state of the same file was put back.
 public final class FileTokenStore: TokenStore {
-    /// Whose credentials they are, where that was said.
+    /// Whose credentials they are, if that was said.
     public let identity: String?
 
     private let file: TokenFile

@@ -10,7 +10,7 @@ import Darwin
 ///
 /// Each lease has a byte of its own, that of its fence, so that who was stopped for longer than its lease lasts does not
 /// stand in the way of the next holder. The lock belongs to the open file, not to the process: it is seen from every
-/// container of the machine, and by other hosts where a network file system passes locks on.
+/// container of the machine, and by other hosts if a network file system passes locks on.
 final class HolderLock: Sendable {
     private let descriptor: Int32
 
@@ -51,7 +51,7 @@ final class HolderLock: Sendable {
         return .taken(file)
     }
 
-    /// Whether somebody holds the lock of a fence; nil where that cannot be told.
+    /// Whether somebody holds the lock of a fence; nil if that cannot be told.
     static func isHeld(_ path: String, fence: UInt64) -> Bool? {
         guard let file = open(path) else { return nil }
         var lock = request(fence)

@@ -7,7 +7,7 @@ struct LeaseEntry: Sendable, Equatable {
     var setAt: Int64
     /// For how long, in milliseconds; 0 once it was given back.
     var length: Int64
-    /// The same moment by the machine's boot clock; nil where it is not known.
+    /// The same moment by the machine's boot clock; nil if it is not known.
     var boot: BootClock.Value?
     /// Whether the holder proves that it lives by a lock.
     var isLocked: Bool

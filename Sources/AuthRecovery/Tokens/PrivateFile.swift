@@ -113,7 +113,7 @@ struct PrivateFile: Sendable {
 
     /// Runs the function while nobody else does so for this file, in this process or another.
     ///
-    /// - Returns: What the function returned; nil where somebody else holds the lock, and nothing was run.
+    /// - Returns: What the function returned; nil if somebody else holds the lock, and nothing was run.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result? {
         guard let descriptor = try lock(suffix: "lock") else { return nil }
         defer { close(descriptor) }
@@ -153,7 +153,7 @@ struct PrivateFile: Sendable {
 
     /// Locks a file beside this one.
     ///
-    /// - Returns: The open file, which holds the lock until it is closed; nil where somebody else holds it.
+    /// - Returns: The open file, which holds the lock until it is closed; nil if somebody else holds it.
     private func lock(suffix: String) throws -> Int32? {
         let target = file(resolvedPath)
         try target.makeDirectory()
@@ -169,7 +169,7 @@ struct PrivateFile: Sendable {
         return descriptor
     }
 
-    /// The path without links, also where the file that a link points at is yet to be made.
+    /// The path without links, also if the file that a link points at is yet to be made.
     private var resolvedPath: String {
         var path = path
         for _ in 0..<16 {

@@ -31,7 +31,7 @@ public final class SharedTokenStore: TokenStore {
         self.coding = CredentialCoding(sealing: sealing, identity: name)
     }
 
-    /// The credentials now; empty ones where nothing is stored.
+    /// The credentials now; empty ones if nothing is stored.
     ///
     /// - Throws: ``Credentials/StoreError`` when the state's store cannot be reached and nothing was read before.
     public func read() async throws -> Credentials.Stored {
@@ -47,7 +47,7 @@ public final class SharedTokenStore: TokenStore {
 
     /// Stores credentials, if the store still holds the version.
     public func replace(version: UInt64, with credentials: Credentials) async throws -> Credentials.Stored? {
-        // What cannot be opened is not to be replaced either, also where its version is known.
+        // What cannot be opened is not to be replaced either, also if its version is known.
         if version != 0 { _ = try await read() }
         let bytes = try coding.encode(credentials)
         let stored = try await asking {

@@ -39,7 +39,7 @@ final class TokenFile: Sendable {
 
     var path: String { file.path }
 
-    /// The credentials in the file, read where it may have changed since it was read last.
+    /// The credentials in the file, read if it may have changed since it was read last.
     func load() throws -> Credentials.Stored {
         if let known = known.withLock({ $0 }), file.state() == known.state { return known.content }
         return try readAgain()
@@ -81,7 +81,7 @@ final class TokenFile: Sendable {
         return result ?? .locked
     }
 
-    /// The lease of the file; nil where somebody else holds it.
+    /// The lease of the file; nil if somebody else holds it.
     func acquireLease(for duration: Duration, time: TimeSource) throws -> (any Credentials.Lease)? {
         try file.acquireLease(for: duration, time: time)
     }

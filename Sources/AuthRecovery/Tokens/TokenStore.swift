@@ -18,16 +18,16 @@ extension Credentials {
 
 /// Keeps the credentials of one identity.
 ///
-/// All changes are compare-and-swap: whoever changes credentials says which version it has read, and where another
+/// All changes are compare-and-swap: whoever changes credentials says which version it has read, and if another
 /// change came first it reads again. That alone makes it impossible that a late answer wipes out a fresh token.
 public protocol TokenStore: Sendable {
-    /// Whose credentials the store keeps, as all who share them know it, such as an account's name; nil where the store
+    /// Whose credentials the store keeps, as all who share them know it, such as an account's name; nil if the store
     /// does not know. Default: nil.
     ///
     /// Limits that a server counts per credential are kept by it, hashed, so that they outlive the renewal of a token.
     var identity: String? { get }
 
-    /// The credentials now; empty ones where nothing is stored.
+    /// The credentials now; empty ones if nothing is stored.
     ///
     /// - Throws: ``Credentials/StoreError`` when the store cannot be read.
     func read() async throws -> Credentials.Stored

@@ -22,9 +22,9 @@ extension WebAuthn {
         public enum Requirement: String, Sendable, Hashable {
             /// It has to be there.
             case required
-            /// It is used where it is there.
+            /// It is used if it is there.
             case preferred
-            /// It is not used where that can be avoided.
+            /// It is not used if that can be avoided.
             case discouraged
         }
 
@@ -93,7 +93,7 @@ extension WebAuthn {
         public var clientDataJSON: [UInt8]
         /// The attestation object, in CBOR.
         public var attestationObject: [UInt8]
-        /// The sort of authenticator, `platform` or `cross-platform`; nil where it is not known.
+        /// The sort of authenticator, `platform` or `cross-platform`; nil if it is not known.
         public var attachment: String?
 
         /// Creates an attestation.

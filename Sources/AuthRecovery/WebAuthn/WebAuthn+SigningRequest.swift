@@ -44,9 +44,9 @@ extension WebAuthn {
         public var authenticatorData: [UInt8]
         /// The signature.
         public var signature: [UInt8]
-        /// The relying party's handle of the account; nil where the authenticator has none.
+        /// The relying party's handle of the account; nil if the authenticator has none.
         public var userHandle: [UInt8]?
-        /// The sort of authenticator, `platform` or `cross-platform`; nil where it is not known.
+        /// The sort of authenticator, `platform` or `cross-platform`; nil if it is not known.
         public var attachment: String?
 
         /// Creates an assertion.

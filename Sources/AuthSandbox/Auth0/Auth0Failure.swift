@@ -9,6 +9,8 @@ struct Auth0Failure: Error, Sendable {
     /// Further members of the body.
     var more: [JSONValue.Member] = []
     var headers: [SandboxRequest.Header] = []
+    /// Whether it has the form of what is about a database.
+    var isOfDatabase = false
 
     init(_ status: Int, _ code: String, _ text: String) {
         self.status = status
@@ -51,6 +53,14 @@ struct Auth0Failure: Error, Sendable {
         if code == "invalid_token" {
             response = .text("Unauthorized", status: status)
             response.setHeader("WWW-Authenticate", #"Bearer error="invalid_token", error_description="\#(text)""#)
+        } else if isOfDatabase {
+            response = .json(
+                [
+                    "name": "BadRequestError", "code": .string(code), "description": .string(text),
+                    "statusCode": .int(status),
+                ],
+                status: status
+            )
         } else {
             let members = [
                 JSONValue.Member("error", .string(code)), JSONValue.Member("error_description", .string(text)),

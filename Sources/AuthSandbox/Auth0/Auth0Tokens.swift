@@ -2,6 +2,15 @@ import HTTPRecovery
 
 /// The tokens of a tenant: families of refresh tokens that replace one another, and access tokens.
 struct Auth0Tokens: Sendable {
+    /// All that has come of one sign-in.
+    struct Family: Sendable {
+        /// The person's id.
+        let person: String
+        let grant: Auth0Grant
+        /// The generation of its newest refresh token.
+        fileprivate var newest = 0
+    }
+
     /// One refresh token.
     private struct Refresh: Sendable {
         let family: Int
@@ -11,59 +20,63 @@ struct Auth0Tokens: Sendable {
         var replacedAt: Int64?
     }
 
-    private var people: [Int: String] = [:]
-    /// The newest generation of each family.
-    private var newest: [Int: Int] = [:]
+    /// An access token.
+    struct Access: Sendable {
+        /// The person's id.
+        let person: String
+        let grant: Auth0Grant
+        let endsAt: Int64
+    }
+
+    private var families: [Int: Family] = [:]
     private var refresh: [String: Refresh] = [:]
-    private var access: [String: (person: String, endsAt: Int64)] = [:]
+    private var access: [String: Access] = [:]
     private var lastFamily = 0
 
-    /// Begins a family for somebody who has signed in.
+    /// Gives tokens to somebody who has signed in; those that last begin a family.
     mutating func issue(
         to person: Auth0World.Person,
-        _ settings: SandboxAuth0Settings,
-        now: Int64,
+        _ grant: Auth0Grant,
+        _ exchange: Auth0Exchange,
         _ random: inout SplitMix64
     ) -> JSONValue {
         refresh.forget(over: Auth0World.capacity) { $0.replacedAt == nil }
-        access.forget(over: Auth0World.capacity) { $0.endsAt > now }
-        people.forget(over: Auth0World.capacity) { _ in false }
-        newest.forget(over: Auth0World.capacity) { _ in false }
+        access.forget(over: Auth0World.capacity) { $0.endsAt > exchange.now }
+        families.forget(over: Auth0World.capacity) { _ in false }
+        guard grant.has("offline_access") else { return answer(person, grant, exchange, refresh: nil, &random) }
         lastFamily += 1
-        people[lastFamily] = person.id
-        return answer(family: lastFamily, person, settings, now: now, refresh: newToken(lastFamily, &random), &random)
+        families[lastFamily] = Family(person: person.id, grant: grant)
+        return answer(person, grant, exchange, refresh: newToken(lastFamily, &random), &random)
     }
 
-    /// Exchanges a refresh token.
-    mutating func renew(
-        _ token: String,
-        _ people: [String: Auth0World.Person],
-        _ settings: SandboxAuth0Settings,
-        now: Int64,
-        _ random: inout SplitMix64
-    ) throws(Auth0Failure) -> JSONValue {
-        guard let known = refresh[token], let id = self.people[known.family] else { throw .deadRefreshToken }
-        guard let person = people[id] else {
-            throw Auth0Failure(
-                403,
-                "invalid_grant",
-                "The refresh_token was generated for a user who doesn't exist anymore."
-            )
-        }
+    /// What a refresh token stands for; the use of one that was replaced too long ago is the end of its family.
+    mutating func family(of token: String, _ exchange: Auth0Exchange) throws(Auth0Failure) -> Family {
+        guard let known = refresh[token], let family = families[known.family] else { throw .deadRefreshToken }
         if let replacedAt = known.replacedAt {
             // Within the leeway the one before the newest is taken; any older one is always reuse.
-            let isBefore = known.generation + 1 == newest[known.family]
-            guard isBefore, now < replacedAt + settings.leeway else {
+            let isBefore = known.generation + 1 == family.newest
+            guard isBefore, exchange.now < replacedAt + exchange.settings.leeway else {
                 end(known.family)
                 throw .deadRefreshToken
             }
         }
-        guard settings.rotates else {
-            return answer(family: known.family, person, settings, now: now, refresh: nil, &random)
+        return family
+    }
+
+    /// Exchanges a refresh token that is good.
+    mutating func renew(
+        _ token: String,
+        of person: Auth0World.Person,
+        _ grant: Auth0Grant,
+        _ exchange: Auth0Exchange,
+        _ random: inout SplitMix64
+    ) -> JSONValue {
+        var next: String?
+        if exchange.settings.rotates, let known = refresh[token] {
+            refresh[token]?.replacedAt = known.replacedAt ?? exchange.now
+            next = newToken(known.family, &random)
         }
-        refresh[token]?.replacedAt = known.replacedAt ?? now
-        let next = newToken(known.family, &random)
-        return answer(family: known.family, person, settings, now: now, refresh: next, &random)
+        return answer(person, grant, exchange, refresh: next, &random)
     }
 
     /// Ends the family of a refresh token; one that nobody knows is no error.
@@ -77,49 +90,59 @@ struct Auth0Tokens: Sendable {
     mutating func end(person: String, accessOnly: Bool) {
         access = access.filter { $0.value.person != person }
         guard !accessOnly else { return }
-        for (family, owner) in people where owner == person { end(family) }
+        for (family, value) in families where value.person == person { end(family) }
     }
 
-    /// Whose an access token is; nil for one that is over.
-    func subject(of token: String, now: Int64) -> String? {
-        access[token].flatMap { $0.endsAt > now ? $0.person : nil }
-    }
+    /// What an access token stands for; nil for one that is over.
+    func access(_ token: String, now: Int64) -> Access? { access[token].flatMap { $0.endsAt > now ? $0 : nil } }
 
     private mutating func end(_ family: Int) {
-        people[family] = nil
-        newest[family] = nil
+        families[family] = nil
         refresh = refresh.filter { $0.value.family != family }
     }
 
     private mutating func newToken(_ family: Int, _ random: inout SplitMix64) -> String {
         let token = "v1." + random.letters(43)
-        let generation = (newest[family] ?? 0) + 1
-        newest[family] = generation
+        let generation = (families[family]?.newest ?? 0) + 1
+        families[family]?.newest = generation
         refresh[token] = Refresh(family: family, generation: generation)
         return token
     }
 
     private mutating func answer(
-        family: Int,
         _ person: Auth0World.Person,
-        _ settings: SandboxAuth0Settings,
-        now: Int64,
+        _ grant: Auth0Grant,
+        _ exchange: Auth0Exchange,
         refresh: String?,
         _ random: inout SplitMix64
     ) -> JSONValue {
-        let token = random.letters(32)
-        access[token] = (person.id, now + settings.accessLifetime)
-        let claims: JSONValue = [
-            "sub": .string(person.id), "email": .optional(person.user.emails.first), "iat": .int(now / 1000),
-            "exp": .int(now / 1000 + 36_000), "aud": .string(settings.clientID),
-        ]
+        let (settings, now) = (exchange.settings, exchange.now)
+        let endsAt = now + settings.accessLifetime
+        var token = random.letters(32)
+        if let audience = grant.audience {
+            // Whoever serves the API reads it: what is unreadable is for the profile alone.
+            let claims: JSONValue = [
+                "sub": .string(person.id), "aud": .texts([audience] + (grant.has("openid") ? ["userinfo"] : [])),
+                "azp": .string(settings.clientID), "scope": .string(grant.scopes.joined(separator: " ")),
+                "iat": .int(now / 1000), "exp": .int(endsAt / 1000), "jti": .string(token),
+            ]
+            token = OAuthJWT.make(type: "at+jwt", claims: claims, key: Self.key)
+        }
+        access[token] = Access(person: person.id, grant: grant, endsAt: endsAt)
+        let claims: JSONValue = .present([
+            "sub": .string(person.id), "email": grant.has("email") ? .optional(person.user.emails.first) : nil,
+            "iat": .int(now / 1000), "exp": .int(now / 1000 + 36_000), "aud": .string(settings.clientID),
+        ])
         return .present([
             "access_token": .string(token),
             "refresh_token": refresh.map(JSONValue.string),
-            "id_token": .string(OAuthJWT.make(type: "JWT", claims: claims, key: Array("auth0".utf8))),
-            "scope": "openid profile email offline_access",
+            "id_token": grant.has("openid")
+                ? .string(OAuthJWT.make(type: "JWT", claims: claims, key: Self.key)) : nil,
+            "scope": grant.told.map(JSONValue.string),
             "expires_in": .int(max(1, settings.accessLifetime / 1000)),
             "token_type": "Bearer",
         ])
     }
+
+    private static let key = Array("auth0".utf8)
 }

@@ -56,7 +56,15 @@ extension Auth0World {
     ///
     /// - Returns: How many there were.
     mutating func unblock(_ name: String) throws(SandboxError) -> Int {
-        let names = Set(try known(name).user.names.map { $0.lowercased() })
+        liftBlocks(of: try known(name))
+    }
+
+    /// Lifts the blocks of all names of somebody, whatever the address.
+    ///
+    /// - Returns: How many there were.
+    @discardableResult
+    mutating func liftBlocks(of person: Person) -> Int {
+        let names = Set(person.user.names.map { $0.lowercased() })
         let before = failures.count
         failures = failures.filter { entry in !names.contains { entry.key.hasPrefix($0 + "|") } }
         return before - failures.count

@@ -9,7 +9,13 @@ extension Auth0World {
         let name = grant.hasPrefix(Self.prefix) ? String(grant.dropFirst(Self.prefix.count)) : grant
         counters[name, default: 0] += 1
         switch name {
-        case "password", "password-realm": return try password(exchange)
+        case "password": return try password(exchange)
+        case "password-realm":
+            let realm = try exchange.required("realm")
+            guard exchange.settings.connections.contains(realm) else {
+                throw Auth0Failure(400, "invalid_request", "the connection was not found")
+            }
+            return try password(exchange)
         case "mfa-otp": return try app(exchange)
         case "mfa-oob": return try outOfBand(exchange)
         case "mfa-recovery-code": return try recoveryCode(exchange)
@@ -22,6 +28,7 @@ extension Auth0World {
 
     private mutating func password(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
         let (name, password) = (try exchange.required("username"), try exchange.required("password"))
+        let grant = try exchange.grant()
         spend("password", password)
         let pair = "\(name.lowercased())|\(exchange.address)"
         guard failures[pair, default: 0] < exchange.settings.threshold else { throw .tooManyAttempts }
@@ -30,19 +37,23 @@ extension Auth0World {
             throw .wrongPassword
         }
         failures[pair] = nil
-        if ["compromised", "pwned"].contains(person.user.passwordState) || password.hasPrefix("AUTH0-TEST-") {
+        if ["compromised", "pwned"].contains(person.user.passwordState) || Self.isLeaked(password) {
             throw .leaked
         }
         guard person.user.state == "active" else { throw .blocked }
         if let refusal = person.user.auth0.refusal { throw Auth0Failure(403, "access_denied", refusal) }
-        guard person.user.auth0Factors.isEmpty else { throw wantsFactor(of: person, exchange) }
-        return issue(to: person, exchange)
+        guard person.user.auth0Factors.isEmpty else { throw wantsFactor(of: person, grant, exchange) }
+        return tokens.issue(to: person, grant, exchange, &random)
     }
 
     /// The word that a second factor is wanted, with what it is shown with.
-    private mutating func wantsFactor(of person: Person, _ exchange: Auth0Exchange) -> Auth0Failure {
+    private mutating func wantsFactor(
+        of person: Person,
+        _ grant: Auth0Grant,
+        _ exchange: Auth0Exchange
+    ) -> Auth0Failure {
         let token = "Fe26." + random.letters(32)
-        flows[token] = Flow(person: person.id, endsAt: exchange.now + 600_000)
+        flows[token] = Flow(person: person.id, grant: grant, endsAt: exchange.now + 600_000)
         var failure = Auth0Failure(403, "mfa_required", "Multifactor authentication required")
         failure.more = [JSONValue.Member("mfa_token", .string(token))]
         if exchange.settings.tellsRequirements {
@@ -54,17 +65,26 @@ extension Auth0World {
         return failure
     }
 
-    private mutating func issue(to person: Person, _ exchange: Auth0Exchange) -> JSONValue {
-        tokens.issue(to: person, exchange.settings, now: exchange.now, &random)
+    /// Ends a sign-in whose second factor was right.
+    private mutating func finish(_ token: String, of person: Person, _ exchange: Auth0Exchange) -> JSONValue {
+        guard let flow = flows.removeValue(forKey: token) else { return .null }
+        return tokens.issue(to: person, flow.grant, exchange, &random)
     }
 
     private mutating func refresh(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
         let token = try exchange.required("refresh_token")
         spend("refresh_token", token)
-        if exchange.settings.wantsFactorOnRefresh {
-            throw Auth0Failure(403, "mfa_required", "Multifactor authentication required")
+        let family = try tokens.family(of: token, exchange)
+        guard let person = people[family.person] else {
+            throw Auth0Failure(
+                403,
+                "invalid_grant",
+                "The refresh_token was generated for a user who doesn't exist anymore."
+            )
         }
-        return try tokens.renew(token, people, exchange.settings, now: exchange.now, &random)
+        let grant = try exchange.grant(within: family.grant)
+        if exchange.settings.wantsFactorOnRefresh { throw wantsFactor(of: person, grant, exchange) }
+        return tokens.renew(token, of: person, grant, exchange, &random)
     }
 
     // MARK: Second factors
@@ -149,8 +169,7 @@ extension Auth0World {
         }
         person.lastStep = fitting
         people[person.id] = person
-        flows[token] = nil
-        return issue(to: person, exchange)
+        return finish(token, of: person, exchange)
     }
 
     private mutating func outOfBand(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
@@ -179,8 +198,7 @@ extension Auth0World {
             }
         }
         challenges[name] = nil
-        flows[token] = nil
-        return issue(to: person, exchange)
+        return finish(token, of: person, exchange)
     }
 
     private mutating func recoveryCode(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
@@ -195,8 +213,7 @@ extension Auth0World {
         let next = random.letters(24).uppercased()
         person.recoveryCode = next
         people[person.id] = person
-        flows[token] = nil
-        return issue(to: person, exchange).adding("recovery_code", .string(next))
+        return finish(token, of: person, exchange).adding("recovery_code", .string(next))
     }
 
     /// Ten wrong codes are one too many; one of them is forgotten every six minutes.

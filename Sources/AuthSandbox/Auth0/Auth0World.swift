@@ -13,7 +13,7 @@ struct Auth0World: ProviderWorld {
     static let person: (any SandboxPart.Type)? = SandboxAuth0User.self
     /// How much is remembered of each kind.
     static let capacity = 20_000
-    private static let base = "/auth0"
+    static let base = "/auth0"
 
     /// Somebody, and what their factors have come to.
     struct Person: Sendable {
@@ -30,6 +30,14 @@ struct Auth0World: ProviderWorld {
 
     /// A sign-in between the password and the second factor.
     struct Flow: Sendable {
+        let person: String
+        /// What the tokens will be for.
+        let grant: Auth0Grant
+        let endsAt: Int64
+    }
+
+    /// A link to set a new password.
+    struct Reset: Sendable {
         let person: String
         let endsAt: Int64
     }
@@ -55,6 +63,8 @@ struct Auth0World: ProviderWorld {
     var flows: [String: Flow] = [:]
     var challenges: [String: Challenge] = [:]
     var lastChallenge = 0
+    /// The links that were mailed, by their tickets; one that was used is forgotten.
+    var resets: [String: Reset] = [:]
     var tokens = Auth0Tokens()
     /// How often each thing was presented that can be spent, by its fingerprint.
     var spent: [String: Int64] = [:]
@@ -85,6 +95,7 @@ struct Auth0World: ProviderWorld {
         let exchange = Auth0Exchange(request, context: context)
         flows.forget(over: Self.capacity) { $0.endsAt > exchange.now }
         challenges.forget(over: Self.capacity) { $0.endsAt > exchange.now }
+        resets.forget(over: Self.capacity) { $0.endsAt > exchange.now }
         spent.forget(over: Self.capacity) { _ in false }
         failures.forget(over: Self.capacity) { $0 >= exchange.settings.threshold }
         do throws(Auth0Failure) {
@@ -97,7 +108,9 @@ struct Auth0World: ProviderWorld {
             case "GET /mfa/authenticators": return .json(try authenticators(exchange))
             case "POST /mfa/challenge": return .json(try challenge(exchange, &context))
             case "GET /userinfo": return .json(try profile(exchange))
-            case "POST /dbconnections/change_password": return try changePassword(exchange, &context)
+            case "POST /dbconnections/change_password": return try mailReset(exchange, &context)
+            case "GET /reset": return try resetPage(exchange)
+            case "POST /reset": return try setPassword(exchange)
             default: throw .notFound
             }
         } catch {
@@ -111,14 +124,19 @@ struct Auth0World: ProviderWorld {
     }
 
     private mutating func profile(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
-        guard let id = tokens.subject(of: exchange.bearer ?? "", now: exchange.now), var person = people[id] else {
+        guard let access = tokens.access(exchange.bearer ?? "", now: exchange.now), var person = people[access.person]
+        else {
             throw Auth0Failure(401, "invalid_token", "The token is not valid.")
+        }
+        let grant = access.grant
+        guard grant.has("openid") else {
+            throw Auth0Failure(403, "insufficient_scope", "The profile needs the scope openid.")
         }
         if let limit = exchange.settings.profileLimit {
             let minute = exchange.now / 60_000
             if person.profiles.minute != minute { person.profiles = (0, minute) }
             person.profiles.count += 1
-            people[id] = person
+            people[person.id] = person
             if person.profiles.count > limit {
                 var failure = Auth0Failure(429, "too_many_requests", "Rate limit reached.")
                 failure.headers = [
@@ -129,26 +147,12 @@ struct Auth0World: ProviderWorld {
                 throw failure
             }
         }
-        return [
-            "sub": .string(id), "email": .optional(person.user.emails.first), "email_verified": true,
-            "name": .optional(person.user.firstName),
-        ]
-    }
-
-    private mutating func changePassword(
-        _ exchange: Auth0Exchange,
-        _ context: inout SandboxContext
-    ) throws(Auth0Failure) -> SandboxResponse {
-        let address = try exchange.required("email")
-        if let person = person(named: address) {
-            let link = "\(context.origin)\(Self.base)/reset?ticket=\(random.letters(24))"
-            context.send(message(to: address, "email", "change_password", link, of: person, exchange.now))
-        }
-        return .text(
-            "We've just sent you an email to reset your password.",
-            status: 200,
-            type: "text/html; charset=utf-8"
-        )
+        return .present([
+            "sub": .string(person.id),
+            "email": grant.has("email") ? .optional(person.user.emails.first) : nil,
+            "email_verified": grant.has("email") ? true : nil,
+            "name": grant.has("profile") ? .optional(person.user.firstName) : nil,
+        ])
     }
 
     /// A message for somebody.
@@ -180,15 +184,11 @@ struct Auth0World: ProviderWorld {
     ) -> SandboxResponse {
         let (status, code) = (status ?? 400, fault.errorCode)
         let text = fault.errorMessage ?? "The sandbox was told to fail."
-        guard form == "auth0_database" || request.path.contains("/dbconnections/") else {
-            return Auth0Failure(status, code ?? (status >= 500 ? "server_error" : "invalid_request"), text).response
+        var failure = Auth0Failure(status, code ?? (status >= 500 ? "server_error" : "invalid_request"), text)
+        if form == "auth0_database" || request.path.contains("/dbconnections/") {
+            failure = Auth0Failure(status, code ?? "invalid_signup", text)
+            failure.isOfDatabase = true
         }
-        return .json(
-            [
-                "name": "BadRequestError", "code": .string(code ?? "invalid_signup"), "description": .string(text),
-                "statusCode": .int(status),
-            ],
-            status: status
-        )
+        return failure.response
     }
 }

@@ -38,6 +38,22 @@ public struct SandboxAuth0Settings: Sendable, Equatable {
     ///
     /// Default: any.
     public var profileLimit: Int64?
+    /// `connections`: the databases that a `realm` or a `connection` can name; everybody is in each.
+    ///
+    /// Default: `Username-Password-Authentication`.
+    public var connections = ["Username-Password-Authentication"]
+    /// `audiences`: the APIs that an `audience` can name.
+    ///
+    /// Default: `https://api.example.com`.
+    public var audiences = ["https://api.example.com"]
+    /// `permissions`: the scopes that these APIs know, beside those of OpenID Connect.
+    ///
+    /// Default: `read:things`.
+    public var permissions = ["read:things"]
+    /// `offline_access`: whether these APIs allow refresh tokens.
+    ///
+    /// Default: true.
+    public var allowsOfflineAccess = true
 
     /// Creates the default behaviour.
     public init() {}
@@ -55,6 +71,8 @@ extension SandboxAuth0Settings: SandboxPart {
         case wantsFactorOnRefresh = "mfa_on_refresh"
         case tellsRequirements = "requirements"
         case profileLimit = "userinfo_limit"
+        case connections, audiences, permissions
+        case allowsOfflineAccess = "offline_access"
     }
 }
 

@@ -19,19 +19,19 @@ public struct ClerkClassifier: OutcomeClassifier {
         guard case .response(let response, let body) = exchange.result else {
             return HTTPClassifier().classify(exchange)
         }
-        let reading = ErrorInterpretation(exchange, response: response, body: body)
+        let interpretation = ErrorInterpretation(exchange, response: response, body: body)
         let endpoint = ClerkEndpoint(method: exchange.method, path: exchange.path)
-        var outcome = ClerkInterpretation(reading, endpoint: endpoint).outcome
-        outcome.status = reading.status
+        var outcome = ClerkInterpretation(interpretation, endpoint: endpoint).outcome
+        outcome.status = interpretation.status
         outcome.traceID =
-            reading.content.json?["clerk_trace_id"]?.string?.nonEmpty?.bounded(to: 256)
+            interpretation.content.json?["clerk_trace_id"]?.string?.nonEmpty?.bounded(to: 256)
             ?? response.headerFields.lines("cf-ray").first?.nonEmpty?.bounded(to: 256)
         switch ClientToken.change(statedBy: response.headerFields) {
         case .replace: outcome.tokenAction = .rotate
-        case .clear where Self.decides(outcome, reading): outcome.tokenAction = .clear
+        case .clear where Self.decides(outcome, interpretation): outcome.tokenAction = .clear
         case .clear, nil: break
         }
-        outcome.apply(reading.delay.hint)
+        outcome.apply(interpretation.delay.hint)
         return outcome
     }
 
@@ -42,13 +42,13 @@ public struct ClerkClassifier: OutcomeClassifier {
     }
 
     /// Whether an answer may take the token away: nothing does that is an outage, a limit, or not the API's own.
-    private static func decides(_ outcome: Outcome, _ reading: ErrorInterpretation) -> Bool {
-        switch reading.content {
+    private static func decides(_ outcome: Outcome, _ interpretation: ErrorInterpretation) -> Bool {
+        switch interpretation.content {
         // Clerk answers with an object, or with nothing.
         case .empty, .json(.object): break
         case .json, .markup, .other: return false
         }
-        let isOwn = outcome.kind != .unreadable && !(300..<400).contains(reading.status)
-        return isOwn && !reading.isOutage && reading.status != 429
+        let isOwn = outcome.kind != .unreadable && !(300..<400).contains(interpretation.status)
+        return isOwn && !interpretation.isOutage && interpretation.status != 429
     }
 }

@@ -10,7 +10,7 @@ enum ClerkEnvelope {
     /// The hint of an app's own backend that a session has to be verified again.
     case hint(type: String?, reason: String?, reverification: JSONValue?)
 
-    /// Reads a body; nil where it holds no error in a form that is known.
+    /// Reads a body; nil if it holds no error in a form that is known.
     init?(_ body: JSONValue) {
         let entries = body["errors"]?.array ?? body["errors"].map { [$0] } ?? []
         let errors = entries.prefix(32).compactMap(ClerkError.init)
@@ -40,7 +40,7 @@ struct ClerkError {
     /// Further members, kept whole: which there are differs by code.
     var meta: JSONValue?
 
-    /// Reads an entry; nil where it says nothing at all.
+    /// Reads an entry; nil if it says nothing at all.
     init?(_ value: JSONValue) {
         code = value["code"]?.codeText?.bounded(to: 256)
         message = (value["message"]?.string ?? value.string)?.nonEmpty?.bounded(to: 4096)

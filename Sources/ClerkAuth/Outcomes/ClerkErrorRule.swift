@@ -19,7 +19,7 @@ struct ClerkErrorRule {
         self.credential = credential
     }
 
-    /// The meaning of a code; nil where the code is not known.
+    /// The meaning of a code; nil if the code is not known.
     ///
     /// - Parameters:
     ///   - code: The code.

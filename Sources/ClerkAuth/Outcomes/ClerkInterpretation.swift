@@ -3,20 +3,20 @@ import HTTPRecovery
 
 /// One answer of Clerk's on its way to an outcome.
 struct ClerkInterpretation {
-    let reading: ErrorInterpretation
+    let interpretation: ErrorInterpretation
     let endpoint: ClerkEndpoint
 
-    init(_ reading: ErrorInterpretation, endpoint: ClerkEndpoint) {
-        self.reading = reading
+    init(_ interpretation: ErrorInterpretation, endpoint: ClerkEndpoint) {
+        self.interpretation = interpretation
         self.endpoint = endpoint
     }
 
-    private var status: Int { reading.status }
+    private var status: Int { interpretation.status }
 
     private var isSuccess: Bool { (200..<400).contains(status) }
 
     var outcome: Outcome {
-        let envelope = reading.content.json.flatMap { ClerkEnvelope($0) }
+        let envelope = interpretation.content.json.flatMap { ClerkEnvelope($0) }
         var outcome: Outcome
         if status == 429 {
             outcome = throttled(envelope)
@@ -31,21 +31,21 @@ struct ClerkInterpretation {
         }
         // A lockout's time is a thing of its own: a delay beside it would be taken for a limit.
         if outcome.isFailure, outcome.kind != .accountLocked {
-            outcome.retryAfter = outcome.retryAfter ?? reading.delay.delay
+            outcome.retryAfter = outcome.retryAfter ?? interpretation.delay.delay
         }
         return outcome
     }
 
     /// What a success of an OAuth endpoint says about what was presented; nil for any other answer.
     private var issued: Outcome? {
-        OAuthSuccessInterpretation(reading.exchange, status: status, body: reading.body)?.outcome
+        OAuthSuccessInterpretation(interpretation.exchange, status: status, body: interpretation.body)?.outcome
     }
 
     // MARK: Errors
 
     /// A 429 is a throttle, whatever its body says; it holds for the class of endpoints.
     private func throttled(_ envelope: ClerkEnvelope?) -> Outcome {
-        var outcome = Outcome.throttled(reading, scope: .endpoint)
+        var outcome = Outcome.throttled(interpretation, scope: .endpoint)
         switch envelope {
         case .errors(let errors):
             guard let error = decisive(errors)?.error else { break }
@@ -76,7 +76,7 @@ struct ClerkInterpretation {
             return outcome
         case .oauth(let error):
             // Elsewhere the words of OAuth are not Clerk's, and the status decides as it does about any unknown code.
-            if endpoint.isOAuth, let outcome = error.outcome(in: reading) { return outcome }
+            if endpoint.isOAuth, let outcome = error.outcome(in: interpretation) { return outcome }
             var outcome = isSuccess ? failure(.unknown) : byStatus
             outcome.code = error.word.rawValue
             outcome.message = error.detail
@@ -125,7 +125,7 @@ struct ClerkInterpretation {
 
     private static let warningCode = "account_lockout_warning"
 
-    /// Whether what was wrong was a code, where a warning about the attempts that are left comes first.
+    /// Whether what was wrong was a code, if a warning about the attempts that are left comes first.
     private func isAboutCode(_ errors: [ClerkError]) -> Bool {
         errors.contains { error in
             if error.code == Self.warningCode { return error.parameter == "code" }
@@ -158,19 +158,19 @@ struct ClerkInterpretation {
     private func refine(_ outcome: inout Outcome, _ error: ClerkError) {
         switch outcome.kind {
         case .accountLocked:
-            outcome.lockout = ClerkError.lockout(by: error, in: reading.content.json)
+            outcome.lockout = ClerkError.lockout(by: error, in: interpretation.content.json)
             if outcome.lockout == .indefinite { outcome.remedies = [.contactAdmin] }
         case .rateLimited:
             // A throttle with another status than 429.
             let (code, processed) = (error.code, outcome.processed)
-            outcome = .throttled(reading, scope: .endpoint)
+            outcome = .throttled(interpretation, scope: .endpoint)
             outcome.processed = processed
             if code == "verification_code_too_many_requests" {
                 outcome.retryAfter = outcome.retryAfter ?? Self.resendInterval
             }
         case .unavailable:
-            outcome = .unavailable(reading)
-        case .conflict where outcome.remedies == [.retry] && reading.delay.delay != nil:
+            outcome = .unavailable(interpretation)
+        case .conflict where outcome.remedies == [.retry] && interpretation.delay.delay != nil:
             outcome.remedies = [.wait]
         case .stepUpRequired:
             outcome.advice = error.meta?["reverification"]
@@ -189,10 +189,10 @@ struct ClerkInterpretation {
 
     // MARK: Statuses
 
-    /// What the status says where the body names no known code.
+    /// What the status says, if the body names no known code.
     private var byStatus: Outcome {
         if isForeign, ![408, 421, 425, 429].contains(status), status < 500 { return failure(.unreadable) }
-        var outcome = HTTPClassifier().classify(reading.exchange)
+        var outcome = HTTPClassifier().classify(interpretation.exchange)
         outcome.tokenAction = .keep
         outcome.userMessage = nil
         switch status {
@@ -200,7 +200,7 @@ struct ClerkInterpretation {
             outcome = failure(.credentialRejected, [.resync, .reauthenticate])
             outcome.scope = .credential
             // The proof of a flow is no credential to refuse.
-            let presented = reading.exchange.presented ?? .session
+            let presented = interpretation.exchange.presented ?? .session
             outcome.credential = presented == .state ? nil : presented
         case 404, 410:
             outcome.remedies = endpoint.isClientState ? [.resync] : []
@@ -212,11 +212,11 @@ struct ClerkInterpretation {
 
     /// Whether something else than Clerk's API has answered, as far as the body shows.
     private var isForeign: Bool {
-        reading.content == .markup || reading.content == .other
+        interpretation.content == .markup || interpretation.content == .other
     }
 
     func failure(_ kind: Outcome.Kind, _ remedies: [Outcome.Remedy] = []) -> Outcome {
-        Outcome(kind, processed: reading.processed, remedies: remedies, status: status)
+        Outcome(kind, processed: interpretation.processed, remedies: remedies, status: status)
     }
 }
 

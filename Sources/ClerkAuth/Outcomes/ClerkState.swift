@@ -2,20 +2,20 @@ import HTTPRecovery
 
 /// Where a flow or a session stands, as a success tells it.
 struct ClerkState {
-    private let reading: ClerkInterpretation
+    private let clerk: ClerkInterpretation
     private let content: ResponseContent
 
-    init(_ reading: ClerkInterpretation) {
-        self.reading = reading
-        self.content = reading.reading.content
+    init(_ clerk: ClerkInterpretation) {
+        self.clerk = clerk
+        self.content = clerk.interpretation.content
     }
 
     var outcome: Outcome {
         guard let body = content.json else { return withoutJSON }
-        if reading.endpoint.isTokens { return token(body) }
-        if reading.endpoint.isClient, !tellsClient(body) { return reading.failure(.unreadable) }
+        if clerk.endpoint.isTokens { return token(body) }
+        if clerk.endpoint.isClient, !tellsClient(body) { return clerk.failure(.unreadable) }
         let resource = resource(in: body)
-        if resource == nil, reading.endpoint.isStep { return reading.failure(.unreadable) }
+        if resource == nil, clerk.endpoint.isStep { return clerk.failure(.unreadable) }
         let status = resource?["status"]?.string
         let object = resource?["object"]?.string ?? ""
         var outcome: Outcome
@@ -37,16 +37,16 @@ struct ClerkState {
     }
 
     private var ok: Outcome {
-        reading.failure(.ok)
+        clerk.failure(.ok)
     }
 
     /// A success whose body is no JSON: not the API's answer, unless there is nothing to say.
     private var withoutJSON: Outcome {
         switch content {
-        case .empty where reading.endpoint.isTokens: reading.failure(.unavailable, [.retry])
-        case .empty where reading.endpoint.isStep || reading.endpoint.isClient: reading.failure(.unreadable)
+        case .empty where clerk.endpoint.isTokens: clerk.failure(.unavailable, [.retry])
+        case .empty where clerk.endpoint.isStep || clerk.endpoint.isClient: clerk.failure(.unreadable)
         case .empty: ok
-        default: reading.reading.isCut ? ok : reading.failure(.unreadable)
+        default: clerk.interpretation.isCut ? ok : clerk.failure(.unreadable)
         }
     }
 
@@ -55,13 +55,13 @@ struct ClerkState {
         ClerkClient.find(in: body) != nil || body["response"]?.isNull == true
     }
 
-    /// The resource that was asked for: `response`, or the whole where the answer is not wrapped.
+    /// The resource that was asked for: `response`, or the whole if the answer is not wrapped.
     ///
     /// A step of a flow is told by something that says what it is or where it stands; else the client may show it.
     private func resource(in body: JSONValue) -> JSONValue? {
-        if reading.endpoint.isStep {
-            let shown = body["client"]?[reading.endpoint.isSignIn ? "sign_in" : "sign_up"]
-            return [body["response"], body, reading.endpoint.isFlow ? shown : nil].lazy.compactMap(\.self)
+        if clerk.endpoint.isStep {
+            let shown = body["client"]?[clerk.endpoint.isSignIn ? "sign_in" : "sign_up"]
+            return [body["response"], body, clerk.endpoint.isFlow ? shown : nil].lazy.compactMap(\.self)
                 .first { $0["object"]?.string != nil || $0["status"]?.string != nil }
         }
         if let response = body["response"] {
@@ -80,7 +80,7 @@ struct ClerkState {
     /// A session token; without one the answer is a passing failure, never a sign-out (clerk-js).
     private func token(_ body: JSONValue) -> Outcome {
         let token = body["jwt"] ?? body["response"]?["jwt"]
-        return token?.string?.nonEmpty == nil ? reading.failure(.unavailable, [.retry]) : ok
+        return token?.string?.nonEmpty == nil ? clerk.failure(.unavailable, [.retry]) : ok
     }
 
     // MARK: Sign-in and sign-up
@@ -88,7 +88,7 @@ struct ClerkState {
     private func signIn(_ signIn: JSONValue, status: String) -> Outcome {
         switch status {
         case "complete": return ok
-        case "abandoned": return reading.failure(.flowExpired, [.restartFlow])
+        case "abandoned": return clerk.failure(.flowExpired, [.restartFlow])
         default: break
         }
         let isSecond = status == "needs_second_factor" || status == "needs_client_trust"
@@ -110,7 +110,7 @@ struct ClerkState {
         case "needs_new_password":
             return next([.changePassword])
         case "needs_protect_check":
-            var outcome = reading.failure(.challengeRequired, [.solveChallenge])
+            var outcome = clerk.failure(.challengeRequired, [.solveChallenge])
             // As the error that says the same has it.
             if let check = signIn["protect_check"], check.members != nil { outcome.details = ["protect_check": check] }
             return outcome
@@ -123,7 +123,7 @@ struct ClerkState {
     private func signUp(_ signUp: JSONValue, status: String) -> Outcome {
         switch status {
         case "complete": return ok
-        case "abandoned": return reading.failure(.flowExpired, [.restartFlow])
+        case "abandoned": return clerk.failure(.flowExpired, [.restartFlow])
         default: break
         }
         for verification in signUp["verifications"]?.members?.prefix(16) ?? [] {
@@ -134,7 +134,7 @@ struct ClerkState {
         return next(status == "missing_requirements" ? [.askUser] : [])
     }
 
-    /// Why a proof belongs to the other flow, where Clerk says it.
+    /// Why a proof belongs to the other flow, if Clerk says it.
     private func transfer(in resource: JSONValue) -> ClerkError? {
         let verifications = resource["verifications"]?.members?.prefix(16).map(\.value) ?? []
         for verification in verifications + [resource["first_factor_verification"] ?? .null]
@@ -153,10 +153,10 @@ struct ClerkState {
     /// A proof that the other flow can take over is none: the error beside it says only which flow that is.
     private func failure(of verification: JSONValue?) -> Outcome? {
         if isTransferable(verification) { return nil }
-        if let error = verification?["error"].flatMap(ClerkError.init) { return reading.outcome(ofEmbedded: error) }
+        if let error = verification?["error"].flatMap(ClerkError.init) { return clerk.outcome(ofEmbedded: error) }
         switch verification?["status"]?.string {
-        case "expired": return reading.failure(.challengeExpired, [.newChallenge])
-        case "failed": return reading.failure(.challengeExpired, [.newChallenge, .switchFactor])
+        case "expired": return clerk.failure(.challengeExpired, [.newChallenge])
+        case "failed": return clerk.failure(.challengeExpired, [.newChallenge, .switchFactor])
         default: return nil
         }
     }
@@ -169,7 +169,7 @@ struct ClerkState {
     }
 
     private func next(_ remedies: [Outcome.Remedy]) -> Outcome {
-        reading.failure(.continue, remedies)
+        clerk.failure(.continue, remedies)
     }
 
     // MARK: Sessions
@@ -180,9 +180,9 @@ struct ClerkState {
             let tasks = (session["tasks"]?.array ?? []).prefix(64).compactMap { $0["key"]?.string }
             return next(tasks.contains("reset-password") ? [.changePassword] : [.askUser])
         case "ended", "expired", "removed", "replaced", "revoked", "abandoned":
-            // What was asked for, where the request was to end it.
-            if reading.endpoint.endsSession { return ok }
-            var outcome = reading.failure(.credentialRejected, [.reauthenticate])
+            // What was asked for, if the request was to end it.
+            if clerk.endpoint.endsSession { return ok }
+            var outcome = clerk.failure(.credentialRejected, [.reauthenticate])
             outcome.scope = .credential
             outcome.credential = .session
             return outcome

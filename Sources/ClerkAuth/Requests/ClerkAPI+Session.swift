@@ -4,7 +4,7 @@ import HTTPRecovery
 extension ClerkAPI {
     /// Reads the client.
     ///
-    /// - Returns: The client; nil where the server says that there is none. Where an answer to a later request has told
+    /// - Returns: The client; nil if the server says that there is none. If an answer to a later request has told
     ///   something newer meanwhile, that is returned.
     func readClient() async throws -> ClerkClient? {
         let answer = try await perform(Call(path: "/client"))
@@ -46,7 +46,7 @@ extension ClerkAPI {
 
     /// The id of the session that the store names.
     ///
-    /// - Throws: `RecoveryError` of the kind `reauthentication_required` where it names none.
+    /// - Throws: `RecoveryError` of the kind `reauthentication_required` if it names none.
     func heldSession(_ id: String?) async throws -> String {
         let stored = try await tokens.read().credentials
         if stored.clientToken != nil, let id = id ?? stored.sessionID { return id }

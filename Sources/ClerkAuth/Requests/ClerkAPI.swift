@@ -34,9 +34,9 @@ struct ClerkAPI: Sendable, ClientBound {
         var resend: RequestOptions.ResendPermission = .byMethod
         /// The session that calls about the user are made for.
         var sessionID: String?
-        /// The session that the call is about; where it is refused for it, the client is read again.
+        /// The session that the call is about; if it is refused for it, the client is read again.
         var concerns: String?
-        /// Whether the client is read again where the call is refused, also where no session is known.
+        /// Whether the client is read again if the call is refused, also if no session is known.
         var asksClient = false
         var account: String?
         /// Until when it may be sent.
@@ -96,7 +96,7 @@ struct ClerkAPI: Sendable, ClientBound {
         }
     }
 
-    /// The error, without a word about a session's end where nobody has found that it has ended.
+    /// The error, without a word about a session's end if nobody has found that it has ended.
     private static func withoutDoubt(_ error: RecoveryError) -> RecoveryError {
         guard error.kind == .credentialRejected, error.remedies.contains(.resync) else { return error }
         var error = error

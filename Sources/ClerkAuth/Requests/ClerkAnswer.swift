@@ -5,7 +5,7 @@ import HTTPRecovery
 struct ClerkAnswer: Sendable {
     /// The body; null if there was none.
     var json: JSONValue
-    /// The response; nil where the answer was put together here.
+    /// The response; nil if the answer was put together here.
     var response: RecoveredResponse?
 
     /// The sign-in that it is about.
@@ -26,7 +26,7 @@ struct ClerkAnswer: Sendable {
         return session(id)
     }
 
-    /// The session with the id, as the answer shows it; where it does not, an active one with nothing else known.
+    /// The session with the id, as the answer shows it; if it does not, an active one with nothing else known.
     func session(_ id: String) -> ClerkSession? {
         ClerkClient.find(in: json)?.sessions.first { $0.id == id }
             ?? ClerkSession(["id": .string(id), "status": .string(ClerkSessionStatus.active.rawValue)])

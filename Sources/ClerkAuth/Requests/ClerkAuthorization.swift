@@ -42,10 +42,10 @@ struct ClerkAuthorization: ClientLayer {
             result = .failure(error)
         }
         var own: String?
-        // The head counts even where the body broke off behind it.
+        // The head counts even if the body broke off behind it.
         if let head = context.record.receivedHead {
             api.clocks.keep(head.headerFields, from: api.base.origin, receivedAt: context.runtime.time.wallTime)
-            // A blank field takes a token away only where the answer has been read and judged to do so.
+            // A blank field takes a token away only if the answer has been read and judged to do so.
             let mayClear = (try? result.get())?.outcome.tokenAction == .clear
             if let change = ClientToken.change(statedBy: head.headerFields), change != .clear || mayClear {
                 // Not the caller's to cancel: a token that is replaced and not kept would be lost for good.
@@ -59,7 +59,7 @@ struct ClerkAuthorization: ClientLayer {
 
     /// Stores what the answer says about the token.
     ///
-    /// - Returns: The lineage of the token that was stored; nil where none was.
+    /// - Returns: The lineage of the token that was stored; nil if none was.
     private func keep(
         _ change: ClientToken.Change,
         since sent: Credentials.Stored,
@@ -127,7 +127,7 @@ enum ClientToken {
         case replace(Secret)
     }
 
-    /// What the answer's `Authorization` fields ask for, where a token counts more than a blank; nil without a field.
+    /// What the answer's `Authorization` fields ask for, if a token counts more than a blank; nil without a field.
     static func change(statedBy fields: HTTPFields) -> Change? {
         let changes = fields[values: .authorization].map { change(stated: $0) }
         return changes.last { $0 != .clear } ?? changes.last

@@ -4,8 +4,8 @@ import HTTPTypes
 /// Keeps the requests of a process within the rates that Clerk publishes for an address (its guide "System limits"): 5
 /// sign-ins and 5 sign-ups begun in 10 s, and 3 attempts at each.
 ///
-/// Requests beyond a rate wait for their place, visibly as `rate_limited`, or fail at once where their deadline or the
-/// engine's longest wait comes first. Other processes at the same address are not counted; where they use the limit up,
+/// Requests beyond a rate wait for their place, visibly as `rate_limited`, or fail at once if their deadline or the
+/// engine's longest wait comes first. Other processes at the same address are not counted; if they use the limit up,
 /// the server says so, and its word holds. Share one value among all `Clerk` values that leave by one address.
 public final class ClerkPacing: Admission {
     /// So many requests within a time.

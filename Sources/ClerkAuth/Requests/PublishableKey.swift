@@ -8,7 +8,7 @@ public struct PublishableKey: Sendable, Hashable {
     /// Whether the key belongs to a production instance.
     public let isProduction: Bool
 
-    /// The Frontend API's host, with a port where the key names one.
+    /// The Frontend API's host, with a port if the key names one.
     public let host: String
 
     /// Reads a key.

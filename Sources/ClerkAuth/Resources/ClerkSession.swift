@@ -7,7 +7,7 @@ public struct ClerkSession: AuthSession, Hashable {
     public var id: String
     /// The status.
     public var status: ClerkSessionStatus
-    /// When it ends; nil where the server does not say.
+    /// When it ends; nil if the server does not say.
     public var expireAt: Timestamp?
     /// When it is given up without activity.
     public var abandonAt: Timestamp?
@@ -23,7 +23,7 @@ public struct ClerkSession: AuthSession, Hashable {
     var secondFactorAge: Duration?
     /// The token that came with it.
     var lastActiveToken: Secret?
-    /// The user's id, where the server sends the user.
+    /// The user's id, if the server sends the user.
     public var userID: String?
     /// What is left to do before the session is active, such as `setup-mfa`.
     public var tasks: [String]

@@ -71,7 +71,7 @@ public struct ClerkFactor: Sendable, Hashable {
         isDefault = json["default"]?.bool == true || json["primary"]?.bool == true
     }
 
-    /// The factor in the words that all providers share; nil where this version cannot carry it out.
+    /// The factor in the words that all providers share; nil if this version cannot carry it out.
     var factor: Factor? {
         let key: Factor.Key
         switch strategy {
@@ -93,7 +93,7 @@ public struct ClerkFactor: Sendable, Hashable {
         )
     }
 
-    /// The destination with its middle hidden; Clerk masks it only where the instance is set up so.
+    /// The destination with its middle hidden; Clerk masks it only if the instance is set up so.
     static func masked(_ destination: String) -> String {
         if destination.contains("*") { return destination }
         guard let at = destination.lastIndex(of: "@") else {

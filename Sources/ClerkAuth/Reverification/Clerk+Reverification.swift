@@ -13,7 +13,7 @@ extension Clerk {
     ///   - responder: Answers what is asked.
     ///   - options: How to deal with what goes wrong.
     /// - Returns: The session.
-    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where the session is over. `Challenge.NoAnswer` where the
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if the session is over. `Challenge.NoAnswer` if the
     ///   responder had none, `CancellationError` as soon as the task is cancelled.
     @discardableResult
     public func reverify(
@@ -32,7 +32,7 @@ extension Clerk {
     ///   - level: How far.
     ///   - sessionID: The session; nil for the one that the store names.
     ///   - options: How to deal with what goes wrong.
-    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where the session is over.
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if the session is over.
     ///   `CancellationError` as soon as the task is cancelled.
     public func reverificationFlow(
         _ level: ClerkReverification = .secondFactor,

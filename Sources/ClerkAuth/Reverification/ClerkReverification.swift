@@ -12,12 +12,12 @@ public struct ClerkReverification: Sendable, Hashable, RawRepresentable {
 
     /// With a first factor, such as a password.
     public static let firstFactor = ClerkReverification(rawValue: "first_factor")
-    /// With a second factor; with a first one where the account has no second.
+    /// With a second factor; with a first one if the account has no second.
     public static let secondFactor = ClerkReverification(rawValue: "second_factor")
     /// With both.
     public static let multiFactor = ClerkReverification(rawValue: "multi_factor")
 
-    /// The level that a refusal asks for; the second factor where it says nothing that is known.
+    /// The level that a refusal asks for; the second factor if it says nothing that is known.
     ///
     /// Backends name a level, or one of Clerk's presets: `strict_mfa` and others with a `level` in them.
     public init(wantedBy outcome: Outcome) {

@@ -63,7 +63,7 @@ extension Clerk {
     ///   - sessionID: The session.
     ///   - organizationID: The organization to be active in it; empty for the personal account, nil leaves it.
     /// - Returns: The session; its id is stored before this returns.
-    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where the session is over, which is removed from
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if the session is over, which is removed from
     ///   the store then. `CancellationError` as soon as the task is cancelled.
     @discardableResult
     public func activate(sessionID: String, organizationID: String? = nil) async throws -> ClerkSession {
@@ -93,10 +93,10 @@ extension Clerk {
 
     /// Sends a request with the client's credentials, for what has no function of its own.
     ///
-    /// Where the server says that the session is over, the client is read, once for all calls that are refused at the
+    /// If the server says that the session is over, the client is read, once for all calls that are refused at the
     /// time. If the session lives, the request is sent once more; if it is really gone, it is removed from the store and
-    /// the error says that a person has to sign in, as it does where the store names no session or the client is refused,
-    /// too. Where the client cannot be read, the error is of the kind of what kept it from being read, and its cause.
+    /// the error says that a person has to sign in, as it does if the store names no session or the client is refused,
+    /// too. If the client cannot be read, the error is of the kind of what kept it from being read, and its cause.
     ///
     /// - Parameters:
     ///   - request: The request; its path is below the base URL, such as `/v1/me`.

@@ -5,12 +5,12 @@ extension Clerk {
     /// Signs in with a name, through everything that can stand in the way.
     ///
     /// A compromised password becomes a code by e-mail (or another factor that the options allow), second factors and
-    /// new devices are confirmed, a new password is set where Clerk wants one, and a lockout is waited for or fails
-    /// with its time, as the client's policies say. A password, a code and a new password are each sent once: where an
+    /// new devices are confirmed, a new password is set if Clerk wants one, and a lockout is waited for or fails
+    /// with its time, as the client's policies say. A password, a code and a new password are each sent once: if an
     /// answer is lost on the way, the sign-in fails rather than spends them again. Only a flow that the server has
     /// given up is begun again with the password that it had not refused.
     ///
-    /// Where a session exists already, it is used, unless the server shows that it is another person's.
+    /// If a session exists already, it is used, unless the server shows that it is another person's.
     ///
     /// - Parameters:
     ///   - identifier: E-mail address, phone number or user name.
@@ -18,7 +18,7 @@ extension Clerk {
     ///   - responder: Answers what is asked.
     ///   - options: How to deal with what goes wrong.
     /// - Returns: The session; its id is stored before this returns.
-    /// - Throws: `RecoveryError` for what could not be recovered from, `Challenge.NoAnswer` where the responder had none,
+    /// - Throws: `RecoveryError` for what could not be recovered from, `Challenge.NoAnswer` if the responder had none,
     ///   `CancellationError` as soon as the task is cancelled.
     public func signIn(
         identifier: String,
@@ -31,7 +31,7 @@ extension Clerk {
 
     /// Signs in with a ticket: that of an invitation, or of a sign-in token that a backend has made.
     ///
-    /// A ticket is presented once. Where its answer is lost, the sign-in fails rather than presents it again; a ticket
+    /// A ticket is presented once. If its answer is lost, the sign-in fails rather than presents it again; a ticket
     /// that is used up or too old is refused with the kind `flow_expired`.
     ///
     /// - Parameters:
@@ -57,7 +57,7 @@ extension Clerk {
     ///   - responder: Answers what is asked.
     ///   - options: How to deal with what goes wrong.
     /// - Returns: The session; its id is stored before this returns.
-    /// - Throws: As ``signIn(identifier:password:answering:options:)``; of the kind `declined` where the person has
+    /// - Throws: As ``signIn(identifier:password:answering:options:)``; of the kind `declined` if the person has
     ///   cancelled, `factor_unavailable` if there is no authenticator or no passkey that fits. The authenticator's own
     ///   error is the cause.
     public func signInWithPasskey(
@@ -75,7 +75,7 @@ extension Clerk {
     ///   - responder: Answers what is asked: the code, then the new password.
     ///   - options: How to deal with what goes wrong.
     /// - Returns: The session; its id is stored before this returns.
-    /// - Throws: As ``signIn(identifier:password:answering:options:)``; of the kind `factor_unavailable` where the
+    /// - Throws: As ``signIn(identifier:password:answering:options:)``; of the kind `factor_unavailable` if the
     ///   account has neither an address nor a number that a code could be sent to.
     public func resetPassword(
         identifier: String,
@@ -91,11 +91,11 @@ extension Clerk {
     /// Has a link sent by e-mail that leads to the configuration's redirect URL.
     ///
     /// For a service, where the browser comes back to another request or process;
-    /// ``signIn(identifier:password:answering:options:)`` sends links by itself where they are chosen.
+    /// ``signIn(identifier:password:answering:options:)`` sends links by itself if they are chosen.
     ///
     /// - Parameter identifier: E-mail address, or another name of the account.
     /// - Returns: What ``signIn(link:ledTo:answering:options:)`` needs.
-    /// - Throws: `RecoveryError`; of the kind `factor_unavailable` where the account or the configuration allows no
+    /// - Throws: `RecoveryError`; of the kind `factor_unavailable` if the account or the configuration allows no
     ///   links. `CancellationError` as soon as the task is cancelled.
     public func sendEmailLink(identifier: String) async throws -> ClerkEmailLink {
         var machine = ClerkSignInMachine(api: api, goal: .identifier(identifier))
@@ -113,7 +113,7 @@ extension Clerk {
 
     /// Signs in with what a link has led to.
     ///
-    /// It is presented once. Where it is used up, too old, or was sent by somebody else, it is refused with the kind
+    /// It is presented once. If it is used up, too old, or was sent by somebody else, it is refused with the kind
     /// `flow_expired`.
     ///
     /// - Parameters:
@@ -122,7 +122,7 @@ extension Clerk {
     ///   - responder: Answers what is asked, such as a second factor.
     ///   - options: How to deal with what goes wrong.
     /// - Returns: The session; its id is stored before this returns.
-    /// - Throws: As ``signIn(identifier:password:answering:options:)``; of the kind `invalid_request` where the address
+    /// - Throws: As ``signIn(identifier:password:answering:options:)``; of the kind `invalid_request` if the address
     ///   carries no approval.
     public func signIn(
         link: ClerkEmailLink,

@@ -20,7 +20,7 @@ struct EmailLinkCallback {
     let flowID: Secret
     let approvalToken: Secret
 
-    /// Reads an address; nil where it carries no approval.
+    /// Reads an address; nil if it carries no approval.
     init?(_ address: Secret) {
         // Byte by byte: a sign that joins a character must not hide where the query begins and ends.
         let text = Array(address.reveal().utf8)

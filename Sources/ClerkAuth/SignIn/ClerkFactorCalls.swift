@@ -39,7 +39,7 @@ struct ClerkFactorCalls: Sendable, ClientBound {
         return try await perform(spending("\(base)/prepare_\(isSecond ? "second" : "first")_factor", form))
     }
 
-    /// Until when the code that was sent may be presented; nil where that is not stated, or was over when it was.
+    /// Until when the code that was sent may be presented; nil if that is not stated, or was over when it was.
     func limit(of verification: ClerkVerification?, for factor: Factor) -> RequestOptions.SendBy? {
         guard let verification, verification.strategy == factor.providerName,
             let left = verification.expireAt?.elapsed(since: api.now), left > .zero
@@ -77,7 +77,7 @@ struct ClerkFactorCalls: Sendable, ClientBound {
         return try await perform(call)
     }
 
-    /// A call that spends what it carries: it is sent again only where the server certainly has not processed it.
+    /// A call that spends what it carries: it is sent again only if the server certainly has not processed it.
     func spending(_ path: String, _ form: FormFields) -> ClerkAPI.Call {
         ClerkAPI.Call(
             method: .post,
@@ -105,7 +105,7 @@ struct ClerkFactorCalls: Sendable, ClientBound {
 
     /// Has the challenge signed by the authenticator; without one the responder is asked.
     ///
-    /// - Throws: `RecoveryError`: of the kind `declined` where the person has cancelled, else `factor_unavailable`.
+    /// - Throws: `RecoveryError`: of the kind `declined` if the person has cancelled, else `factor_unavailable`.
     ///   `CancellationError` as soon as the task is cancelled.
     func sign(_ nonce: Secret?, for factor: Factor) async throws -> PasskeyStep {
         guard let nonce else { throw PasskeyCeremony.failure(.badData()) }

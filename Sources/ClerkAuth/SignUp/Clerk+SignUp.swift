@@ -14,8 +14,8 @@ extension Clerk {
     ///   - responder: Answers what is asked.
     ///   - options: How to deal with what goes wrong.
     /// - Returns: The session; its id is stored before this returns.
-    /// - Throws: `RecoveryError` for what could not be recovered from: of the kind `conflict` where an address, number or
-    ///   name is taken. `Challenge.NoAnswer` where the responder had none, `CancellationError` as soon as the task is cancelled.
+    /// - Throws: `RecoveryError` for what could not be recovered from: of the kind `conflict` if an address, number or
+    ///   name is taken. `Challenge.NoAnswer` if the responder had none, `CancellationError` as soon as the task is cancelled.
     public func signUp(
         _ request: ClerkSignUpRequest,
         answering responder: any ChallengeResponder,

@@ -47,10 +47,10 @@ final class ClientMirror: Sendable {
     /// Takes what an answer tells, unless it comes too late.
     ///
     /// - Parameters:
-    ///   - client: The client; nil where the server says that there is none.
+    ///   - client: The client; nil if the server says that there is none.
     ///   - ticket: The request's.
     ///   - present: The lineage of the token that is stored now.
-    ///   - own: The lineage that the answer itself has brought, where its token was stored.
+    ///   - own: The lineage that the answer itself has brought, if its token was stored.
     ///   - date: The server's time of the answer.
     /// - Returns: Whether it was taken.
     @discardableResult
@@ -79,7 +79,7 @@ final class ClientMirror: Sendable {
         return observers != nil
     }
 
-    /// What is known of the client of a lineage; nil where nothing is, and a nil in it where it is known that there is
+    /// What is known of the client of a lineage; nil if nothing is, and a nil in it if it is known that there is
     /// none.
     func known(_ lineage: String?) -> ClerkClient?? {
         state.withLock { $0.isKnown && $0.lineage == lineage ? .some($0.client) : nil }

@@ -20,14 +20,14 @@ final class ClientReads: Sendable {
 
     private let state = Locked(State())
 
-    /// What is read for a call that was refused.
+    /// The client as it is read for a call that was refused.
     ///
     /// - Parameters:
     ///   - ticket: The refused request's. A read that went out after it is taken, landed or on its way.
     ///   - mirror: Counts the requests.
     ///   - read: Reads the client.
     /// - Throws: What the read fails with; `CancellationError` as soon as the caller is cancelled.
-    func reading(
+    func client(
         for ticket: ClientMirror.Ticket,
         _ mirror: ClientMirror,
         _ read: @escaping @Sendable () async throws -> ClerkClient?
@@ -49,7 +49,7 @@ final class ClientReads: Sendable {
         }
         let tickets: UInt64
         switch way {
-        case .landed(let reading): return reading
+        case .landed(let client): return client
         case .joined(let flight): return try await flight.value
         case .begun(let present): tickets = present
         }
@@ -64,9 +64,9 @@ final class ClientReads: Sendable {
             state.withLock { state in
                 // A later read may have taken its place.
                 if state.flights[ticket.lineage]?.content === new { state.flights[ticket.lineage] = nil }
-                guard case .success(let reading) = result else { return }
+                guard case .success(let client) = result else { return }
                 if let (lineage, read) = state.landed, lineage == ticket.lineage, read.tickets > tickets { return }
-                state.landed = (ticket.lineage, Read(tickets: tickets, content: reading))
+                state.landed = (ticket.lineage, Read(tickets: tickets, content: client))
             }
             new.land(result)
         }

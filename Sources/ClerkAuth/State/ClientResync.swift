@@ -1,24 +1,24 @@
 import AuthRecovery
 import HTTPRecovery
 
-/// Reads the client again where the server says that a session, or the client itself, is not what this side holds it
+/// Reads the client again if the server says that a session, or the client itself, is not what this side holds it
 /// for: once for all calls that were refused at a time.
 ///
-/// Where the session lives, the refused request is sent once more, which the server has not processed. Where it is
+/// If the session lives, the refused request is sent once more, which the server has not processed. If it is
 /// over, it is removed from the store, and the call ends with the conclusion that a person has to sign in; so it does
-/// if there is no session, and where the client is refused, too, and nothing is removed then. Where the client cannot
+/// if there is no session, and if the client is refused, too, and nothing is removed then. If the client cannot
 /// be read for another reason, that is why the call fails, and nothing is removed.
 struct ClientResync: RecoveryPolicy {
     let api: ClerkAPI
-    /// The session that the call is made for; nil where none is known.
+    /// The session that the call is made for; nil if none is known.
     let sessionID: String?
     /// Whether the call's path names the session, so that it is the session that is not found.
     let isAboutSession: Bool
     let progress: CallProgress
 
-    func decide(_ situation: FailureContext) -> FailureContext.Decision {
-        let outcome = situation.outcome
-        guard situation.wasSent, outcome.remedies.contains(.resync) else { return .pass }
+    func decide(_ failure: FailureContext) -> FailureContext.Decision {
+        let outcome = failure.outcome
+        guard failure.wasSent, outcome.remedies.contains(.resync) else { return .pass }
         switch outcome.kind {
         case .credentialRejected: return .repair(ReadClient(resync: self))
         case .notFound, .stateConflict: return sessionID == nil ? .pass : .repair(ReadClient(resync: self))
@@ -36,7 +36,7 @@ struct ClientResync: RecoveryPolicy {
             guard let ticket = resync.progress.ticket else { return .failed(outcome, reason: .notRecoverable) }
             let client: ClerkClient?
             do {
-                client = try await api.reads.reading(for: ticket, api.mirror) {
+                client = try await api.reads.client(for: ticket, api.mirror) {
                     try await context.work(isShared: true) { try await api.within($0).readClient() }
                 }
             } catch let error as RecoveryError {
@@ -57,7 +57,7 @@ struct ClientResync: RecoveryPolicy {
             outcome.kind == .credentialRejected || resync.isAboutSession
         }
 
-        /// How the call ends where the client could not be read.
+        /// How the call ends if the client could not be read.
         private func unread(_ error: RecoveryError, after outcome: Outcome) -> FailureContext.RemediationResult {
             if error.kind == .credentialRejected {
                 // Asked, and refused with all that is held.

@@ -6,11 +6,11 @@ extension Clerk {
     /// A session token for an app's own backend, with life left in it.
     ///
     /// A token that is held is used while it has more than the leeway left; else one is minted, once for all who want it
-    /// at a time. A caller who is cancelled cancels nobody else's, and a failure is not remembered. Where minting fails
+    /// at a time. A caller who is cancelled cancels nobody else's, and a failure is not remembered. If minting fails
     /// for a passing reason (no network, an outage, a limit, a refusal that leaves it open whether the session lives) a
     /// token that has not expired still serves.
     ///
-    /// Where the server wants the previous token to mint the next one from, it is sent along, once. An answer without a
+    /// If the server wants the previous token to mint the next one from, it is sent along, once. An answer without a
     /// token is a passing failure of the server's, and repeated.
     ///
     /// - Parameters:

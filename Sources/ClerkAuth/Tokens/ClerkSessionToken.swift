@@ -12,16 +12,16 @@ public struct ClerkSessionToken: Sendable, Hashable {
     public let sessionID: String
     /// The template that it was made by; nil for the default one.
     public let template: String?
-    /// When it expires, by the server's clock; nil where the token does not say in a form that is known.
+    /// When it expires, by the server's clock; nil if the token does not say in a form that is known.
     public let expiresAt: Timestamp?
-    /// When it was issued, by the server's clock; nil where the token does not say.
+    /// When it was issued, by the server's clock; nil if the token does not say.
     public let issuedAt: Timestamp?
-    /// When the data in it were read; where it is there, it tells more of a token's freshness than ``issuedAt``.
+    /// When the data in it were read; if it is there, it tells more of a token's freshness than ``issuedAt``.
     let originIssuedAt: Timestamp?
 
     /// Reads a token.
     ///
-    /// - Returns: Nil where the token is empty, or claims another session.
+    /// - Returns: Nil if the token is empty, or claims another session.
     init?(_ jwt: Secret, sessionID: String, template: String? = nil) {
         guard !jwt.isEmpty else { return nil }
         let parsed = UnverifiedJWT(jwt)
@@ -36,7 +36,7 @@ public struct ClerkSessionToken: Sendable, Hashable {
         }
     }
 
-    /// Whether the token will live for more than the leeway; half its life counts where that is less.
+    /// Whether the token will live for more than the leeway; half its life counts if that is less.
     ///
     /// One that does not say when it expires is never known to live.
     func lives(_ leeway: Duration, at now: Timestamp) -> Bool {

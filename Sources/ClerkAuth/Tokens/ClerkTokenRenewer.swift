@@ -41,7 +41,7 @@ public struct ClerkTokenRenewer: TokenRenewer {
     /// Obtains a new session token.
     ///
     /// - Returns: The credentials with the token as their access token; everything else in them stays.
-    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where the session has ended.
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if the session has ended.
     ///   `CancellationError` as soon as the task is cancelled.
     public func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
         let token = try await clerk.within(operation).sessionToken(

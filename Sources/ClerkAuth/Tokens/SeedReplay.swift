@@ -2,14 +2,14 @@ import AuthRecovery
 import HTTPRecovery
 import HTTPTypes
 
-/// Sends the last token of the session along, once, where the server wants it to mint the next one from
+/// Sends the last token of the session along, once, if the server wants it to mint the next one from
 /// (`missing_expired_token`).
 struct SeedReplay: RecoveryPolicy {
     let api: ClerkAPI
     let sessionID: String
 
-    func decide(_ situation: FailureContext) -> FailureContext.Decision {
-        guard situation.wasSent, situation.outcome.remedies.contains(.seedToken) else { return .pass }
+    func decide(_ failure: FailureContext) -> FailureContext.Decision {
+        guard failure.wasSent, failure.outcome.remedies.contains(.seedToken) else { return .pass }
         return .repair(AddSeed(api: api, sessionID: sessionID))
     }
 

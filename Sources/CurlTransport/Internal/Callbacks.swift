@@ -147,7 +147,7 @@ let timerCallback: curl_multi_timer_callback = { _, milliseconds, context in
     return 0
 }
 
-/// Only set where HTTP/2 may be spoken: libcurl's log is where it says what a server refused.
+/// Only set if HTTP/2 may be spoken: libcurl's log is where it says what a server refused.
 let debugCallback: curl_debug_callback = { _, type, bytes, size, context in
     guard type == CURLINFO_TEXT, let easy = unsafe easy(context), let bytes = unsafe bytes else { return 0 }
     // The bytes live until the return; the line is read within it.

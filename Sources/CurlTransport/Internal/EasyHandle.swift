@@ -17,7 +17,7 @@ final class EasyHandle {
     private var headerBytes: UnsafeMutablePointer<CChar>?
     private var decodes = false
     private var version: Int = -1
-    /// Whether libcurl reports its log, which it does where HTTP/2 may be spoken.
+    /// Whether libcurl reports its log, which it does if HTTP/2 may be spoken.
     private(set) var logs = false
     private var isCustom = false
 
@@ -95,7 +95,7 @@ final class EasyHandle {
 
     /// Prepares the handle for a transfer.
     ///
-    /// - Parameter milliseconds: What is left of the attempt's time; nil where it has no limit.
+    /// - Parameter milliseconds: What is left of the attempt's time; nil if it has no limit.
     func begin(_ transfer: Transfer, milliseconds: Int?) {
         self.transfer = transfer
         let request = transfer.request
@@ -117,7 +117,7 @@ final class EasyHandle {
             self.version = version
             let isHTTP2 = version != Int(CURL_HTTP_VERSION_1_1)
             set(CURLOPT_HTTP_VERSION, version)
-            // Waiting for a connection to share makes sense only where one can be shared.
+            // Waiting for a connection to share makes sense only if one can be shared.
             set(CURLOPT_PIPEWAIT, isHTTP2 && request.isTLS ? 1 : 0)
             if isHTTP2 != logs {
                 logs = isHTTP2

@@ -9,7 +9,7 @@ struct EncodedRequest: Sendable {
         case none
         /// Bytes in memory, perhaps zero, with Content-Length.
         case bytes(ArraySlice<UInt8>)
-        /// A stream; chunked where the length is not known.
+        /// A stream; chunked if the length is not known.
         case stream(MessageBody, length: Int?)
     }
 

@@ -56,7 +56,7 @@ struct DeadlineHeap {
         return first
     }
 
-    /// Takes the transfer out, where it is in.
+    /// Takes the transfer out, if it is in.
     mutating func remove(_ transfer: Transfer) {
         let index = transfer.heapIndex
         guard index >= 0, let last = items.popLast() else { return }

@@ -182,7 +182,7 @@ final class Poller {
 
     private func apply(_ mask: UInt32, to socket: Int32) {
         let entry = entries[Int(socket)]
-        // Where the kernel does not know it any more, closing took it off the set. Its number is either what libcurl
+        // If the kernel does not know it any more, closing took it off the set. Its number is either what libcurl
         // wants something of by now, or perhaps somebody else's: that is forgotten, and touched no more.
         let isChanged = entry.registered != nil && control(EPOLL_CTL_MOD, socket, mask)
         let mayAdd = entry.registered == nil || entry.wanted != 0

@@ -4,7 +4,7 @@ extension RefusalEvidence {
     /// What a line of libcurl's log says.
     ///
     /// The log also holds what others have written: the request's path and fields (`h2h3 [:path: …]`, and from 8.1 on
-    /// `[HTTP/2] [1] [:path: …]`), the names in a certificate, the server's reasons. A line therefore counts only where
+    /// `[HTTP/2] [1] [:path: …]`), the names in a certificate, the server's reasons. A line therefore counts only if
     /// the whole of it, from its first byte to its last, is one of libcurl's own; none of those begins like the others.
     enum LogLine: Equatable {
         case refused

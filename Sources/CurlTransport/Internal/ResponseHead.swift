@@ -5,7 +5,7 @@ import HTTPTypes
 ///
 /// It runs on the caller's thread. Whatever the bytes are, it neither traps nor drops a well-formed field.
 enum ResponseHead {
-    /// The length of the body, where the head states it.
+    /// The length of the body, if the head states it.
     static func contentLength(of head: HTTPResponse) -> Int? {
         guard let value = head.headerFields[.contentLength], value.utf8.count < 19, !value.isEmpty,
             value.utf8.allSatisfy(\.isDigit)

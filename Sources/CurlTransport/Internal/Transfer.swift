@@ -8,7 +8,7 @@ final class Transfer: @unchecked Sendable {
     /// The head of a response, unparsed, and the body if it is there already.
     struct Head: Sendable {
         var bytes: [UInt8]
-        /// The whole body, where it came together with the head; otherwise it streams.
+        /// The whole body, if it came together with the head; otherwise it streams.
         var completeBody: [UInt8]?
     }
 

@@ -22,7 +22,7 @@ struct TransferFacts: Sendable, Hashable {
     var sawHead = false
     /// Whether it is proven that the HTTP/2 server did not process the stream.
     var isRefused = false
-    /// Why the transport itself stopped the transfer, where it did.
+    /// Why the transport itself stopped the transfer, if it did.
     var ownReason: OwnReason?
     /// libcurl's own text about the failure.
     var detail = ""

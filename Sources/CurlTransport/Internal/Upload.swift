@@ -29,7 +29,7 @@ struct UploadState {
 }
 
 extension Transfer {
-    /// Starts the task that reads the request body, where it is a stream.
+    /// Starts the task that reads the request body, if it is a stream.
     ///
     /// The task is unstructured because it outlives `send`: a server may answer before it has read everything. It ends
     /// with the transfer.

@@ -63,7 +63,7 @@ enum Verdict {
         }
     }
 
-    /// libcurl's sentence for the code, and its details where they cannot hold a secret.
+    /// libcurl's sentence for the code, and its details if they cannot hold a secret.
     private static func message(for facts: TransferFacts) -> String {
         switch facts.ownReason {
         case .headersTooLarge: return "the response's header section is larger than the transport accepts"

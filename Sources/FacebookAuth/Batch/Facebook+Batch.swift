@@ -5,10 +5,10 @@ import HTTPTypes
 extension Facebook {
     /// Sends several requests at once.
     ///
-    /// More than 50 go out in several batches, one after the other; where a later one fails as a whole, its requests have
-    /// that failure as their answer. Each answer is judged by itself: what failed for a passing reason is sent again where
+    /// More than 50 go out in several batches, one after the other; if a later one fails as a whole, its requests have
+    /// that failure as their answer. Each answer is judged by itself: what failed for a passing reason is sent again if
     /// it was not done or doing it twice does no harm, together with those whose answers it uses. Those whose limit is
-    /// reached, and those that need one of them, are not sent; where the time is long they keep that outcome. Where the
+    /// reached, and those that need one of them, are not sent; if the time is long they keep that outcome. If the
     /// stored token is refused by an item without one of its own, that is settled once, as for any other call.
     ///
     /// - Parameters:
@@ -16,8 +16,8 @@ extension Facebook {
     ///   - token: Which token is presented for those that have none of their own.
     ///   - maxAttempts: The most attempts of a request, the first included; at least 1, default: 3.
     /// - Returns: An answer for each request, in order, failures among them.
-    /// - Throws: `RecoveryError` before anything is sent where a request needs another that is none of the same fifty
-    ///   (`invalid_request`); where the first batch as a whole was refused, or answered with another number of items than
+    /// - Throws: `RecoveryError` before anything is sent if a request needs another that is none of the same fifty
+    ///   (`invalid_request`); if the first batch as a whole was refused, or answered with another number of items than
     ///   it has requests (`unreadable`). `CancellationError` as soon as the task is cancelled.
     public func batch(
         _ requests: [FacebookBatchRequest],

@@ -12,7 +12,7 @@ public struct FacebookBatchAnswer: Sendable {
     /// How often the request was sent.
     public var attempts: Int
 
-    /// The body as a JSON value; nil where it is none.
+    /// The body as a JSON value; nil if it is none.
     public var json: JSONValue? {
         body.bytesInMemory.flatMap { bytes in FacebookBody(ResponseContent(Array(bytes)), Array(bytes)).json }
     }

@@ -17,7 +17,7 @@ struct FacebookBatchPlan: RecoveryOperation.Plan {
         case sent([Int: FacebookBatchAnswer], unanswered: [Int], FacebookAuthorization.Presented?)
     }
 
-    /// What each request has come to, and what was presented where the token of the batch was refused.
+    /// What each request has come to, and what was presented if the token of the batch was refused.
     struct Result: Sendable {
         var answers: [FacebookBatchAnswer?]
         /// With the number of the request whose answer says so.
@@ -183,7 +183,7 @@ struct FacebookBatchPlan: RecoveryOperation.Plan {
         return outcome.processed == .no || requests[index].mayBeSentTwice
     }
 
-    /// What is sent in the next round: what failed in a way that passes, with all that it needs; nothing where one of
+    /// What is sent in the next round: what failed in a way that passes, with all that it needs; nothing if one of
     /// those must not be sent again.
     private func toRepeat() -> [Int] {
         var result: Set<Int> = []
@@ -195,7 +195,7 @@ struct FacebookBatchPlan: RecoveryOperation.Plan {
         return result.sorted()
     }
 
-    /// Waits before the next round, where nothing states a time; stated ones are kept by the gates.
+    /// Waits before the next round, if nothing states a time; stated ones are kept by the gates.
     private mutating func goOn(_ random: () -> Double) -> RecoveryOperation.Action<Step, Result> {
         guard round < maxAttempts else { return .finish(result) }
         pending = toRepeat()

@@ -105,7 +105,7 @@ struct FacebookBatchRun {
         )
     }
 
-    /// A request as Facebook wants it: its token, and the proof for that token, go with it where it has one of its own.
+    /// A request as Facebook wants it: its token, and the proof for that token, go with it if it has one of its own.
     private func encoded(_ request: FacebookBatchRequest) throws -> JSONValue {
         var own = FormFields()
         if let token = request.token {
@@ -136,7 +136,7 @@ struct FacebookBatchRun {
 
     // MARK: The token of the batch
 
-    /// Finds out, once, what becomes of the token of the batch where it was refused, and tells those that it concerns.
+    /// Finds out, once, what becomes of the token of the batch if it was refused, and tells those that it concerns.
     private func settle(_ result: inout FacebookBatchPlan.Result, in operation: RecoveryOperation) async throws {
         guard let refusal = result.refusal, let outcome = result.answers[refusal.index]?.outcome,
             outcome.isDefiniteRefusal, let version = refusal.presented.version
@@ -145,7 +145,7 @@ struct FacebookBatchRun {
             let error = RecoveryError(outcome: outcome, reason: .notRecoverable)
             if try await api.within(operation).settle(error, version: version) { operation.emit(.clear(.access)) }
         } catch let error where !(error is CancellationError) {
-            // Where Facebook has said how it stands with the token, that holds for all; else it only stays.
+            // If Facebook has said how it stands with the token, that holds for all; else it only stays.
             let told = (error as? RecoveryError).flatMap { $0.cause == nil ? $0.outcome : nil }
             for index in requests.indices where requests[index].token == nil {
                 guard result.answers[index]?.outcome.isDefiniteRefusal == true else { continue }

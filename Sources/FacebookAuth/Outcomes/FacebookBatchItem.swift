@@ -6,7 +6,7 @@ struct FacebookBatchItem {
     var response: HTTPResponse
     var body: [UInt8]
 
-    /// Reads an element of the answer; nil where it is no answer.
+    /// Reads an element of the answer; nil if it is no answer.
     init?(_ element: JSONValue) {
         guard element.members != nil, let number = element["code"]?.lenientNumber?.double,
             let code = Int(exactly: number), (100...599).contains(code)

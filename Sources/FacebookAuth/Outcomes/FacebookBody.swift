@@ -61,7 +61,7 @@ enum FacebookBody {
 }
 
 extension ArraySlice<UInt8> {
-    /// What stands behind the parts, with any space between them; nil where they do not stand here.
+    /// What stands behind the parts, with any space between them; nil if they do not stand here.
     fileprivate func dropping(loop parts: [String]) -> ArraySlice<UInt8>? {
         var rest = self
         for part in parts {

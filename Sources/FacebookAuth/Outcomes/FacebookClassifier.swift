@@ -5,7 +5,7 @@ public import HTTPTypes
 /// WhatsApp, Threads).
 ///
 /// The body decides, in this order: limits, refused tokens, what the person has to settle at Facebook, permissions, the
-/// server's own word that an error is transient, its general errors, errors of the request. The status decides only where
+/// server's own word that an error is transient, its general errors, errors of the request. The status decides only if
 /// no error can be read, except that a 429 is a limit whatever its body says and that no 5xx takes a token away. Successes
 /// are read too: many an error comes with status 200. The answers of a batch are judged one by one.
 public struct FacebookClassifier: OutcomeClassifier {
@@ -24,14 +24,14 @@ public struct FacebookClassifier: OutcomeClassifier {
         guard case .response(let response, let body) = exchange.result else {
             return HTTPClassifier().classify(exchange)
         }
-        let reading = FacebookInterpretation(
+        let facebook = FacebookInterpretation(
             ErrorInterpretation(exchange, response: response, body: body),
             errors: errors
         )
-        var outcome = reading.outcome
+        var outcome = facebook.outcome
         outcome.status = response.status.code
-        outcome.traceID = reading.traceID ?? outcome.traceID
-        outcome.apply(reading.reading.delay.hint)
+        outcome.traceID = facebook.traceID ?? outcome.traceID
+        outcome.apply(facebook.interpretation.delay.hint)
         return outcome
     }
 

@@ -42,7 +42,7 @@ struct FacebookEndpoint {
         return "\(use) \(object)"
     }
 
-    /// The type of use, in the words of the usage header; `graph` where the path does not tell.
+    /// The type of use, in the words of the usage header; `graph` if the path does not tell.
     private var use: String {
         let edges = segments.dropFirst()
         for edge in edges.reversed() {

@@ -23,11 +23,11 @@ struct FacebookEnvelope {
     /// The name of the sort, which is no category.
     var type: String?
     var message: String?
-    /// What the server says about whether trying again helps; nil where it says nothing.
+    /// What the server says about whether trying again helps; nil if it says nothing.
     var isTransient: Bool?
     /// The text for the end user.
     var userText: String?
-    /// Further members, also where they came as text.
+    /// Further members, also if they came as text.
     var data: JSONValue?
     var traceID: String?
 
@@ -55,7 +55,7 @@ struct FacebookEnvelope {
         return number(text).map { String($0) } ?? text.nonEmpty
     }
 
-    /// Reads a body; nil where it holds no error.
+    /// Reads a body; nil if it holds no error.
     static func read(_ body: JSONValue) -> FacebookEnvelope? {
         guard body.members != nil else { return nil }
         guard var envelope = nested(body) ?? debugger(body) ?? named(body) ?? flat(body) else { return nil }
@@ -122,7 +122,7 @@ struct FacebookEnvelope {
         }
         let texts = ["error_msg", "error_message", "error_description", "error_reason"]
         guard let code = code(body["error_code"]) else { return nil }
-        // Without a text it is one where it is a number, and the body is no object that has such a field.
+        // Without a text it is one if it is a number, and the body is no object that has such a field.
         let isBare = number(code).map { $0 != 0 } ?? false && body["id"] == nil && body["data"] == nil
         guard isBare || texts.contains(where: { body[$0]?.string != nil }) else { return nil }
         var envelope = FacebookEnvelope(.graph)

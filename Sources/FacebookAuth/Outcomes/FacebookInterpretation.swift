@@ -4,43 +4,47 @@ import HTTPTypes
 
 /// One answer of Facebook's on its way to an outcome.
 struct FacebookInterpretation {
-    let reading: ErrorInterpretation
+    let interpretation: ErrorInterpretation
     let endpoint: FacebookEndpoint
     let body: FacebookBody
     let envelope: FacebookEnvelope?
     let usage: FacebookUsage
     let errors: FacebookErrorConfiguration?
 
-    init(_ reading: ErrorInterpretation, errors: FacebookErrorConfiguration?) {
-        var reading = reading
+    init(_ interpretation: ErrorInterpretation, errors: FacebookErrorConfiguration?) {
+        var interpretation = interpretation
         // Only a field whose purpose it is states a delay, also on a success that holds an error.
-        reading.delay = ServerDelay(reading.response, receivedAt: reading.exchange.now, isThrottle: true)
-        if !reading.delay.isDelayStated { reading.delay.delay = nil }
-        self.reading = reading
+        interpretation.delay = ServerDelay(
+            interpretation.response,
+            receivedAt: interpretation.exchange.now,
+            isThrottle: true
+        )
+        if !interpretation.delay.isDelayStated { interpretation.delay.delay = nil }
+        self.interpretation = interpretation
         self.errors = errors
-        endpoint = FacebookEndpoint(method: reading.exchange.method, path: reading.exchange.path)
-        let body = FacebookBody(reading.content, reading.body)
+        endpoint = FacebookEndpoint(method: interpretation.exchange.method, path: interpretation.exchange.path)
+        let body = FacebookBody(interpretation.content, interpretation.body)
         self.body = body
         envelope = body.json.flatMap { FacebookEnvelope.read($0) }
-        usage = FacebookUsage(reading.fields)
+        usage = FacebookUsage(interpretation.fields)
     }
 
-    var status: Int { reading.status }
-    var presented: Outcome.CredentialKind? { reading.exchange.presented }
+    var status: Int { interpretation.status }
+    var presented: Outcome.CredentialKind? { interpretation.exchange.presented }
     var isSuccess: Bool { (200..<300).contains(status) }
 
     /// The id under which Facebook finds the call.
     var traceID: String? {
         if let id = envelope?.traceID?.nonEmpty { return id.bounded(to: 256) }
         for name in ["x-fb-trace-id", "x-fb-request-id", "x-fb-debug"] {
-            if let id = reading.fields.lines(name).first?.nonEmpty { return id.bounded(to: 256) }
+            if let id = interpretation.fields.lines(name).first?.nonEmpty { return id.bounded(to: 256) }
         }
-        return reading.traceID
+        return interpretation.traceID
     }
 
     var outcome: Outcome {
         var outcome = judged
-        if outcome.isFailure { outcome.retryAfter = outcome.retryAfter ?? reading.delay.delay }
+        if outcome.isFailure { outcome.retryAfter = outcome.retryAfter ?? interpretation.delay.delay }
         return outcome
     }
 
@@ -73,7 +77,8 @@ struct FacebookInterpretation {
         let (code, subcode) = (envelope.number, envelope.subnumber)
         if endpoint.isDevice, let meaning = FacebookErrorRule.device(subcode) {
             var outcome = outcome(of: meaning, envelope)
-            outcome.retryAfter = [reading.delay.delay, FacebookErrorRule.deviceDelay(subcode)].compactMap(\.self).max()
+            outcome.retryAfter = [interpretation.delay.delay, FacebookErrorRule.deviceDelay(subcode)].compactMap(\.self)
+                .max()
             return outcome
         }
         if let meaning = FacebookErrorRule.limit(code) { return outcome(of: meaning, envelope) }
@@ -173,7 +178,7 @@ struct FacebookInterpretation {
             return unavailable
         case .chunkFailed:
             var outcome = unavailable
-            outcome.processed = reading.processed == .yes ? .unknown : reading.processed
+            outcome.processed = interpretation.processed == .yes ? .unknown : interpretation.processed
             outcome.advice = envelope.uploadOffsets
             return outcome
         }
@@ -181,7 +186,7 @@ struct FacebookInterpretation {
 
     /// A passing failure that the body tells of: the server may have done what was asked for, whatever the status.
     var unavailable: Outcome {
-        var outcome = Outcome.unavailable(reading)
+        var outcome = Outcome.unavailable(interpretation)
         // Only a 503 with a time says that nothing was done.
         if status != 503 || outcome.retryAfter == nil { outcome.processed = .unknown }
         return outcome
@@ -189,7 +194,7 @@ struct FacebookInterpretation {
 
     /// The outcome of a refusal for a limit, by the time that the server states.
     func limited(_ scope: Outcome.Scope) -> Outcome {
-        let stated = reading.delay.delay ?? usage.wait(forCode: envelope?.number)
+        let stated = interpretation.delay.delay ?? usage.wait(forCode: envelope?.number)
         var outcome = failure(.rateLimited, [.wait], processed: .no)
         outcome.scope = scope
         outcome.retryAfter = stated
@@ -232,7 +237,7 @@ struct FacebookInterpretation {
 
     /// What a refusal does to what was presented: no outage takes anything away.
     private var clearing: Outcome.TokenAction {
-        reading.isOutage ? .keep : .clear
+        interpretation.isOutage ? .keep : .clear
     }
 
     func failure(
@@ -240,7 +245,7 @@ struct FacebookInterpretation {
         _ remedies: [Outcome.Remedy] = [],
         processed: Outcome.Processed? = nil
     ) -> Outcome {
-        Outcome(kind, processed: processed ?? reading.processed, remedies: remedies, status: status)
+        Outcome(kind, processed: processed ?? interpretation.processed, remedies: remedies, status: status)
     }
 
     /// Adds the server's words.

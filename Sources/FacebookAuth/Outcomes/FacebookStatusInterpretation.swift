@@ -5,7 +5,7 @@ import HTTPTypes
 /// An answer that has no error with a known meaning: the status decides, with the fields that refine it.
 struct FacebookStatusInterpretation {
     private let facebook: FacebookInterpretation
-    private var reading: ErrorInterpretation { facebook.reading }
+    private var interpretation: ErrorInterpretation { facebook.interpretation }
     private var status: Int { facebook.status }
 
     init(_ facebook: FacebookInterpretation) {
@@ -16,13 +16,13 @@ struct FacebookStatusInterpretation {
     ///
     /// It is told as it is, never repeated, and takes no token away. One without any code leaves it to the status.
     func unknown(_ envelope: FacebookEnvelope) -> Outcome {
-        if reading.delay.delay != nil, status == 503 { return facebook.unavailable }
+        if interpretation.delay.delay != nil, status == 503 { return facebook.unavailable }
         if envelope.code == nil, !facebook.isSuccess, status != 400 {
             if let outcome = challenged { return outcome }
             return byStatus
         }
         if envelope.code == nil, let outcome = challenged { return outcome }
-        return facebook.failure(.unknown, processed: facebook.isSuccess ? .unknown : reading.processed)
+        return facebook.failure(.unknown, processed: facebook.isSuccess ? .unknown : interpretation.processed)
     }
 
     /// What an answer says in which no error can be read.
@@ -30,12 +30,12 @@ struct FacebookStatusInterpretation {
         if (300..<400).contains(status) { return redirected }
         if status < 500, let outcome = challenged { return outcome }
         switch facebook.body {
-        case .markup where !reading.isOutage && FacebookBody.isErrorPage(reading.body):
+        case .markup where !interpretation.isOutage && FacebookBody.isErrorPage(interpretation.body):
             return facebook.unavailable
-        case .text(let text) where !reading.isOutage && FacebookBody.speaksOfOutage(text):
+        case .text(let text) where !interpretation.isOutage && FacebookBody.speaksOfOutage(text):
             return facebook.unavailable
         case .markup, .text, .other:
-            if !reading.isOutage {
+            if !interpretation.isOutage {
                 return facebook.usage.isBlocked ? limited : facebook.failure(.unreadable)
             }
         case .empty, .json:
@@ -57,7 +57,7 @@ struct FacebookStatusInterpretation {
     }
 
     private var general: Outcome {
-        var outcome = HTTPClassifier().classify(reading.exchange)
+        var outcome = HTTPClassifier().classify(interpretation.exchange)
         (outcome.code, outcome.message, outcome.userMessage) = (nil, nil, nil)
         outcome.tokenAction = .keep
         if !outcome.isFailure { outcome.kind = .unreadable }
@@ -69,7 +69,7 @@ struct FacebookStatusInterpretation {
     /// It does not tell a dead token from one whose person has to settle something, so it takes none away.
     private var challenged: Outcome? {
         guard [400, 401, 403].contains(status),
-            let word = reading.challenges.lazy.filter(\.isAboutTokens).compactMap(\.error).first
+            let word = interpretation.challenges.lazy.filter(\.isAboutTokens).compactMap(\.error).first
         else { return nil }
         var outcome: Outcome
         switch word {
@@ -85,11 +85,11 @@ struct FacebookStatusInterpretation {
 
     /// A redirect: to an image, or back to the app with the answer of the login dialog.
     private var redirected: Outcome {
-        guard let location = reading.fields.singleLine("location"),
+        guard let location = interpretation.fields.singleLine("location"),
             let error = OAuthClient.AuthorizationRedirect(url: location).error
         else {
             var outcome = facebook.failure(.ok)
-            outcome.retryAfter = reading.delay.delay
+            outcome.retryAfter = interpretation.delay.delay
             return outcome
         }
         var envelope = FacebookEnvelope(.word(error.word.rawValue))

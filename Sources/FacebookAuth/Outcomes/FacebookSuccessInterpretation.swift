@@ -5,7 +5,7 @@ import HTTPTypes
 /// A success in which no error can be read.
 struct FacebookSuccessInterpretation {
     private let facebook: FacebookInterpretation
-    private var reading: ErrorInterpretation { facebook.reading }
+    private var interpretation: ErrorInterpretation { facebook.interpretation }
     private var endpoint: FacebookEndpoint { facebook.endpoint }
 
     init(_ facebook: FacebookInterpretation) {
@@ -13,19 +13,19 @@ struct FacebookSuccessInterpretation {
     }
 
     var outcome: Outcome {
-        if [204, 205].contains(facebook.status) || [.head, .options].contains(reading.exchange.method) {
+        if [204, 205].contains(facebook.status) || [.head, .options].contains(interpretation.exchange.method) {
             return ended(facebook.failure(.ok))
         }
         switch facebook.body {
         case .json(let value): return outcome(of: value)
         case .empty: return announcesBody ? facebook.failure(.ok) : foreign
-        case .markup: return FacebookBody.isErrorPage(reading.body) ? facebook.unavailable : foreign
+        case .markup: return FacebookBody.isErrorPage(interpretation.body) ? facebook.unavailable : foreign
         case .text(let text):
             // What the token endpoint of old versions answered.
             if endpoint.issuesTokens, text.hasPrefix("access_token=") { return issued(facebook.failure(.ok)) }
             if FacebookBody.speaksOfOutage(text) { return facebook.unavailable }
             return isFile ? facebook.failure(.ok) : foreign
-        case .other: return isFile || reading.isCut ? facebook.failure(.ok) : foreign
+        case .other: return isFile || interpretation.isCut ? facebook.failure(.ok) : foreign
         }
     }
 
@@ -34,13 +34,13 @@ struct FacebookSuccessInterpretation {
 
     /// Whether the body was not read, because the call wants it streamed.
     private var announcesBody: Bool {
-        if let length = reading.fields[.contentLength].flatMap({ Int($0) }) { return length > 0 }
-        return reading.fields[.transferEncoding] != nil
+        if let length = interpretation.fields[.contentLength].flatMap({ Int($0) }) { return length > 0 }
+        return interpretation.fields[.transferEncoding] != nil
     }
 
     /// Whether the answer is a picture, a report or another file.
     private var isFile: Bool {
-        let type = reading.fields[.contentType]?.lowercased() ?? ""
+        let type = interpretation.fields[.contentType]?.lowercased() ?? ""
         let types = ["image/", "video/", "audio/", "text/csv", "application/octet-stream", "application/pdf"]
         return types.contains { type.hasPrefix($0) }
     }
@@ -52,7 +52,7 @@ struct FacebookSuccessInterpretation {
         case .bool(true): return ended(facebook.failure(.ok))
         // What old versions answered about an object that does not exist or is hidden.
         case .bool(false):
-            return reading.exchange.method == .get
+            return interpretation.exchange.method == .get
                 ? facebook.failure(.notFound, [.fixRequest]) : facebook.failure(.unknown)
         case .null: return foreign
         case .array(let elements): return batch(elements) ?? facebook.failure(.ok)
@@ -90,13 +90,13 @@ struct FacebookSuccessInterpretation {
     /// The most items that are judged; the API allows fifty.
     private static let maximumItems = 256
 
-    /// The answer to a batch, item by item; nil where the elements are no items.
+    /// The answer to a batch, item by item; nil if the elements are no items.
     private func batch(_ elements: [JSONValue]) -> Outcome? {
-        let isBatch = endpoint.isRoot && reading.exchange.method == .post
+        let isBatch = endpoint.isRoot && interpretation.exchange.method == .post
         guard isBatch || elements.contains(where: \.isBatchItem) else { return nil }
         var outcome = facebook.failure(.ok)
         outcome.items = elements.prefix(Self.maximumItems).map { item($0) }
-        // Fewer answers than requests are noticed where the requests are known; none at all are noticed here.
+        // Fewer answers than requests are noticed if the requests are known; none at all are noticed here.
         if elements.isEmpty { outcome.kind = .unreadable }
         return outcome
     }
@@ -110,7 +110,7 @@ struct FacebookSuccessInterpretation {
         }
         return answer.outcome(
             presented: facebook.presented,
-            now: reading.exchange.now,
+            now: interpretation.exchange.now,
             classifier: FacebookClassifier(errors: facebook.errors)
         )
     }

@@ -26,7 +26,7 @@ public struct FacebookUsage: Sendable, Hashable {
         public var type: String?
         /// How much is used, in percent; 100 and more is blocked.
         public var percent: Double
-        /// The time until it is free again, where it is stated and not zero.
+        /// The time until it is free again, if it is stated and not zero.
         public var regain: Duration?
         /// The tier of access, such as `standard_access`.
         public var tier: String?
@@ -63,14 +63,14 @@ public struct FacebookUsage: Sendable, Hashable {
         for line in fields.lines("x-fb-ads-insights-throttle") { addInsights(line) }
     }
 
-    /// The highest share of all limits in percent; 0 where none is reported.
+    /// The highest share of all limits in percent; 0 if none is reported.
     public var percent: Double { entries.map(\.percent).max() ?? 0 }
 
     /// Whether one of the limits is used up.
     public var isBlocked: Bool { percent >= 100 }
 
     /// The time that the fields state for a refusal with a code: the time until the business limit of the code's type is
-    /// free again, else the longest of all, else the reset of the ad account; nil where none is stated.
+    /// free again, else the longest of all, else the reset of the ad account; nil if none is stated.
     public func wait(forCode code: Int?) -> Duration? {
         let business = entries.filter { if case .business = $0.scope { true } else { false } }
         let type = code.flatMap { Self.types[$0] }
@@ -155,7 +155,7 @@ public struct FacebookUsage: Sendable, Hashable {
         return min(number, 1_000_000)
     }
 
-    /// A span in seconds or minutes; nil where it is none, or zero, which says nothing about a block.
+    /// A span in seconds or minutes; nil if it is none, or zero, which says nothing about a block.
     private static func span(_ value: JSONValue?, unit: Double) -> Duration? {
         guard let number = value?.lenientNumber else { return nil }
         let seconds = number.seconds.scaled(by: unit)

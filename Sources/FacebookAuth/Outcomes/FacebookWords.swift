@@ -13,9 +13,9 @@ struct FacebookWords {
 
     // MARK: Words
 
-    /// What a word means; nil where it is none that is known.
+    /// What a word means; nil if it is none that is known.
     func outcome(of word: String, _ envelope: FacebookEnvelope) -> Outcome? {
-        if facebook.reading.isOutage {
+        if facebook.interpretation.isOutage {
             return envelope.number == nil ? FacebookStatusInterpretation(facebook).byStatus : nil
         }
         var outcome: Outcome
@@ -58,7 +58,7 @@ struct FacebookWords {
 
     /// Whether the request lacks something, or another parameter than the code is wrong: that ends no code.
     ///
-    /// One that is used, expired or another's is ended, also where its redirect URI tells.
+    /// One that is used, expired or another's is ended, also if its redirect URI tells.
     private func isAboutRequest(_ envelope: FacebookEnvelope) -> Bool {
         let endings = ["used", "expired", "identical", "match", "verification code", "authorization code"]
         if endings.contains(where: { envelope.says($0) }) { return false }

@@ -1,10 +1,10 @@
 public import HTTPRecovery
 import HTTPTypes
 
-/// Slows calls down as a limit comes near, and stops them where it is reached.
+/// Slows calls down as a limit comes near, and stops them if it is reached.
 ///
 /// Facebook reports on most answers how much of its limits is used, on successes too. From a share of 80 percent on calls
-/// of the same app, person or business leave one after the other, with growing pauses. Where a limit is used up, or a
+/// of the same app, person or business leave one after the other, with growing pauses. If a limit is used up, or a
 /// refusal states no time, the scope's gate is closed in the client's store: no call of the scope leaves any process that
 /// shares it, since calls made meanwhile would lengthen the block.
 ///
@@ -17,7 +17,7 @@ public final class FacebookPacing: Admission {
         public var threshold: Double
         /// The pause between two calls just below the limit; default: 5 s.
         public var longestPause: Duration
-        /// How long a scope is left alone where the server states no time, doubled with each refusal in a row up to an
+        /// How long a scope is left alone if the server states no time, doubled with each refusal in a row up to an
         /// hour; at least 1 s, default: 60 s.
         public var cooldown: Duration
 

@@ -42,7 +42,7 @@ struct FacebookScopes: Sendable {
         }
     }
 
-    /// The key of what a reported limit is counted for; nil where it is not this call's.
+    /// The key of what a reported limit is counted for; nil if it is not this call's.
     func key(for entry: FacebookUsage.Entry) -> SharedState.Gate.Key? {
         switch entry.scope {
         case .app: return key(for: .app)

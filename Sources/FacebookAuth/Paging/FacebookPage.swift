@@ -5,9 +5,9 @@ public import HTTPRecovery
 public struct FacebookPage: Sendable {
     /// The elements.
     public var data: [JSONValue]
-    /// The cursor in front of the first element; nil where the list has none.
+    /// The cursor in front of the first element; nil if the list has none.
     public var before: String?
-    /// The cursor behind the last element; nil where the list has none.
+    /// The cursor behind the last element; nil if the list has none.
     public var after: String?
     /// The URL of the next page, which may hold a token; nil on the last page.
     var next: Secret?
@@ -15,7 +15,7 @@ public struct FacebookPage: Sendable {
     /// Whether there is another page.
     public var hasNext: Bool { next != nil }
 
-    /// Reads an answer; nil where it holds no list.
+    /// Reads an answer; nil if it holds no list.
     init?(_ json: JSONValue) {
         guard let data = json["data"]?.array else { return nil }
         self.data = data

@@ -29,7 +29,7 @@ public struct FacebookPages: AsyncSequence, Sendable {
 
         /// The next page; nil behind the last.
         ///
-        /// - Throws: `RecoveryError` where a page cannot be read; of the kind `unreadable` where the answer names another
+        /// - Throws: `RecoveryError` if a page cannot be read; of the kind `unreadable` if the answer names another
         ///   origin, or the same page once more. `CancellationError` as soon as the task is cancelled.
         public mutating func next() async throws -> FacebookPage? {
             guard let call, left > 0 else { return nil }

@@ -4,7 +4,7 @@ public import AuthRecovery
 public struct FacebookApp: Sendable {
     /// The app's id.
     public var id: String
-    /// The app's secret; nil where the program must not have it, as in one that is handed out.
+    /// The app's secret; nil if the program must not have it, as in one that is handed out.
     ///
     /// It is needed to renew tokens and to ask what is wrong with one.
     public var secret: Secret?

@@ -42,7 +42,7 @@ final class FacebookAuthorization: ClientLayer {
                 history: context.record.history
             )
         }
-        // Whose calls these are stays known where a newer token does not tell.
+        // Whose calls these are stays known if a newer token does not tell.
         presented.userID = presented.userID ?? first
         latest.withLock { [presented] in $0 = presented }
         var (request, context) = (request, context)

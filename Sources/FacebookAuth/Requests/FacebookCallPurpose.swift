@@ -16,7 +16,7 @@ enum FacebookCallPurpose: Sendable {
     ///
     /// - Parameters:
     ///   - base: What judges every call alike.
-    ///   - business: The business or ad account that the call counts for, where the path does not tell.
+    ///   - business: The business or ad account that the call counts for, if the path does not tell.
     func classifier(_ base: FacebookClassifier, business: String?) -> any OutcomeClassifier {
         let name = business.map { business in
             { @Sendable (method: HTTPRequest.Method, path: String) in

@@ -20,13 +20,13 @@ struct GraphAPI: Sendable, ClientBound {
         var query = FormFields()
         var headerFields: HTTPFields = [:]
         var body: ProviderRequest.Content?
-        /// The whole request, where an answer has named it.
+        /// The whole request, if an answer has named it.
         var request: HTTPRequest?
         var token = FacebookToken.stored
         var resend = RequestOptions.ResendPermission.byMethod
         /// Until when it may leave; nil is no limit.
         var sendBy: RequestOptions.SendBy?
-        /// What is presented, where it is not the token.
+        /// What is presented, if it is not the token.
         var presents: Outcome.CredentialKind?
         var purpose = FacebookCallPurpose.plain
         /// The business or ad account that the call counts for.
@@ -42,7 +42,7 @@ struct GraphAPI: Sendable, ClientBound {
         try await send(call, authorization: FacebookAuthorization(self, token: call.token), policies: [])
     }
 
-    /// Performs a call with an authorization that remembers what it has presented; where that is the stored token and it
+    /// Performs a call with an authorization that remembers what it has presented; if that is the stored token and it
     /// is refused, that is settled within the call.
     func send(_ call: Call, authorization: FacebookAuthorization) async throws -> RecoveredResponse {
         try await send(call, authorization: authorization, policies: call.token == .stored ? [renewal] : [])
@@ -75,7 +75,7 @@ struct GraphAPI: Sendable, ClientBound {
         )
     }
 
-    /// What tells whose limits a call counts for: the person where they are known, else the token.
+    /// What tells whose limits a call counts for: the person if they are known, else the token.
     func credentialID(of token: FacebookToken) async throws -> String {
         switch token {
         case .stored:
@@ -89,7 +89,7 @@ struct GraphAPI: Sendable, ClientBound {
         }
     }
 
-    /// The field with the proof of the app's secret; none where the app proves nothing.
+    /// The field with the proof of the app's secret; none if the app proves nothing.
     func proof(of token: Secret) throws(RecoveryError) -> FormFields {
         var fields = FormFields()
         guard let prover = app.prover else { return fields }

@@ -10,7 +10,7 @@ struct GraphServer: Sendable, Hashable {
     /// Reads the URL that stands before the version.
     ///
     /// - Parameters:
-    ///   - url: The URL; where it ends with a version, that one is spoken.
+    ///   - url: The URL; if it ends with a version, that one is spoken.
     ///   - version: The version, such as `v25.0` or `25.0`; nil for none.
     init(_ url: String, version: String?) throws(Origin.InvalidURL) {
         let whole = try ServiceURL(url)
@@ -38,7 +38,7 @@ struct GraphServer: Sendable, Hashable {
         return base.request(method, path: version + joint + path, query: query)
     }
 
-    /// The request for a URL that an answer names; nil where it leads to another origin.
+    /// The request for a URL that an answer names; nil if it leads to another origin.
     func request(following url: String) -> HTTPRequest? {
         base.request(.get, following: url)
     }

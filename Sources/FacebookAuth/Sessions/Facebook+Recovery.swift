@@ -3,10 +3,10 @@ import HTTPRecovery
 import HTTPTypes
 
 extension Facebook {
-    /// Makes a call, and where nobody is signed in (any more), signs in and makes it once more.
+    /// Makes a call, and if nobody is signed in (any more), signs in and makes it once more.
     ///
     /// - Parameters:
-    ///   - token: Which token is presented; what is done where the stored one is refused is a policy of the call.
+    ///   - token: Which token is presented; what is done if the stored one is refused is a policy of the call.
     ///   - responder: Signs in; nil leaves that to the caller.
     ///   - earlier: What an earlier part of the same work has presented its token with: it goes on for the same person
     ///     only.
@@ -44,7 +44,7 @@ extension Facebook {
 }
 
 extension GraphAPI {
-    /// - Throws: `RecoveryError` of the kind `reauthentication_required` where no token is stored.
+    /// - Throws: `RecoveryError` of the kind `reauthentication_required` if no token is stored.
     fileprivate func requireToken() async throws {
         guard try await store.read().credentials.accessToken?.isEmpty == false else { throw RecoveryError.signedOut }
     }

@@ -5,7 +5,7 @@ import HTTPTypes
 extension Facebook {
     // MARK: The person
 
-    /// Who is signed in, as the server sees it now; nil where nobody is any more.
+    /// Who is signed in, as the server sees it now; nil if nobody is any more.
     ///
     /// A token that the server definitely refuses is removed from the store, and the person's profile with it.
     ///
@@ -20,7 +20,7 @@ extension Facebook {
         }
     }
 
-    /// The session, with who is signed in as the server sees it now; nil where nobody is any more.
+    /// The session, with who is signed in as the server sees it now; nil if nobody is any more.
     ///
     /// - Throws: As ``currentUser()``.
     public func session() async throws -> FacebookSession? {
@@ -28,7 +28,7 @@ extension Facebook {
         return FacebookSession(user: user, expiresAt: try await api.store.read().credentials.expiresAt)
     }
 
-    /// Who was signed in when it was asked last; nil where that is not known.
+    /// Who was signed in when it was asked last; nil if that is not known.
     ///
     /// It asks nobody.
     ///
@@ -52,20 +52,20 @@ extension Facebook {
 
     /// Sends a request.
     ///
-    /// Limits are waited for and outages repeated as the client's policies allow; a write is repeated only where Graph
-    /// says that it was not done. A stored token that is definitely refused is removed; where it is not certain whether it
+    /// Limits are waited for and outages repeated as the client's policies allow; a write is repeated only if Graph
+    /// says that it was not done. A stored token that is definitely refused is removed; if it is not certain whether it
     /// is dead or only waits for its person, the server is asked first if the app has its secret.
     ///
     /// - Parameters:
     ///   - request: The request; its path is below the version, such as `me/feed`, and may have a version of its own.
     ///   - token: Which token is presented.
-    ///   - business: The business or ad account that the call counts for, where the path does not tell, so that its limit
+    ///   - business: The business or ad account that the call counts for, if the path does not tell, so that its limit
     ///     holds the calls that count for it and no others.
     ///   - counterpart: The customer that a message is for, so that the limit for the pair holds nobody else's.
-    ///   - responder: Signs in again where the token was definitely refused, by device login, and repeats the call once
+    ///   - responder: Signs in again if the token was definitely refused, by device login, and repeats the call once
     ///     with the new token; nil, the default, leaves that to the caller.
-    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where a person has to sign in,
-    ///   `user_action_required` where they have to settle something at Facebook. `CancellationError` as soon as the task
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if a person has to sign in,
+    ///   `user_action_required` if they have to settle something at Facebook. `CancellationError` as soon as the task
     ///   is cancelled.
     public func send(
         _ request: ProviderRequest,
@@ -110,7 +110,7 @@ extension Facebook {
     /// Exchanges the person's token for one that lives longer, about 60 days; that works only while the old one does.
     ///
     /// - Returns: The session then.
-    /// - Throws: `RecoveryError`: of the kind `misconfigured` where the app has no secret, of the kind
+    /// - Throws: `RecoveryError`: of the kind `misconfigured` if the app has no secret, of the kind
     ///   `reauthentication_required` if there is no token that works. `CancellationError` as soon as the task is
     ///   cancelled, which does not cancel an exchange that is under way.
     @discardableResult
@@ -126,8 +126,8 @@ extension Facebook {
     /// Asks what Facebook knows of a token, presenting the app's own (`debug_token`).
     ///
     /// - Parameter token: The token; nil asks about the stored one.
-    /// - Throws: `RecoveryError`: of the kind `misconfigured` where the app has no secret or a wrong one, of the kind
-    ///   `reauthentication_required` where no token is stored. `CancellationError` as soon as the task is cancelled.
+    /// - Throws: `RecoveryError`: of the kind `misconfigured` if the app has no secret or a wrong one, of the kind
+    ///   `reauthentication_required` if no token is stored. `CancellationError` as soon as the task is cancelled.
     public func inspect(_ token: Secret? = nil) async throws -> FacebookTokenInfo {
         let held = try await api.store.read().credentials.accessToken
         guard let token = token ?? held else { throw RecoveryError.signedOut }

@@ -19,7 +19,7 @@ public struct FacebookPermission: Sendable, Hashable {
     /// What was said about it.
     public var status: Status
 
-    /// Reads an element of the answer; nil where it has no name.
+    /// Reads an element of the answer; nil if it has no name.
     init?(_ json: JSONValue) {
         guard let name = json["permission"]?.string?.nonEmpty else { return nil }
         self.name = name.bounded(to: 128)

@@ -3,9 +3,9 @@ public import HTTPRecovery
 
 /// A sign-in that is stored.
 public struct FacebookSession: AuthSession, Hashable {
-    /// Who is signed in, where that is known.
+    /// Who is signed in, if that is known.
     public var user: FacebookUser?
-    /// When the token ends; nil where it does not, or that is not known.
+    /// When the token ends; nil if it does not, or that is not known.
     public var expiresAt: Timestamp?
 
     /// The person and the end.

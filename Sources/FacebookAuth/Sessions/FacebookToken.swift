@@ -3,7 +3,7 @@ import HTTPRecovery
 
 /// Which token a call presents; what a refusal of it means depends on its sort.
 public enum FacebookToken: Sendable, Hashable {
-    /// The person's token that the store holds; it is cleared where it is definitely refused.
+    /// The person's token that the store holds; it is cleared if it is definitely refused.
     case stored
     /// A person's token that the caller holds.
     case user(Secret)
@@ -27,7 +27,7 @@ public enum FacebookToken: Sendable, Hashable {
         }
     }
 
-    /// The token itself, where it is not the stored one.
+    /// The token itself, if it is not the stored one.
     func given(by app: FacebookApp) -> Secret? {
         switch self {
         case .user(let token), .page(let token), .system(let token): token

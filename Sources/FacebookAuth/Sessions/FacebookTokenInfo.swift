@@ -4,7 +4,7 @@ public import HTTPRecovery
 public struct FacebookTokenInfo: Sendable, Hashable {
     /// Whether the token can be used.
     public var isValid: Bool
-    /// Why not; nil where it can.
+    /// Why not; nil if it can.
     public var refusal: Outcome?
     /// The app that it was issued to.
     public var appID: String?
@@ -12,9 +12,9 @@ public struct FacebookTokenInfo: Sendable, Hashable {
     public var type: String?
     /// Whose it is.
     public var userID: String?
-    /// When it ends; nil where it does not, or that is not said.
+    /// When it ends; nil if it does not, or that is not said.
     public var expiresAt: Timestamp?
-    /// When the person's data may not be read with it any more; nil where that is not limited.
+    /// When the person's data may not be read with it any more; nil if that is not limited.
     public var dataAccessExpiresAt: Timestamp?
     /// When it was issued.
     public var issuedAt: Timestamp?
@@ -24,7 +24,7 @@ public struct FacebookTokenInfo: Sendable, Hashable {
     /// Whether it is alive, and only the person has to settle something at Facebook.
     public var needsPerson: Bool { refusal?.kind == .userActionRequired }
 
-    /// Reads the answer; nil where it holds no data.
+    /// Reads the answer; nil if it holds no data.
     init?(_ body: JSONValue, outcome: Outcome) {
         guard let data = body["data"], data.members != nil else { return nil }
         isValid = data["is_valid"]?.looseBool ?? !outcome.isFailure

@@ -25,7 +25,7 @@ struct FacebookTokenStore: TokenStore {
     ///
     /// - Parameters:
     ///   - version: The version of the token that was refused.
-    ///   - keepsProfile: Whether the person stays known, as where only the app's access to their data has expired.
+    ///   - keepsProfile: Whether the person stays known, as when only the app's access to their data has expired.
     /// - Returns: Whether it was removed.
     func clear(ifVersion version: UInt64, keepsProfile: Bool) async throws -> Bool {
         while true {
@@ -51,6 +51,6 @@ extension Credentials {
         }
     }
 
-    /// Whose token it is, where that is known.
+    /// Whose token it is, if that is known.
     var facebookUserID: String? { facebookProfile.flatMap { FacebookUser($0)?.id } }
 }

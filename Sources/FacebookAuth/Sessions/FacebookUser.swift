@@ -4,12 +4,12 @@ public import HTTPRecovery
 public struct FacebookUser: Sendable, Hashable {
     /// The person's id for this app.
     public var id: String
-    /// The name, where it was asked for and is shown.
+    /// The name, if it was asked for and is shown.
     public var name: String?
     /// All fields that were read.
     public var fields: JSONValue
 
-    /// Reads an answer; nil where it has no id.
+    /// Reads an answer; nil if it has no id.
     init?(_ json: JSONValue) {
         guard let id = json["id"]?.codeText?.bounded(to: 64) else { return nil }
         self.id = id

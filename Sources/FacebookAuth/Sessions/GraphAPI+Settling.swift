@@ -2,7 +2,7 @@ import AuthRecovery
 import HTTPRecovery
 
 extension GraphAPI {
-    /// What is done where the stored token is refused: one that is dead is removed, and the call goes out once more where
+    /// What is done if the stored token is refused: one that is dead is removed, and the call goes out once more if
     /// another one of the same person is there.
     var renewal: SessionRenewal {
         SessionRenewal(where: \.isDefiniteRefusal) { outcome, context in
@@ -38,13 +38,13 @@ extension GraphAPI {
     /// Finds out whether a refused token is dead, and removes it then, if it is still the current one.
     ///
     /// Without a finer code a refusal does not tell a dead token from one whose person has to settle something, so
-    /// Facebook is asked where the app can ask.
+    /// Facebook is asked, if the app can ask.
     ///
     /// - Parameters:
     ///   - error: The refusal.
     ///   - version: The version of the token that was refused.
     /// - Returns: Whether it was removed.
-    /// - Throws: `RecoveryError` where it is alive and the person has to do something, or it is not known to be dead.
+    /// - Throws: `RecoveryError` if it is alive and the person has to do something, or it is not known to be dead.
     func settle(_ error: RecoveryError, version: UInt64) async throws -> Bool {
         let held = try await store.read().credentials
         guard held.version(of: .access) == version, let token = held.accessToken else { return false }
@@ -55,13 +55,13 @@ extension GraphAPI {
             }
             subcode = info.refusal?.subcode ?? subcode
         }
-        // Where only the access to the person's data has expired, they stay known.
+        // If only the access to the person's data has expired, they stay known.
         return try await store.clear(ifVersion: version, keepsProfile: subcode == "493")
     }
 
-    /// What Facebook knows of a token; nil where the app cannot ask, and without a finer code it counts as dead then.
+    /// What Facebook knows of a token; nil if the app cannot ask, and without a finer code it counts as dead then.
     ///
-    /// - Throws: `RecoveryError` where the app can ask and no answer came: nobody knows then.
+    /// - Throws: `RecoveryError` if the app can ask and no answer came: nobody knows then.
     private func information(on token: Secret, after refusal: RecoveryError) async throws -> FacebookTokenInfo? {
         guard app.secret != nil, configuration.recoversFromErrors else { return nil }
         do {
@@ -76,7 +76,7 @@ extension GraphAPI {
         }
     }
 
-    /// The error where the token is alive.
+    /// The error if the token is alive.
     private static func alive(_ error: RecoveryError, _ info: FacebookTokenInfo) -> RecoveryError {
         var error = error
         error.outcome.tokenAction = .keep
@@ -89,7 +89,7 @@ extension RecoveryError {
     /// Whether the presented token is refused, by a word that says so.
     var isDefiniteRefusal: Bool { outcome.isDefiniteRefusal }
 
-    /// The error where the call would go out for somebody else than at first.
+    /// The error if the call would go out for somebody else than at first.
     var ofAnotherPerson: RecoveryError {
         var error = self
         error.outcome.kind = .stateConflict

@@ -72,7 +72,7 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
         )
     }
 
-    /// Stores the token before anyone uses it, even where the caller has lost patience; then reads whose it is.
+    /// Stores the token before anyone uses it, even if the caller has lost patience; then reads whose it is.
     func finish(_ response: RecoveredResponse) async throws -> FacebookSession {
         let clock = ServerClock(response.headerFields, receivedAt: api.client.runtime.time.wallTime)
         guard let answer = OAuthClient.TokenAnswer(try api.json(in: response), date: clock.now) else {
@@ -97,7 +97,7 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
 }
 
 extension OAuthClient.DeviceAuthorization {
-    /// Reads Facebook's answer; nil where one of the codes or the address is missing.
+    /// Reads Facebook's answer; nil if one of the codes or the address is missing.
     fileprivate init?(facebook json: JSONValue, receivedAt: TimeSource.Instant) {
         guard let deviceCode = json["code"]?.codeText?.bounded(to: 1024),
             let userCode = json["user_code"]?.codeText?.bounded(to: 64),

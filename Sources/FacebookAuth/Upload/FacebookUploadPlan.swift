@@ -8,7 +8,7 @@ struct FacebookUploadPlan: RecoveryOperation.Plan {
         var start: Int64
         var end: Int64
 
-        /// Reads the offsets that an answer states; nil where they lead beyond the file.
+        /// Reads the offsets that an answer states; nil if they lead beyond the file.
         init?(_ json: JSONValue, size: Int64) {
             guard let start = json["start_offset"]?.lenientNumber?.saturatedInt, (0...size).contains(start) else {
                 return nil
@@ -41,7 +41,7 @@ struct FacebookUploadPlan: RecoveryOperation.Plan {
     private var failures = 0
     /// What the chunk failed with that is sent again.
     private var repetition: Outcome.Kind?
-    /// Where the server wants to go back, coming forward again is no progress: else it could go on for ever.
+    /// If the server wants to go back, coming forward again is no progress: else it could go on for ever.
     private var furthest: Int64 = 0
 
     init(size: Int64) {

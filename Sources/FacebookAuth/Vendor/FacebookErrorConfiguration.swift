@@ -14,7 +14,7 @@ public struct FacebookErrorConfiguration: Sendable, Hashable {
     public struct Entry: Sendable, Hashable {
         /// The category.
         public var category: FacebookErrorCategory
-        /// What to tell the person before recovery; nil where nothing is to be told.
+        /// What to tell the person before recovery; nil if nothing is to be told.
         public var recoveryMessage: String?
         /// The choices to offer them, such as `OK` and `Cancel`.
         public var recoveryOptions: [String]
@@ -122,7 +122,7 @@ public struct FacebookErrorConfiguration: Sendable, Hashable {
     }
 
     /// What the table says about an error: of code and finer code, else of the code, else of the finer code under any
-    /// code, else of any error; nil where it says nothing.
+    /// code, else of any error; nil if it says nothing.
     public func entry(code: Int?, subcode: Int?) -> Entry? {
         let steps = [
             Key(code: code, subcode: subcode), Key(code: code), Key(subcode: subcode), Key(),
@@ -135,7 +135,7 @@ public struct FacebookErrorConfiguration: Sendable, Hashable {
     /// - Parameters:
     ///   - code: The code.
     ///   - subcode: The finer code.
-    ///   - isTransient: The server's own word; where it is true it counts more than the table.
+    ///   - isTransient: The server's own word; if it is true it counts more than the table.
     ///   - isClientToken: Whether a client token was presented, for which there is no recovery.
     public func category(
         code: Int?,

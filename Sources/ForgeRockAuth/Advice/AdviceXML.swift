@@ -6,7 +6,7 @@ enum AdviceXML {
     /// The longest text that is read, in bytes.
     private static let maximumLength = 65_536
 
-    /// Reads the attributes; nil where the text is no such XML.
+    /// Reads the attributes; nil if the text is no such XML.
     static func parse(_ text: String) -> [PolicyAdvice.Attribute]? {
         var rest = Array(text.utf8.prefix(maximumLength))[...]
         var attributes: [PolicyAdvice.Attribute] = []

@@ -28,7 +28,7 @@ public struct PolicyAdvice: Sendable, Hashable {
 
     /// Reads an advice as an outcome carries it: an object with a list of values for each name.
     ///
-    /// - Returns: Nil where the value holds none.
+    /// - Returns: Nil if the value holds none.
     public init?(_ value: JSONValue) {
         guard case .object(let members) = value else { return nil }
         attributes = members.prefix(32).compactMap { member in
@@ -75,11 +75,11 @@ extension PolicyAdvice {
     }
 
     /// The advice of an answer, in any of its three carriers: the body, a challenge, the target of a redirect.
-    static func find(in reading: ErrorInterpretation) -> PolicyAdvice? {
-        switch reading.status {
-        case 300..<400: return reading.fields.singleLine("location").flatMap { PolicyAdvice(location: $0) }
-        case 400..<500: return inChallenge(reading) ?? reading.content.json.flatMap(inBody)
-        case 200..<300: return reading.content.json.flatMap(inBody)
+    static func find(in interpretation: ErrorInterpretation) -> PolicyAdvice? {
+        switch interpretation.status {
+        case 300..<400: return interpretation.fields.singleLine("location").flatMap { PolicyAdvice(location: $0) }
+        case 400..<500: return inChallenge(interpretation) ?? interpretation.content.json.flatMap(inBody)
+        case 200..<300: return interpretation.content.json.flatMap(inBody)
         default: return nil
         }
     }
@@ -94,8 +94,8 @@ extension PolicyAdvice {
         return nil
     }
 
-    private static func inChallenge(_ reading: ErrorInterpretation) -> PolicyAdvice? {
-        for challenge in reading.challenges where challenge.isScheme("ssoadvice") {
+    private static func inChallenge(_ interpretation: ErrorInterpretation) -> PolicyAdvice? {
+        for challenge in interpretation.challenges where challenge.isScheme("ssoadvice") {
             guard let text = challenge["advices"], let bytes = Base64.decode(text.utf8) else { continue }
             if let value = try? JSONValue(parsing: bytes, maximumDepth: 16), let advice = PolicyAdvice(value) {
                 return advice
@@ -118,7 +118,7 @@ extension PolicyAdvice {
             self = advice
             return
         }
-        // In a query a plus stands for a space, also where it was meant for Base64.
+        // In a query a plus stands for a space, also if it was meant for Base64.
         let encoded = text.utf8.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }
         guard let bytes = Base64.decode(encoded), let advice = PolicyAdvice(xml: String(decoding: bytes, as: UTF8.self))
         else { return nil }

@@ -22,7 +22,7 @@ public import HTTPTypes
 /// The journey stands within the call's deadline. ``ForgeRock/send(_:answering:callbacks:options:)``
 /// gives people the time they need.
 public struct StepUp: RecoveryPolicy {
-    private let repair: Authentication
+    private let authentication: Authentication
 
     /// Creates the policy.
     ///
@@ -37,7 +37,7 @@ public struct StepUp: RecoveryPolicy {
         callbacks: any JourneyCallbackResponder = NoJourneyCallbackResponder(),
         options: SignInOptions = SignInOptions()
     ) {
-        repair = Authentication(
+        authentication = Authentication(
             forgeRock: forgeRock,
             responder: responder,
             callbacks: callbacks,
@@ -46,11 +46,11 @@ public struct StepUp: RecoveryPolicy {
     }
 
     /// Follows an advice that came from the server.
-    public func decide(_ situation: FailureContext) -> FailureContext.Decision {
-        guard situation.wasSent, situation.outcome.kind == .stepUpRequired,
-            situation.outcome.advice.flatMap({ PolicyAdvice($0) }) != nil
+    public func decide(_ failure: FailureContext) -> FailureContext.Decision {
+        guard failure.wasSent, failure.outcome.kind == .stepUpRequired,
+            failure.outcome.advice.flatMap({ PolicyAdvice($0) }) != nil
         else { return .pass }
-        return .repair(repair)
+        return .repair(authentication)
     }
 
     private struct Authentication: FailureContext.Remediation {
@@ -106,7 +106,7 @@ extension ForgeRock {
     }
 }
 
-/// Presents the session to applications behind a gateway, and removes it where the server has refused it.
+/// Presents the session to applications behind a gateway, and removes it if the server has refused it.
 ///
 /// It stands inside `Recovery`, so that each attempt carries the newest session, and sends it to the given origins and
 /// to no other.

@@ -40,7 +40,7 @@ public struct FailedPolicy: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    /// Reads a rule: a JSON text in a string, as the server sends it, or the object itself; nil where it names none.
+    /// Reads a rule: a JSON text in a string, as the server sends it, or the object itself; nil if it names none.
     init?(_ value: JSONValue) {
         let object = value.string.flatMap { try? JSONValue(parsing: $0) } ?? value
         guard let requirement = (object["policyRequirement"]?.string ?? object.string)?.nonEmpty else { return nil }

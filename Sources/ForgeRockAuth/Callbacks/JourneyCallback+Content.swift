@@ -175,7 +175,7 @@ extension JourneyCallback {
             }
         }
 
-        /// The options; where none are listed, those of Java's predefined types with their numbers.
+        /// The options; if none are listed, those of Java's predefined types with their numbers.
         private static func options(_ labels: [String], type: Int) -> [ConfirmationOption] {
             if !labels.isEmpty {
                 return labels.enumerated().map { ConfirmationOption(label: $0.element, value: $0.offset) }
@@ -191,7 +191,7 @@ extension JourneyCallback {
         }
     }
 
-    /// The attribute that is asked for, where the callback is about one of the profile.
+    /// The attribute that is asked for, if the callback is about one of the profile.
     public var attribute: Attribute? {
         switch content {
         case .booleanAttribute(let attribute), .numberAttribute(let attribute), .stringAttribute(let attribute),
@@ -201,12 +201,12 @@ extension JourneyCallback {
         }
     }
 
-    /// How long to wait before the journey is asked again; nil where it wants something else.
+    /// How long to wait before the journey is asked again; nil if it wants something else.
     var pollingWait: Duration? {
         if case .pollingWait(let wait, _) = content { wait ?? .seconds(2) } else { nil }
     }
 
-    /// How long the server wants its client to wait; nil where it states nothing that can be read.
+    /// How long the server wants its client to wait; nil if it states nothing that can be read.
     var statedPollingWait: Duration? {
         if case .pollingWait(let wait, _) = content { wait } else { nil }
     }

@@ -65,7 +65,7 @@ extension JourneyStart {
 
 /// The end of a journey that has succeeded.
 public struct JourneySuccess: Sendable, Hashable {
-    /// The token of the session; nil where the journey was not to make one.
+    /// The token of the session; nil if the journey was not to make one.
     public var token: Secret?
     /// Where the journey's author sends people to.
     public var successURL: String?

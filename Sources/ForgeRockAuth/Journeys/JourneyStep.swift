@@ -21,7 +21,7 @@ public struct JourneyStep: Sendable, Hashable {
 
     /// Reads a step.
     ///
-    /// - Returns: Nil where the value is none: it has neither an `authId` nor callbacks, or they are malformed, so that
+    /// - Returns: Nil if the value is none: it has neither an `authId` nor callbacks, or they are malformed, so that
     ///   what is sent back would not be what came.
     public init?(_ value: JSONValue) {
         guard case .object(let members) = value, Self.isWhole(value) else { return nil }

@@ -44,7 +44,7 @@ struct ForgeRockOAuth: Sendable, ClientBound {
 
     /// Exchanges a session for tokens: an authorization code by the session's cookie and PKCE, then the tokens.
     ///
-    /// - Throws: `RecoveryError`; one that refuses the session only where the server definitely says that it is dead.
+    /// - Throws: `RecoveryError`; one that refuses the session only if the server definitely says that it is dead.
     func exchange(_ session: Secret) async throws -> OAuthClient.TokenAnswer {
         let oauth = client(for: .exchangeToken)
         let request = try oauth.authorizationRequest(redirectURI: settings.redirectURI, scope: settings.scope)

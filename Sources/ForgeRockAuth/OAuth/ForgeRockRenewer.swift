@@ -1,7 +1,7 @@
 import AuthRecovery
 import HTTPRecovery
 
-/// Renews tokens with the refresh token, and where that is definitely refused with the session.
+/// Renews tokens with the refresh token, and if that is definitely refused with the session.
 ///
 /// An outage on either way ends the renewal and clears nothing.
 struct ForgeRockRenewer: TokenRenewer {

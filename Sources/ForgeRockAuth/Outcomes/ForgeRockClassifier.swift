@@ -8,7 +8,7 @@ public import HTTPRecovery
 /// a throttle and a 5xx an outage, whatever the body says; neither refuses a credential. Successes are read too: a step
 /// of a journey, a dead session, or a policy's advice comes as a 200.
 ///
-/// Where a journey's `authId` was presented (`Outcome.CredentialKind.state`), the token action is about
+/// If a journey's `authId` was presented (`Outcome.CredentialKind.state`), the token action is about
 /// it: each step replaces it, and the end of the journey uses it up.
 public struct ForgeRockClassifier: OutcomeClassifier {
     /// Creates the classifier.
@@ -19,15 +19,16 @@ public struct ForgeRockClassifier: OutcomeClassifier {
         guard case .response(let response, let body) = exchange.result else {
             return HTTPClassifier().classify(exchange)
         }
-        let reading = ErrorInterpretation(exchange, response: response, body: body)
-        var outcome = ForgeRockInterpretation(reading).outcome
-        outcome.status = reading.status
-        outcome.traceID = outcome.traceID ?? Self.traceID(reading)
-        if outcome.isFailure { outcome.apply(reading.delay.hint) }
+        let interpretation = ErrorInterpretation(exchange, response: response, body: body)
+        var outcome = ForgeRockInterpretation(interpretation).outcome
+        outcome.status = interpretation.status
+        outcome.traceID = outcome.traceID ?? Self.traceID(interpretation)
+        if outcome.isFailure { outcome.apply(interpretation.delay.hint) }
         return outcome
     }
 
-    private static func traceID(_ reading: ErrorInterpretation) -> String? {
-        reading.fields.lines("x-forgerock-transactionid").first?.nonEmpty?.bounded(to: 256) ?? reading.traceID
+    private static func traceID(_ interpretation: ErrorInterpretation) -> String? {
+        interpretation.fields.lines("x-forgerock-transactionid").first?.nonEmpty?.bounded(to: 256)
+            ?? interpretation.traceID
     }
 }

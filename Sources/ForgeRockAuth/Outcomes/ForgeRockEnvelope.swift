@@ -11,7 +11,7 @@ struct ForgeRockEnvelope {
     /// Whether an HTTP callback has failed, while the journey goes on.
     var isCallbackFailure: Bool
 
-    /// Reads a body; nil where it is no such error.
+    /// Reads a body; nil if it is no such error.
     init?(_ body: JSONValue) {
         guard case .object = body else { return nil }
         let code = body["code"]?.codeText
@@ -30,6 +30,6 @@ struct ForgeRockEnvelope {
     /// The status that the body states.
     var status: Int? { code.flatMap { Int($0) } }
 
-    /// The finer code, where it is one of the authentication service's numbers.
+    /// The finer code, if it is one of the authentication service's numbers.
     var number: Int? { errorCode.flatMap { Int($0) } }
 }

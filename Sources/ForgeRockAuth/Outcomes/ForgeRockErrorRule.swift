@@ -19,7 +19,7 @@ enum ForgeRockErrorRule: Hashable {
     /// The server could not carry out what it should.
     case serverFault
 
-    /// The meaning of a number of the authentication service; nil where it is not known.
+    /// The meaning of a number of the authentication service; nil if it is not known.
     init?(number: Int) {
         switch number {
         case 103, 107: self = .refused

@@ -4,22 +4,22 @@ import HTTPTypes
 
 /// One answer on its way to an outcome.
 struct ForgeRockInterpretation {
-    let reading: ErrorInterpretation
+    let interpretation: ErrorInterpretation
     let endpoint: ForgeRockEndpoint
 
-    init(_ reading: ErrorInterpretation) {
-        self.reading = reading
-        self.endpoint = ForgeRockEndpoint(path: reading.exchange.path)
+    init(_ interpretation: ErrorInterpretation) {
+        self.interpretation = interpretation
+        self.endpoint = ForgeRockEndpoint(path: interpretation.exchange.path)
     }
 
-    var status: Int { reading.status }
-    var presented: Outcome.CredentialKind? { reading.exchange.presented }
-    private var json: JSONValue? { reading.content.json }
+    var status: Int { interpretation.status }
+    var presented: Outcome.CredentialKind? { interpretation.exchange.presented }
+    private var json: JSONValue? { interpretation.content.json }
 
     var outcome: Outcome {
         let envelope = json.flatMap { ForgeRockEnvelope($0) }
         if status == 429 { return throttled(envelope) }
-        if let advice = PolicyAdvice.find(in: reading) { return stepUp(advice) }
+        if let advice = PolicyAdvice.find(in: interpretation) { return stepUp(advice) }
         if let json, let flow = PingOneInterpretation(self, json) { return flow.outcome }
         switch endpoint {
         case .authenticate, .sessions, .policies, .rest:
@@ -35,7 +35,7 @@ struct ForgeRockInterpretation {
     // MARK: Limits and advice
 
     private func throttled(_ envelope: ForgeRockEnvelope?) -> Outcome {
-        var outcome = Outcome.throttled(reading, scope: .origin)
+        var outcome = Outcome.throttled(interpretation, scope: .origin)
         outcome.code = envelope?.code ?? (json?["code"] ?? json?["error"])?.codeText?.bounded(to: 256)
         outcome.subcode = envelope?.errorCode
         outcome.message = envelope?.message ?? json?["message"]?.string?.bounded(to: 1024)
@@ -64,9 +64,9 @@ struct ForgeRockInterpretation {
         switch outcome.kind {
         case .invalidCredentials, .accountLocked, .accountBlocked, .quotaExhausted:
             outcome.userMessage = envelope.message?.sentence
-            outcome.retryAfter = outcome.kind == .accountLocked ? nil : outcome.retryAfter ?? reading.delay.delay
+            outcome.retryAfter = outcome.kind == .accountLocked ? nil : outcome.retryAfter ?? interpretation.delay.delay
         default:
-            outcome.retryAfter = outcome.retryAfter ?? reading.delay.delay
+            outcome.retryAfter = outcome.retryAfter ?? interpretation.delay.delay
         }
         return outcome
     }
@@ -80,7 +80,7 @@ struct ForgeRockInterpretation {
             return outcome
         }
         let meaning = ForgeRockErrorRule.of(number: envelope.number, text: envelope.message)
-        if status == 429 { return .throttled(reading, scope: .origin) }
+        if status == 429 { return .throttled(interpretation, scope: .origin) }
         if status >= 500 { return outage(meaning) }
         switch status {
         case 400, 401, 404, 406, 408:
@@ -93,7 +93,7 @@ struct ForgeRockInterpretation {
         case 403: return failure(.permissionDenied, [.contactAdmin])
         case 404, 410: return failure(.notFound)
         case 406: return wrongVersion
-        case 408: return endpoint == .authenticate ? expired : .unavailable(reading)
+        case 408: return endpoint == .authenticate ? expired : .unavailable(interpretation)
         case 409: return failure(.conflict)
         default: return byStatus(status)
         }
@@ -144,7 +144,7 @@ struct ForgeRockInterpretation {
     private func locked(_ envelope: ForgeRockEnvelope) -> Outcome {
         var outcome = ended(failure(.accountLocked))
         outcome.scope = .account
-        let delay = reading.delay.isDelayStated ? reading.delay.delay : nil
+        let delay = interpretation.delay.isDelayStated ? interpretation.delay.delay : nil
         if let time = delay ?? envelope.message.flatMap({ StatedTime.find(in: $0) }) {
             outcome.lockout = .remaining(time)
             outcome.remedies = [.wait, .contactAdmin]
@@ -164,7 +164,7 @@ struct ForgeRockInterpretation {
     /// A 5xx refuses nothing; a fault of the authentication service leaves no journey behind that could go on.
     private func outage(_ meaning: ForgeRockErrorRule?) -> Outcome {
         if status == 501 { return byStatus(501) }
-        var outcome = Outcome.unavailable(reading)
+        var outcome = Outcome.unavailable(interpretation)
         if meaning == .serverFault, endpoint == .authenticate, presented == .state, outcome.retryAfter == nil {
             outcome.remedies = [.restartFlow]
         }
@@ -183,7 +183,7 @@ struct ForgeRockInterpretation {
         case .client: outcome.remedies = [.fixRequest]
         default: outcome.remedies = [.reauthenticate]
         }
-        // A session is over where its own endpoint says so, or where the words are those for it; other refusals may have
+        // A session is over if its own endpoint says so, or if the words are those for it; other refusals may have
         // other reasons.
         let isOver = message.holds("access denied") || endpoint == .sessions
         if presented == .access || (presented == .session && isOver) { outcome.tokenAction = .clear }
@@ -228,7 +228,7 @@ struct ForgeRockInterpretation {
 
     /// Whether something else than the API has answered, as far as the body shows.
     var isForeign: Bool {
-        reading.content == .markup || reading.content == .other
+        interpretation.content == .markup || interpretation.content == .other
     }
 
     /// What the words of OAuth, the bearer challenges and the status say.
@@ -246,28 +246,30 @@ struct ForgeRockInterpretation {
     private var words: Outcome {
         OAuthClassifier().classify(
             Exchange(
-                method: reading.exchange.method,
-                path: reading.exchange.path,
-                query: reading.exchange.query,
+                method: interpretation.exchange.method,
+                path: interpretation.exchange.path,
+                query: interpretation.exchange.query,
                 presented: presented,
-                result: .response(withoutAdvice, body: reading.body),
-                now: reading.exchange.now
+                result: .response(withoutAdvice, body: interpretation.body),
+                now: interpretation.exchange.now
             )
         )
     }
 
     /// The response without a challenge that should hold an advice and does not: then it is a plain 401.
     private var withoutAdvice: HTTPResponse {
-        guard reading.challenges.contains(where: { $0.isScheme("ssoadvice") }) else { return reading.response }
-        var response = reading.response
+        guard interpretation.challenges.contains(where: { $0.isScheme("ssoadvice") }) else {
+            return interpretation.response
+        }
+        var response = interpretation.response
         response.headerFields[.wwwAuthenticate] = nil
         return response
     }
 
     private func byStatus(_ status: Int) -> Outcome {
-        var exchange = reading.exchange
+        var exchange = interpretation.exchange
         exchange.result = .response(
-            HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: reading.fields),
+            HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: interpretation.fields),
             body: []
         )
         var outcome = HTTPClassifier().classify(exchange)
@@ -276,6 +278,6 @@ struct ForgeRockInterpretation {
     }
 
     func failure(_ kind: Outcome.Kind, _ remedies: [Outcome.Remedy] = []) -> Outcome {
-        Outcome(kind, processed: reading.processed, remedies: remedies, status: status)
+        Outcome(kind, processed: interpretation.processed, remedies: remedies, status: status)
     }
 }

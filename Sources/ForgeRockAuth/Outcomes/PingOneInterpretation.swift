@@ -4,20 +4,20 @@ import HTTPRecovery
 ///
 /// Its errors are steps that the person can correct, unless the flow is over or its session is broken.
 struct PingOneInterpretation {
-    private let reading: ForgeRockInterpretation
+    private let forgeRock: ForgeRockInterpretation
     private let body: JSONValue
 
-    /// Reads a body; nil where it is no answer of such a flow.
-    init?(_ reading: ForgeRockInterpretation, _ body: JSONValue) {
+    /// Reads a body; nil if it is no answer of such a flow.
+    init?(_ forgeRock: ForgeRockInterpretation, _ body: JSONValue) {
         guard case .object = body else { return nil }
         let isFlow =
-            reading.endpoint == .flow || body["connectorId"]?.string != nil || body["capabilityName"]?.string != nil
+            forgeRock.endpoint == .flow || body["connectorId"]?.string != nil || body["capabilityName"]?.string != nil
             || Self.isOver(body) || Self.search(body, for: "rawResponse") != nil
             || (body["status"]?.string == "FAILED" && body["error"]?["code"] != nil)
         guard isFlow else { return nil }
-        let isError = reading.status >= 400 || body["status"]?.string == "FAILED"
-        guard isError, reading.status < 500 else { return nil }
-        self.reading = reading
+        let isError = forgeRock.status >= 400 || body["status"]?.string == "FAILED"
+        guard isError, forgeRock.status < 500 else { return nil }
+        self.forgeRock = forgeRock
         self.body = body
     }
 
@@ -38,22 +38,22 @@ struct PingOneInterpretation {
 
     private var decided: Outcome {
         if Self.isOver(body) || body["error"].map(Self.isOver) == true {
-            var outcome = reading.failure(.flowExpired, [.restartFlow])
-            if reading.presented == .state { outcome.tokenAction = .clear }
+            var outcome = forgeRock.failure(.flowExpired, [.restartFlow])
+            if forgeRock.presented == .state { outcome.tokenAction = .clear }
             return outcome
         }
         if isBrokenSession {
-            var outcome = reading.failure(.credentialRejected, [.reauthenticate])
+            var outcome = forgeRock.failure(.credentialRejected, [.reauthenticate])
             outcome.scope = .credential
             outcome.credential = .session
-            if reading.presented == .session { outcome.tokenAction = .clear }
+            if forgeRock.presented == .session { outcome.tokenAction = .clear }
             return outcome
         }
-        if (200..<400).contains(reading.status) { return reading.failure(.unknown) }
+        if (200..<400).contains(forgeRock.status) { return forgeRock.failure(.unknown) }
         if case .array(let requirements)? = Self.search(body, for: "unsatisfiedRequirements"), !requirements.isEmpty {
             let target = Self.search(body, for: "target")?.string?.nonEmpty?.bounded(to: 256)
             let isPassword = target.map { $0.lowercased().holds("password") } ?? true
-            var outcome = reading.failure(isPassword ? .passwordRejected : .invalidRequest, [.askUser])
+            var outcome = forgeRock.failure(isPassword ? .passwordRejected : .invalidRequest, [.askUser])
             outcome.parameter = target
             outcome.details = .array(Array(requirements.prefix(64)))
             return outcome
@@ -62,7 +62,7 @@ struct PingOneInterpretation {
         if Self.search(body, for: "innerError")?["code"]?.string == "PASSWORD_LOCKED_OUT"
             || [innerCode, body["code"]?.string].contains("PASSWORD_LOCKED_OUT")
         {
-            var outcome = reading.failure(.accountLocked, [.contactAdmin])
+            var outcome = forgeRock.failure(.accountLocked, [.contactAdmin])
             outcome.scope = .account
             outcome.lockout = .indefinite
             return outcome
@@ -70,9 +70,9 @@ struct PingOneInterpretation {
         if Self.search(body, for: "failuresRemaining") != nil || text.holds("invalid username")
             || text.holds("invalid_credentials") || text.holds("invalidcredentials")
         {
-            return reading.failure(.invalidCredentials, [.askUser])
+            return forgeRock.failure(.invalidCredentials, [.askUser])
         }
-        var outcome = reading.failure(.invalidRequest, [.askUser])
+        var outcome = forgeRock.failure(.invalidRequest, [.askUser])
         outcome.parameter = Self.search(body, for: "target")?.string?.nonEmpty?.bounded(to: 256)
         return outcome
     }

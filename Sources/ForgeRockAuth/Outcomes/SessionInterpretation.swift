@@ -4,39 +4,39 @@ import HTTPTypes
 
 /// What a success of the sessions endpoint says about the session.
 struct SessionInterpretation {
-    private let reading: ForgeRockInterpretation
+    private let forgeRock: ForgeRockInterpretation
 
-    init(_ reading: ForgeRockInterpretation) {
-        self.reading = reading
+    init(_ forgeRock: ForgeRockInterpretation) {
+        self.forgeRock = forgeRock
     }
 
     var outcome: Outcome {
-        let content = reading.reading.content
+        let content = forgeRock.interpretation.content
         guard let body = content.json else {
-            if reading.isForeign { return reading.failure(.unreadable) }
+            if forgeRock.isForeign { return forgeRock.failure(.unreadable) }
             // Nothing but a logout is answered with nothing.
-            if isLogout ?? (reading.status == 204) { return ended }
-            return reading.failure(isLogout == nil ? .ok : .unreadable)
+            if isLogout ?? (forgeRock.status == 204) { return ended }
+            return forgeRock.failure(isLogout == nil ? .ok : .unreadable)
         }
         let isDead =
             body["valid"]?.bool == false || body["active"]?.bool == false
             || (body["maxtime"]?.number.map { $0.double < 0 } ?? false)
         guard isDead else {
-            // The text of the result is translated, so it counts only where the request does not tell.
+            // The text of the result is translated, so it counts only if the request does not tell.
             let result = body["result"]?.string?.lowercased() ?? ""
             let isOver = isLogout ?? ["logged out", "has expired"].contains { result.holds($0) }
-            return isOver ? ended : reading.failure(.ok)
+            return isOver ? ended : forgeRock.failure(.ok)
         }
-        var outcome = reading.failure(.credentialRejected, [.reauthenticate])
+        var outcome = forgeRock.failure(.credentialRejected, [.reauthenticate])
         outcome.scope = .credential
         outcome.credential = .session
-        if reading.presented == .session { outcome.tokenAction = .clear }
+        if forgeRock.presented == .session { outcome.tokenAction = .clear }
         return outcome
     }
 
-    /// Whether the request was to end the session; nil where its action is not known.
+    /// Whether the request was to end the session; nil if its action is not known.
     private var isLogout: Bool? {
-        let exchange = reading.reading.exchange
+        let exchange = forgeRock.interpretation.exchange
         if exchange.method == .delete { return true }
         guard let query = exchange.query else { return nil }
         return FormFields(parsing: query.utf8)["_action"].first.map { $0.reveal().lowercased() == "logout" }
@@ -44,8 +44,8 @@ struct SessionInterpretation {
 
     /// The session is over, as was wanted.
     private var ended: Outcome {
-        var outcome = reading.failure(.ok)
-        if reading.presented == .session { outcome.tokenAction = .clear }
+        var outcome = forgeRock.failure(.ok)
+        if forgeRock.presented == .session { outcome.tokenAction = .clear }
         return outcome
     }
 }

@@ -2,18 +2,20 @@ import HTTPRecovery
 
 /// What a success of the authenticate endpoint says: a step that wants answers, or the end of the journey.
 struct StepInterpretation {
-    private let reading: ForgeRockInterpretation
+    private let forgeRock: ForgeRockInterpretation
 
-    init(_ reading: ForgeRockInterpretation) {
-        self.reading = reading
+    init(_ forgeRock: ForgeRockInterpretation) {
+        self.forgeRock = forgeRock
     }
 
     var outcome: Outcome {
-        guard let body = reading.reading.content.json, case .object = body else { return reading.failure(.unreadable) }
+        guard let body = forgeRock.interpretation.content.json, case .object = body else {
+            return forgeRock.failure(.unreadable)
+        }
         if let step = JourneyStep(body) { return outcome(of: step) }
-        guard JourneySuccess(body) != nil else { return reading.failure(.unreadable) }
-        var outcome = reading.failure(.ok)
-        switch reading.presented {
+        guard JourneySuccess(body) != nil else { return forgeRock.failure(.unreadable) }
+        var outcome = forgeRock.failure(.ok)
+        switch forgeRock.presented {
         case .state: outcome.tokenAction = .clear
         // The session is replaced by a stronger one.
         case .session where body["tokenId"]?.string?.nonEmpty != nil: outcome.tokenAction = .rotate
@@ -23,13 +25,13 @@ struct StepInterpretation {
     }
 
     private func outcome(of step: JourneyStep) -> Outcome {
-        var outcome = failure(of: step) ?? reading.failure(.continue, wants(step))
+        var outcome = failure(of: step) ?? forgeRock.failure(.continue, wants(step))
         if outcome.remedies == [.poll] {
             outcome.retryAfter = step.callbacks.lazy.compactMap(\.statedPollingWait).first
         }
         if outcome.kind == .continue { outcome.userMessage = text(in: step) }
         outcome.statusType = step.stage?.bounded(to: 256)
-        if reading.presented == .state { outcome.tokenAction = step.authID == nil ? .clear : .rotate }
+        if forgeRock.presented == .state { outcome.tokenAction = step.authID == nil ? .clear : .rotate }
         return outcome
     }
 
@@ -52,14 +54,14 @@ struct StepInterpretation {
     private func failure(of step: JourneyStep) -> Outcome? {
         for callback in step.callbacks {
             if case .suspended(let message) = callback.content {
-                var outcome = reading.failure(.userActionRequired, [.visitProvider])
+                var outcome = forgeRock.failure(.userActionRequired, [.visitProvider])
                 outcome.userMessage = message?.nonEmpty?.bounded(to: 4096)
                 return outcome
             }
-            if callback.isProofOfHumanity { return reading.failure(.challengeRequired, wants(step)) }
+            if callback.isProofOfHumanity { return forgeRock.failure(.challengeRequired, wants(step)) }
             guard let failed = callback.attribute?.failedPolicies, !failed.isEmpty else { continue }
             let isPassword = callback.type == "ValidatedCreatePasswordCallback"
-            var outcome = reading.failure(isPassword ? .passwordRejected : .invalidRequest, [.askUser])
+            var outcome = forgeRock.failure(isPassword ? .passwordRejected : .invalidRequest, [.askUser])
             outcome.parameter = isPassword ? "password" : callback.attribute?.name?.bounded(to: 256) ?? "userName"
             outcome.details = .array(failed.map(\.json))
             return outcome

@@ -6,8 +6,8 @@ extension ForgeRock {
     /// Sends a request with what is held: the session's cookie, and the access token if there is one.
     ///
     /// An access token that was refused is renewed once and the request replayed within the call. A policy's advice is
-    /// followed once where somebody can answer: they have all the time they need, and what is sent then is a call with
-    /// bounds of its own, as far as no operation around sets them. Where the server says that the session is dead, it is
+    /// followed once if somebody can answer: they have all the time they need, and what is sent then is a call with
+    /// bounds of its own, as far as no operation around sets them. If the server says that the session is dead, it is
     /// removed and the error says that a person has to sign in.
     ///
     /// The field `x-authenticate-response: header` goes along, so that a gateway answers with an advice in a field rather
@@ -18,7 +18,7 @@ extension ForgeRock {
     /// - Parameters:
     ///   - wanted: The request. Its path is below the base URL, such as `/json/realms/root/users/ada`; or it is a whole URL
     ///     of the same server, such as of a gateway beside it. The session goes to no other server.
-    ///   - responder: Answers what a step-up asks; nil where nobody can.
+    ///   - responder: Answers what a step-up asks; nil if nobody can.
     ///   - callbacks: Answers callbacks of a step-up before the journey looks at them.
     ///   - options: How to deal with what goes wrong in a step-up.
     /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
@@ -134,7 +134,7 @@ extension ForgeRock {
 }
 
 extension RecoveryError {
-    /// What a policy wants done before it allows the request; nil where it is something else that is wrong.
+    /// What a policy wants done before it allows the request; nil if it is something else that is wrong.
     fileprivate var policyAdvice: PolicyAdvice? {
         kind == .stepUpRequired ? outcome.advice.flatMap { PolicyAdvice($0) } : nil
     }

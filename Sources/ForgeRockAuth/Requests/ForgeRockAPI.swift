@@ -16,7 +16,7 @@ struct ForgeRockAPI: Sendable, ClientBound {
         var method: HTTPRequest.Method = .post
         /// The path below the origin, with its query.
         var path: String
-        /// The version of the resource; nil where the endpoint has none.
+        /// The version of the resource; nil if the endpoint has none.
         var version: String?
         var json: JSONValue?
         var form: FormFields?
@@ -88,7 +88,7 @@ struct ForgeRockAPI: Sendable, ClientBound {
 
     /// The name of the session's cookie: as configured, as a journey has shown it, else as the server tells.
     ///
-    /// Where the server keeps its information to itself, or something else answers in its place, the name that
+    /// If the server keeps its information to itself, or something else answers in its place, the name that
     /// deployments have by default is assumed, for this once: only what the server has said is kept. An outage is no
     /// such case: under a wrong name a good session would look like a dead one.
     func sessionCookieName() async throws -> SessionCookieName {

@@ -50,6 +50,6 @@ public protocol ForgeRockInterceptor: Sendable {
     /// - Parameters:
     ///   - request: The request so far, without the session's cookie.
     ///   - action: What it is for.
-    ///   - journey: The journey, or the advice's name, where the request is part of one.
+    ///   - journey: The journey, or the advice's name, if the request is part of one.
     func intercept(_ request: HTTPRequest, action: ForgeRockAction, journey: String?) async throws -> HTTPRequest
 }

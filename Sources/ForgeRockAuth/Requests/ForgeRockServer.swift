@@ -22,7 +22,7 @@ struct ForgeRockServer: Sendable, Hashable {
     /// The path of the deployment, such as `/am`.
     var prefix: String { base.prefix }
 
-    /// What a mailed link begins, where it leads here.
+    /// What a mailed link begins, if it leads here.
     func start(resuming link: String) throws(Origin.InvalidURL) -> JourneyStart {
         let start = try JourneyStart.resuming(link)
         guard Origin(of: try HTTPRequest(url: link)) == origin else {

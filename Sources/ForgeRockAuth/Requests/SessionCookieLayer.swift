@@ -16,7 +16,7 @@ struct SessionCookieLayer: CredentialPresenting {
     let token: Secret
     /// Whether the token goes out in a field of its own too, as PingAM's REST API takes it.
     var addsField = true
-    /// Whether the session is what the call presents; false where it only accompanies another proof.
+    /// Whether the session is what the call presents; false if it only accompanies another proof.
     var isPresented = true
 
     func intercept(

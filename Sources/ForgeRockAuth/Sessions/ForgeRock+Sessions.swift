@@ -34,7 +34,7 @@ extension ForgeRock {
     /// Renews what is held: the tokens by the refresh token or else by the session; without OAuth settings the session.
     ///
     /// - Returns: What is known of the session without asking: the end of its tokens.
-    /// - Throws: `RecoveryError` when nothing came of it; of the kind `reauthentication_required` where a person has to
+    /// - Throws: `RecoveryError` when nothing came of it; of the kind `reauthentication_required` if a person has to
     ///   sign in. An outage clears nothing.
     @discardableResult
     public func refresh() async throws -> ForgeRockSession {
@@ -80,10 +80,10 @@ extension ForgeRock {
         try await api.forget(session: token, operation)
     }
 
-    /// The tokens, renewed where that is needed.
+    /// The tokens, renewed if that is needed.
     ///
     /// - Throws: `RecoveryError` of the kind `reauthentication_required` if there are none and none can be had; the
-    ///   failure of the renewal where that is what went wrong.
+    ///   failure of the renewal if that is what went wrong.
     public func accessToken() async throws -> Secret {
         let held = try await api.tokens.read().credentials
         let present = try await api.client.operation { operation in

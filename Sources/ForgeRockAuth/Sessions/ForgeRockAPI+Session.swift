@@ -32,7 +32,7 @@ extension ForgeRockAPI {
         if try await remove(session: token) { operation.emit(.clear(.session)) }
     }
 
-    /// What is done where the session is refused; nothing renews it, so nothing is replayed.
+    /// What is done if the session is refused; nothing renews it, so nothing is replayed.
     func settling(_ token: Secret) -> SessionRenewal {
         SessionRenewal(
             named: "settle_session",
@@ -45,7 +45,7 @@ extension ForgeRockAPI {
 
     /// Removes a session that was refused and is over, and concludes that a person has to sign in.
     ///
-    /// Where the refusal does not say so, the server is asked; a refusal that has another reason stays what it is.
+    /// If the refusal does not say so, the server is asked; a refusal that has another reason stays what it is.
     func settle(_ token: Secret, after outcome: Outcome, _ context: CallContext) async throws
         -> FailureContext.RemediationResult
     {
@@ -85,9 +85,9 @@ extension ForgeRockAPI {
         )
     }
 
-    /// The session as the server sees it, which does not extend its life; nil where it is dead.
+    /// The session as the server sees it, which does not extend its life; nil if it is dead.
     ///
-    /// - Throws: `RecoveryError` also where it is refused under an assumed name of its cookie, which proves nothing.
+    /// - Throws: `RecoveryError` also if it is refused under an assumed name of its cookie, which proves nothing.
     func information(on token: Secret) async throws -> ForgeRockSession? {
         try await client.looseOperation { operation in
             let api = within(operation)

@@ -5,7 +5,7 @@ public import HTTPRecovery
 public struct ForgeRockSession: AuthSession, Hashable {
     /// Whether a session was made; a journey can be one that makes none.
     public var exists: Bool
-    /// The name of the person; nil where the server did not say.
+    /// The name of the person; nil if the server did not say.
     public var username: String?
     /// The person's id within all realms.
     public var universalID: String?

@@ -66,7 +66,7 @@ extension ForgeRockSignInMachine {
         return .pending(Challenge(factor: factor, prompt: current.pollingMessage), SignInContext.Pause(pause))
     }
 
-    /// Sends the step under way; the session where the journey is over with it.
+    /// Sends the step under way; the session if the journey is over with it.
     mutating func send() async throws -> ForgeRockSession? {
         guard let current = step else { return nil }
         do {
@@ -221,7 +221,7 @@ extension ForgeRockSignInMachine {
         await context?.notice(notice)
     }
 
-    /// Answers the confirmations, or asks for them where nothing else is asked.
+    /// Answers the confirmations, or asks for them if nothing else is asked.
     private mutating func confirm(_ current: JourneyStep, except isAnswered: Set<Int>) {
         let isWaiting = current.callbacks.contains { $0.pollingWait != nil || $0.isWebAuthnOutcome }
         let hasQuestions = !asked.isEmpty

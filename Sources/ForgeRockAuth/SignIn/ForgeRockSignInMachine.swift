@@ -6,7 +6,7 @@ struct ForgeRockSignInMachine: SignInMachine {
     let callbacks: any JourneyCallbackResponder
     let webAuthn: WebAuthnResponder
     private(set) var context: SignInContext?
-    /// What the journey is begun anew with; differs where it was resumed.
+    /// What the journey is begun anew with; differs if it was resumed.
     var restart: JourneyStart
     var journey: Journey
     var answers: JourneyAnswers

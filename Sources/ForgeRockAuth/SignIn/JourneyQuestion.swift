@@ -77,7 +77,7 @@ struct JourneyQuestion {
         return zip(factors, options).first { $0.0.id == factor.id }?.1.value
     }
 
-    /// The value of an answer in text; nil where the text is none.
+    /// The value of an answer in text; nil if the text is none.
     func value(of answer: Secret) -> JSONValue? {
         let text = answer.reveal()
         switch form {
@@ -115,7 +115,7 @@ struct JourneyQuestion {
 }
 
 extension Factor.Key {
-    /// The sort of factor that a label speaks of; nil where it speaks of none.
+    /// The sort of factor that a label speaks of; nil if it speaks of none.
     static func named(by label: String) -> Factor.Key? {
         let text = label.lowercased()
         func speaks(_ words: String...) -> Bool { words.contains { text.holds($0) } }
@@ -130,7 +130,7 @@ extension Factor.Key {
         return nil
     }
 
-    /// The sort of code that a prompt asks for; nil where it asks for none.
+    /// The sort of code that a prompt asks for; nil if it asks for none.
     static func code(askedBy prompt: String?, texts: [String]) -> Factor.Key? {
         let asked = (prompt ?? "").lowercased()
         if asked.holds("recovery code") || asked.holds("backup code") { return .backupCode }

@@ -6,7 +6,7 @@ enum JourneyQuestions {
     /// The questions of a step, in order.
     static func of(_ step: JourneyStep) -> [JourneyQuestion] {
         let texts = shownTexts(step)
-        // Where a new password is asked for, the heading says why: that the old one has expired.
+        // If a new password is asked for, the heading says why: that the old one has expired.
         let headings = [step.header, step.text].compactMap { $0?.bounded(to: 1024).withoutTags.nonEmpty }
         var questions: [JourneyQuestion] = []
         for (index, callback) in step.callbacks.enumerated() {

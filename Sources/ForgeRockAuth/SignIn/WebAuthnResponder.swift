@@ -10,11 +10,11 @@ struct WebAuthnResponder: Sendable {
     struct Result {
         /// What goes back to the server.
         var outcome: String
-        /// Why it failed; nil where it did not.
+        /// Why it failed; nil if it did not.
         var error: WebAuthn.Failure?
     }
 
-    /// Performs the ceremony of a step; nil where the step takes no outcome of one.
+    /// Performs the ceremony of a step; nil if the step takes no outcome of one.
     ///
     /// - Throws: `CancellationError` alone: whatever else goes wrong, the server is told.
     func outcome(for step: JourneyStep) async throws -> Result? {

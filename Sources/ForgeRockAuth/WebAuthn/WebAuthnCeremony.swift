@@ -21,7 +21,7 @@ public enum WebAuthnCeremony: Sendable, Hashable {
 }
 
 extension JourneyCallback {
-    /// The ceremony that the callback describes, as data or as a script for browsers; nil where it describes none.
+    /// The ceremony that the callback describes, as data or as a script for browsers; nil if it describes none.
     public var webAuthn: WebAuthnCeremony? {
         switch content {
         case .metadata(let data): WebAuthnMetadata(data)?.ceremony

@@ -9,7 +9,7 @@ struct WebAuthnMetadata {
     private let data: JSONValue
     private let isRegistration: Bool
 
-    /// Reads the data; nil where it is about something else.
+    /// Reads the data; nil if it is about something else.
     init?(_ data: JSONValue) {
         guard case .object = data else { return nil }
         let type = data["_type"]?.string

@@ -11,7 +11,7 @@ struct WebAuthnScript {
     private let text: Script
     private let isRegistration: Bool
 
-    /// Reads a script; nil where it holds no ceremony.
+    /// Reads a script; nil if it holds no ceremony.
     init?(_ text: String) {
         let text = Array(text.bounded(to: 262_144).utf8)[...]
         isRegistration = text.range(of: "navigator.credentials.create".utf8) != nil

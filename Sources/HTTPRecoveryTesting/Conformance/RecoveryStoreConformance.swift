@@ -12,7 +12,7 @@
 /// ```
 ///
 /// One list serves stores that go by the time of their callers and stores whose back end has a clock. Which of the two
-/// a store is decides one check each way: whether hosts whose clocks differ agree is asked where the back end keeps the
+/// a store is decides one check each way: whether hosts whose clocks differ agree is asked when the back end keeps the
 /// time (the hosts of a fleet); the processes of one machine share its clock, and there what takes hours is checked
 /// instead.
 public enum RecoveryStoreConformance {
@@ -20,7 +20,7 @@ public enum RecoveryStoreConformance {
     public struct Check: Sendable, CustomStringConvertible {
         /// What the store does, as a sentence.
         public let name: String
-        /// What a store must be able to do for the check to apply; nil where it applies to every store.
+        /// What a store must be able to do for the check to apply; nil if it applies to every store.
         public let ability: StoreUnderTest.Ability?
 
         private let body: @Sendable (StoreBench) async throws -> Void

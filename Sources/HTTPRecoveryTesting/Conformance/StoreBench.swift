@@ -3,7 +3,7 @@ import HTTPRecovery
 /// The stores and the time of one check.
 final class StoreBench: Sendable {
     private struct State {
-        /// The callers' time, where the store goes by it.
+        /// The callers' time, if the store goes by it.
         var now = Timestamp(secondsSinceEpoch: 1_893_456_000)
         var stores: [any RecoveryStore] = []
     }

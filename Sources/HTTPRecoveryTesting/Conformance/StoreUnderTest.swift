@@ -37,7 +37,7 @@ public struct StoreUnderTest: Sendable {
     ///   - closes: Whether it has something to close, so that calls after its shutdown throw; default: yes.
     ///   - makeStore: Makes a store in a namespace of one back end; of two with the same namespace, each sees what the
     ///     other writes. The checks use namespaces of their own, and shut down what was made for them.
-    ///   - corrupt: Replaces whatever the back end keeps for the namespace by garbage; nil where nobody else could.
+    ///   - corrupt: Replaces whatever the back end keeps for the namespace by garbage; nil if nobody else could.
     public init(
         clock: Clock,
         closes: Bool = true,

@@ -1,7 +1,7 @@
 extension FaultServer {
     /// What the server does when a request has arrived: a list of steps.
     ///
-    /// Where the last step does not end the connection, the server reads the next request from it.
+    /// If the last step does not end the connection, the server reads the next request from it.
     public struct Reply: Sendable {
         /// A plain structure: the leak sanitizer does not see through an enumeration's tagged pointers.
         package struct Step: Sendable {

@@ -1,11 +1,11 @@
 public import HTTPRecovery
 
 extension Outcome {
-    /// The outcome as a JSON object with all the keys that a recorded exchange is answered with, `null` where one does
+    /// The outcome as a JSON object with all the keys that a recorded exchange is answered with, `null` if one does
     /// not apply.
     ///
     /// A lockout without an end has no time, so `lockout_s` is `null` for it too. The token action is always there: it
-    /// is `keep` where no credential was presented, since then none is lost.
+    /// is `keep` if no credential was presented, since then none is lost.
     ///
     /// - Parameter name: The name of the recorded exchange.
     public func json(name: String?) -> JSONValue {

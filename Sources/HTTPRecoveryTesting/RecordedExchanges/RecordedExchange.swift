@@ -29,7 +29,7 @@ public struct RecordedExchange: Sendable {
     ///
     /// - Parameters:
     ///   - line: The line's bytes.
-    ///   - systemTime: The local time where the line states none.
+    ///   - systemTime: The local time if the line states none.
     /// - Throws: ``Malformed`` when the line is not such JSON.
     public init(line: some Collection<UInt8>, systemTime: Timestamp) throws(Malformed) {
         guard let value = try? JSONValue(parsing: line), case .object = value else {
@@ -59,7 +59,7 @@ public struct RecordedExchange: Sendable {
     /// - Parameters:
     ///   - line: The line's bytes.
     ///   - classifier: Whose judgement is asked.
-    ///   - systemTime: The local time where the line states none.
+    ///   - systemTime: The local time if the line states none.
     public static func answer(
         to line: some Collection<UInt8>,
         by classifier: any OutcomeClassifier,

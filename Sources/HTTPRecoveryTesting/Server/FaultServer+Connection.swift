@@ -23,7 +23,7 @@ extension FaultServer {
             self.state = Locked(State(socket: socket))
         }
 
-        /// When the newest of the bytes that were read has arrived, in milliseconds of the system's clock; nil where the
+        /// When the newest of the bytes that were read has arrived, in milliseconds of the system's clock; nil if the
         /// kernel has not noted it.
         package var arrival: Int64? { state.withLock { $0.arrival } }
 

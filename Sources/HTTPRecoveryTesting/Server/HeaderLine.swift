@@ -30,7 +30,7 @@ package struct HeaderLine: Sendable, Equatable {
         return String(text)
     }
 
-    /// A text of a header: UTF-8, or Latin-1 where it is none.
+    /// A text of a header: UTF-8, or Latin-1 if it is none.
     package static func text(_ bytes: some Collection<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }

@@ -11,9 +11,9 @@ public struct OktaFactor: Sendable, Hashable {
     public var provider: String
     /// The vendor's name to show.
     public var vendorName: String?
-    /// `NOT_SETUP`, `ACTIVE` or another word; nil where the server does not say.
+    /// `NOT_SETUP`, `ACTIVE` or another word; nil if the server does not say.
     public var status: String?
-    /// Whether it has to be enrolled: `REQUIRED` or `OPTIONAL`; nil where the server does not say.
+    /// Whether it has to be enrolled: `REQUIRED` or `OPTIONAL`; nil if the server does not say.
     public var enrollment: String?
     /// Where a code goes to, masked.
     public var destination: String?
@@ -30,7 +30,7 @@ public struct OktaFactor: Sendable, Hashable {
     /// What the server sends for its verification.
     var challenge: JSONValue?
 
-    /// Reads a factor; nil where the value names no sort.
+    /// Reads a factor; nil if the value names no sort.
     init?(_ json: JSONValue) {
         guard let type = json["factorType"]?.string?.nonEmpty else { return nil }
         let profile = json["profile"]
@@ -58,7 +58,7 @@ public struct OktaFactor: Sendable, Hashable {
     /// Whether the person still has to set it up.
     var isOpenForEnrollment: Bool { status != "ACTIVE" && !links["enroll"].isEmpty }
 
-    /// The factor by the words that all providers share; nil where this version cannot carry it out.
+    /// The factor by the words that all providers share; nil if this version cannot carry it out.
     public var factor: Factor? {
         type.key.map { key in
             Factor(key: key, providerName: type.rawValue, destination: destination ?? question, id: id ?? provider)

@@ -39,7 +39,7 @@ public struct OktaFactorAnswer: Sendable, Hashable {
         ])
     }
 
-    /// Fields that another program has prepared, as a JSON object of texts; nil where it is none.
+    /// Fields that another program has prepared, as a JSON object of texts; nil if it is none.
     init?(json text: Secret) {
         guard let members = (try? JSONValue(parsing: text.reveal()))?.members, !members.isEmpty else { return nil }
         for member in members.prefix(16) {
@@ -48,7 +48,7 @@ public struct OktaFactorAnswer: Sendable, Hashable {
         }
     }
 
-    /// The answer to a question, where it is one.
+    /// The answer to a question, if it is one.
     var text: Secret? { fields["answer"] }
 
     var members: [JSONValue.Member] {

@@ -39,7 +39,7 @@ public struct OktaFactorType: Sendable, Hashable, RawRepresentable {
     /// Whether a code has to be sent before it can be asked for.
     public var isSent: Bool { self == .sms || self == .call || self == .email }
 
-    /// What it asks a person for, by the words that all providers share; nil where this version cannot carry it out.
+    /// What it asks a person for, by the words that all providers share; nil if this version cannot carry it out.
     public var key: Factor.Key? {
         switch self {
         case .sms, .call: .phoneCode

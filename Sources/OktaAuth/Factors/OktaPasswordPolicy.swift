@@ -18,7 +18,7 @@ public struct OktaPasswordPolicy: Sendable, Hashable {
     /// When the password expires, in days.
     public var expiresInDays: Int?
 
-    /// Reads a policy; nil where it says nothing of passwords.
+    /// Reads a policy; nil if it says nothing of passwords.
     init?(_ json: JSONValue) {
         let complexity = json["complexity"]
         let days = json["expiration"]?["passwordExpireDays"]?.number?.saturatedInt

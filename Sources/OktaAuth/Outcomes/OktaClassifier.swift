@@ -6,7 +6,7 @@ public import HTTPTypes
 ///
 /// The error code of the body decides, then the word of an OAuth error or the key of an identity engine message, then
 /// the status. Two things stand above every code: a 429 is a throttle, and nothing is refused by a 5xx. The texts of
-/// errors are looked at only where a code has several meanings. Successes are read too: a transaction's status and its
+/// errors are looked at only if a code has several meanings. Successes are read too: a transaction's status and its
 /// factor's result may be a failure.
 public struct OktaClassifier: OutcomeClassifier {
     /// Creates the classifier.
@@ -17,13 +17,13 @@ public struct OktaClassifier: OutcomeClassifier {
         guard case .response(let response, let body) = exchange.result else {
             return HTTPClassifier().classify(exchange)
         }
-        let reading = ErrorInterpretation(exchange, response: response, body: body)
-        var outcome = OktaInterpretation(reading).outcome
-        outcome.status = reading.status
+        let interpretation = ErrorInterpretation(exchange, response: response, body: body)
+        var outcome = OktaInterpretation(interpretation).outcome
+        outcome.status = interpretation.status
         outcome.traceID =
             response.headerFields.lines("x-okta-request-id").first?.nonEmpty?.bounded(to: 256)
-            ?? reading.content.json?["errorId"]?.string?.nonEmpty?.bounded(to: 256) ?? outcome.traceID
-        outcome.apply(reading.delay.hint)
+            ?? interpretation.content.json?["errorId"]?.string?.nonEmpty?.bounded(to: 256) ?? outcome.traceID
+        outcome.apply(interpretation.delay.hint)
         return outcome
     }
 

@@ -22,7 +22,7 @@ struct OktaEnvelope {
     /// The causes as they were sent.
     var details: JSONValue?
 
-    /// Reads a body; nil where it holds no such error.
+    /// Reads a body; nil if it holds no such error.
     init?(_ body: JSONValue) {
         let code = body["errorCode"]?.codeText?.bounded(to: 256)
         // OAuth endpoints put their own words here at times.

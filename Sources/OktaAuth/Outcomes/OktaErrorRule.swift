@@ -28,7 +28,7 @@ struct OktaErrorRule {
         self.clears = clears
     }
 
-    /// The meaning of an error; nil where its code is not known.
+    /// The meaning of an error; nil if its code is not known.
     ///
     /// - Parameters:
     ///   - envelope: The error.

@@ -3,21 +3,21 @@ import HTTPRecovery
 
 /// One answer of Okta's on its way to an outcome.
 struct OktaInterpretation {
-    let reading: ErrorInterpretation
+    let interpretation: ErrorInterpretation
     let endpoint: OktaEndpoint
 
-    init(_ reading: ErrorInterpretation) {
-        var reading = reading
+    init(_ interpretation: ErrorInterpretation) {
+        var interpretation = interpretation
         // Rate-limit fields stand on almost every answer; without a refusal for a limit only a field whose purpose it
         // is states a delay.
-        if !reading.delay.isDelayStated { reading.delay.delay = nil }
-        self.reading = reading
-        let exchange = reading.exchange
+        if !interpretation.delay.isDelayStated { interpretation.delay.delay = nil }
+        self.interpretation = interpretation
+        let exchange = interpretation.exchange
         self.endpoint = OktaEndpoint(method: exchange.method, path: exchange.path, query: exchange.query)
     }
 
-    var status: Int { reading.status }
-    var presented: Outcome.CredentialKind? { reading.exchange.presented }
+    var status: Int { interpretation.status }
+    var presented: Outcome.CredentialKind? { interpretation.exchange.presented }
 
     /// What was presented as the one-time token of a session: good for one exchange, whatever it is called.
     var oneTimeToken: Outcome.CredentialKind? {
@@ -30,7 +30,7 @@ struct OktaInterpretation {
     private var isSuccess: Bool { (200..<300).contains(status) }
 
     var outcome: Outcome {
-        let body = reading.content.json
+        let body = interpretation.content.json
         let envelope = body.flatMap { OktaEnvelope($0) }
         let messages = body.flatMap { OktaMessages($0) }
         if status == 429 { return throttled(envelope, messages) }
@@ -44,7 +44,7 @@ struct OktaInterpretation {
 
     /// Whether a success holds the error word of an OAuth error.
     private var isRefusedByWord: Bool {
-        guard !endpoint.isAuthentication, let body = reading.content.json else { return false }
+        guard !endpoint.isAuthentication, let body = interpretation.content.json else { return false }
         return OAuthError(body) != nil
     }
 
@@ -62,7 +62,7 @@ struct OktaInterpretation {
             describe(&outcome, envelope)
         } else if let message = messages?.decisive {
             describe(&outcome, message)
-        } else if let error = reading.content.json.flatMap({ OAuthError($0) }) {
+        } else if let error = interpretation.content.json.flatMap({ OAuthError($0) }) {
             outcome.code = error.word.rawValue
             outcome.message = error.detail
         }
@@ -74,11 +74,11 @@ struct OktaInterpretation {
         var outcome = failure(meaning.kind, meaning.remedies)
         outcome.scope = meaning.scope
         if status == 429 { outcome.processed = .no }
-        if reading.delay.isDelayStated {
-            outcome.retryAfter = reading.delay.delay
+        if interpretation.delay.isDelayStated {
+            outcome.retryAfter = interpretation.delay.delay
         } else if meaning.kind != .quotaExhausted {
             // The fields count the requests of the org: another limit than theirs may have been met.
-            let limit = OktaRateLimit(reading)
+            let limit = OktaRateLimit(interpretation)
             let isThatLimit = status == 429 && (meaning.scope == .origin || !limit.hasRest)
             outcome.retryAfter = (isThatLimit ? limit.delay : nil) ?? meaning.delay
         }
@@ -116,7 +116,7 @@ struct OktaInterpretation {
         case .rateLimited, .quotaExhausted:
             return limited(meaning)
         case .unavailable:
-            var outcome = Outcome.unavailable(reading)
+            var outcome = Outcome.unavailable(interpretation)
             outcome.remedies = meaning.remedies
             if outcome.retryAfter != nil, !outcome.remedies.contains(.resync) { outcome.remedies = [.wait] }
             return outcome
@@ -128,7 +128,7 @@ struct OktaInterpretation {
                 // Okta never says for how long.
                 outcome.lockout = .indefinite
             } else {
-                outcome.retryAfter = reading.delay.delay
+                outcome.retryAfter = interpretation.delay.delay
             }
             // No outage refuses anything.
             if let presented, status < 500, status != 408, meaning.clears.contains(presented) {
@@ -161,7 +161,7 @@ struct OktaInterpretation {
 
     // MARK: Statuses
 
-    /// What the status says where the body names no known code; an unknown code refuses no credential for good.
+    /// What the status says, if the body names no known code; an unknown code refuses no credential for good.
     private var byStatus: Outcome {
         var outcome = OktaWords(self).byStatus
         outcome.tokenAction = .keep
@@ -169,6 +169,6 @@ struct OktaInterpretation {
     }
 
     func failure(_ kind: Outcome.Kind, _ remedies: [Outcome.Remedy] = []) -> Outcome {
-        Outcome(kind, processed: reading.processed, remedies: remedies, status: status)
+        Outcome(kind, processed: interpretation.processed, remedies: remedies, status: status)
     }
 }

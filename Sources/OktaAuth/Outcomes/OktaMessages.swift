@@ -23,7 +23,7 @@ struct OktaMessages {
     /// The message that decides: the first error, else the first one.
     let decisive: Message
 
-    /// Reads a body; nil where it has no messages.
+    /// Reads a body; nil if it has no messages.
     init?(_ body: JSONValue) {
         var found: [Message] = []
         Self.collect(body, field: nil, depth: 0, into: &found)
@@ -36,7 +36,7 @@ struct OktaMessages {
         decisive.severity == "ERROR" || status >= 400
     }
 
-    /// What the message means; nil where its key is not known.
+    /// What the message means; nil if its key is not known.
     func meaning(at endpoint: OktaEndpoint, presented: Outcome.CredentialKind?) -> OktaErrorRule? {
         if let code = decisive.code {
             var envelope = OktaEnvelope(code: code, summary: decisive.text)

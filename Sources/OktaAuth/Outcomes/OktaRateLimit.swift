@@ -9,11 +9,11 @@ struct OktaRateLimit {
     let isConcurrency: Bool
     /// Whether all limits that are reported have something left, so that the refusal was for another one.
     let hasRest: Bool
-    /// The time until the reset; nil where none can be read.
+    /// The time until the reset; nil if none can be read.
     let delay: Duration?
 
-    init(_ reading: ErrorInterpretation) {
-        let fields = reading.fields
+    init(_ interpretation: ErrorInterpretation) {
+        let fields = interpretation.fields
         let limits = Self.numbers(fields.lines("x-rate-limit-limit"))
         let rests = Self.numbers(fields.lines("x-rate-limit-remaining"))
         isConcurrency = !limits.isEmpty && limits.allSatisfy { $0 == 0 } && rests.allSatisfy { $0 == 0 }
@@ -25,7 +25,7 @@ struct OktaRateLimit {
             delay = isConcurrency ? Self.concurrencyDelay : nil
             return
         }
-        let clock = ServerClock(fields, receivedAt: reading.exchange.now)
+        let clock = ServerClock(fields, receivedAt: interpretation.exchange.now)
         let left = Timestamp(sinceEpoch: min(.seconds(reset), .longest)).elapsed(since: clock.now)
         // A second more, since the reset falls anywhere within its second.
         let stated = min(max(left.saturatingAdding(.seconds(1)), .seconds(1)), .longest)

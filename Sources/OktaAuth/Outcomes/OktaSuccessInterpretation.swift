@@ -12,7 +12,7 @@ struct OktaSuccessInterpretation {
     }
 
     var outcome: Outcome {
-        guard let body = okta.reading.content.json else { return withoutJSON }
+        guard let body = okta.interpretation.content.json else { return withoutJSON }
         if endpoint.isIdentityEngine { return engine(body) }
         let status = body["status"]?.string?.nonEmpty
         let result = factorResult(in: body)
@@ -43,7 +43,7 @@ struct OktaSuccessInterpretation {
 
     /// A success whose body is no JSON: not the API's answer, unless there is nothing to say.
     private var withoutJSON: Outcome {
-        switch okta.reading.content {
+        switch okta.interpretation.content {
         // A step leads to a state, unless it has ended the transaction or had something sent again.
         case .empty where endpoint.isAuthentication && !endpoint.isCancel && !endpoint.isSending:
             okta.failure(.unreadable)
@@ -51,11 +51,11 @@ struct OktaSuccessInterpretation {
         // A page where a redirect was asked for: the session token was wrong or used up.
         case .markup where endpoint.isOAuth("authorize") && okta.oneTimeToken != nil:
             okta.outcome(of: .refused(okta.oneTimeToken ?? .code))
-        default: okta.reading.isCut ? ok : okta.failure(.unreadable)
+        default: okta.interpretation.isCut ? ok : okta.failure(.unreadable)
         }
     }
 
-    /// A success that ends what was presented, where the request asked for that.
+    /// A success that ends what was presented, if the request asked for that.
     private var ended: Outcome {
         var outcome = ok
         let isEnded: Bool =
@@ -69,7 +69,7 @@ struct OktaSuccessInterpretation {
         return outcome
     }
 
-    /// A success of the Authentication API that names no status: normal where a transaction was ended or a code sent.
+    /// A success of the Authentication API that names no status: normal if a transaction was ended or a code sent.
     private func withoutStatus(_ body: JSONValue, _ result: String?) -> Outcome {
         if let outcome = outcome(ofResult: result, in: body) { return outcome }
         if endpoint.isCancel { return ended }
@@ -91,8 +91,10 @@ struct OktaSuccessInterpretation {
 
     /// The outcome, unless the endpoint is one of an authorization server's, which says more.
     private func withWordOfOAuth(_ outcome: Outcome) -> Outcome {
-        let exchange = okta.reading.exchange
-        guard let oauth = OAuthSuccessInterpretation(exchange, status: okta.status, body: okta.reading.body)?.outcome
+        let exchange = okta.interpretation.exchange
+        guard
+            let oauth = OAuthSuccessInterpretation(exchange, status: okta.status, body: okta.interpretation.body)?
+                .outcome
         else {
             return outcome
         }
@@ -160,7 +162,7 @@ struct OktaSuccessInterpretation {
         }
     }
 
-    /// What the result of a factor says; nil where it says nothing about failure or waiting.
+    /// What the result of a factor says; nil if it says nothing about failure or waiting.
     private func outcome(ofResult result: String?, in body: JSONValue) -> Outcome? {
         switch result {
         case nil, "SUCCESS", "ACTIVE", "PENDING_ACTIVATION": return nil

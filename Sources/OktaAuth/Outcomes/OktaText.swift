@@ -2,7 +2,7 @@ import HTTPRecovery
 
 /// Which of Okta's texts is meant for a person.
 enum OktaText {
-    /// The text for the end user: the causes where they judge what the person has entered, or the summary of an error
+    /// The text for the end user: the causes if they judge what the person has entered, or the summary of an error
     /// that is written to them.
     static func userMessage(of envelope: OktaEnvelope, kind: Outcome.Kind) -> String? {
         if speaksInCauses.contains(kind), let text = envelope.causeText { return text }

@@ -9,12 +9,12 @@ struct OktaWords {
         self.okta = okta
     }
 
-    private var reading: ErrorInterpretation { okta.reading }
+    private var interpretation: ErrorInterpretation { okta.interpretation }
     private var status: Int { okta.status }
     private var presented: Outcome.CredentialKind? { okta.presented }
 
     var outcome: Outcome {
-        if let error = reading.content.json.flatMap({ OAuthError($0) }), let outcome = outcome(of: error) {
+        if let error = interpretation.content.json.flatMap({ OAuthError($0) }), let outcome = outcome(of: error) {
             return outcome
         }
         if (300..<400).contains(status), let outcome = redirected { return outcome }
@@ -23,7 +23,7 @@ struct OktaWords {
 
     // MARK: Words
 
-    /// What a word means where Okta means something else by it than the specification; nil elsewhere.
+    /// What a word means if Okta means something else by it than the specification; nil otherwise.
     private func outcome(of error: OAuthError) -> Outcome? {
         guard error.word == .invalidGrant, status < 500 else { return nil }
         let text = error.detail?.lowercased() ?? ""
@@ -51,7 +51,7 @@ struct OktaWords {
 
     /// A redirect of the authorization endpoint: its code, or that the one-time session token was not accepted.
     private var redirected: Outcome? {
-        guard okta.endpoint.isOAuth("authorize"), let location = reading.fields.singleLine("location") else {
+        guard okta.endpoint.isOAuth("authorize"), let location = interpretation.fields.singleLine("location") else {
             return nil
         }
         let redirect = OAuthClient.AuthorizationRedirect(url: location)
@@ -78,13 +78,13 @@ struct OktaWords {
         if isForeign, !isRefusedByChallenge, ![408, 421, 425, 429].contains(status), status < 500 {
             return okta.failure(.unreadable)
         }
-        var outcome = OAuthClassifier().classify(reading.exchange)
+        var outcome = OAuthClassifier().classify(interpretation.exchange)
         outcome.userMessage = nil
         // A session is not renewed, it is made anew.
         if outcome.credential == .session { outcome.remedies.removeAll { $0 == .refreshCredential } }
         // Rate-limit fields stand on almost every answer.
         if outcome.isFailure, outcome.kind != .rateLimited, outcome.kind != .quotaExhausted {
-            outcome.retryAfter = reading.delay.delay
+            outcome.retryAfter = interpretation.delay.delay
         } else if outcome.isFailure {
             let (code, message) = (outcome.code, outcome.message)
             outcome = okta.limited(OktaErrorRule(.rateLimited, [.wait], scope: .origin))
@@ -102,8 +102,8 @@ struct OktaWords {
 
     /// Whether a challenge names an error of the token, which counts more than a text beside it.
     private var isRefusedByChallenge: Bool {
-        reading.content == .other
-            && reading.challenges.contains { challenge in
+        interpretation.content == .other
+            && interpretation.challenges.contains { challenge in
                 guard challenge.isAboutTokens, let word = challenge.error else { return false }
                 return OAuthError(word: OAuthError.Word(rawValue: word)).outcome(presented: nil) != nil
             }
@@ -112,6 +112,6 @@ struct OktaWords {
     /// Whether something else than Okta's API has answered, as far as the body shows.
     private var isForeign: Bool {
         guard status >= 400 else { return false }
-        return reading.content == .markup || reading.content == .other
+        return interpretation.content == .markup || interpretation.content == .other
     }
 }

@@ -10,7 +10,7 @@ struct OktaAPI: Sendable, ClientBound {
     var configuration: OktaConfiguration
     /// The account that a sign-in is for, so that a lockout holds for it.
     var account: String?
-    /// When the transaction ends whose state token the calls present; nil where that is not known.
+    /// When the transaction ends whose state token the calls present; nil if that is not known.
     var transactionEndsAt: Timestamp?
 
     /// What one call is.
@@ -28,7 +28,7 @@ struct OktaAPI: Sendable, ClientBound {
         /// Policies of the call, asked before all others.
         var policies: [any RecoveryPolicy] = []
 
-        /// What an error means for the call: where a step may have spent what it carried, it is not to be sent again;
+        /// What an error means for the call: if a step may have spent what it carried, it is not to be sent again;
         /// with a transaction, what became of it can be read.
         func conclusion(of error: RecoveryError) -> RecoveryError {
             guard resend == .spending, [.transport, .timedOut, .unavailable].contains(error.kind),
@@ -80,8 +80,8 @@ struct OktaAPI: Sendable, ClientBound {
 
     /// Performs a step of a transaction.
     ///
-    /// - Returns: Where it stands then; nil where the answer tells no status, as that of a cancellation.
-    /// - Throws: `RecoveryError`; where the answer is a state that the flow does not go on from by itself (a lockout, a
+    /// - Returns: Where it stands then; nil if the answer tells no status, as that of a cancellation.
+    /// - Throws: `RecoveryError`; if the answer is a state that the flow does not go on from by itself (a lockout, a
     ///   push that was rejected), its response holds the state.
     func step(_ call: Call) async throws -> OktaTransaction? {
         let response = try await send(call)
@@ -103,7 +103,7 @@ struct OktaAPI: Sendable, ClientBound {
     /// What the org would say to a state token that has expired.
     private static let transactionOver = Outcome(.flowExpired, processed: .no, remedies: [.restartFlow])
 
-    /// The transaction that a refusal has left behind, where its answer shows one.
+    /// The transaction that a refusal has left behind, if its answer shows one.
     func transaction(leftBy error: RecoveryError) -> OktaTransaction? {
         guard let response = error.response, (200..<300).contains(response.status.code),
             let bytes = response.body.bytesInMemory, let json = try? JSONValue(parsing: Array(bytes))

@@ -34,7 +34,7 @@ final class OktaRetryFields: ClientLayer {
         return try await next(request, body: body, context: context)
     }
 
-    /// The id where it is safe to send back.
+    /// The id if it is safe to send back.
     private static func plain(_ id: String) -> String? {
         let isPlain = id.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
         return isPlain && !id.isEmpty && id.utf8.count <= 256 ? id : nil

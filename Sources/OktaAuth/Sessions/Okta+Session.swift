@@ -7,7 +7,7 @@ extension Okta {
 
     /// The session that the store holds, as the server sees it now; nil if there is none any more.
     ///
-    /// An org's session is read; of an app's tokens, the access token is asked about, and renewed first where it has
+    /// An org's session is read; of an app's tokens, the access token is asked about, and renewed first if it has
     /// expired. What the server says is over is removed from the store.
     ///
     /// - Throws: `RecoveryError` when the server cannot be asked; nothing is removed then. `CancellationError` as soon as
@@ -34,7 +34,7 @@ extension Okta {
     /// - Parameters:
     ///   - request: The request; its path is below the org's URL, such as `/api/v1/users/me`.
     ///   - responder: Not asked: an org asks nobody in the middle of a request.
-    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where a person has to sign in.
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if a person has to sign in.
     ///   `CancellationError` as soon as the task is cancelled.
     public func send(
         _ request: ProviderRequest,
@@ -53,7 +53,7 @@ extension Okta {
     /// Renews what can be renewed: the app's tokens, or the time that the org's session lasts.
     ///
     /// - Returns: The session then.
-    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` where nothing is held that could be renewed.
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if nothing is held that could be renewed.
     ///   `CancellationError` as soon as the task is cancelled.
     @discardableResult
     public func refresh() async throws -> OktaSession {

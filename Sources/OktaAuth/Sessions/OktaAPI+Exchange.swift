@@ -23,7 +23,7 @@ extension OktaAPI {
         else { throw RecoveryError(.unreadable, in: response) }
         session.userID = session.userID ?? transaction?.userID
         session.login = session.login ?? transaction?.login
-        // A session that has arrived is stored before anyone uses it, even where the caller has lost patience.
+        // A session that has arrived is stored before anyone uses it, even if the caller has lost patience.
         let (tokens, secret) = (tokens, id.reveal())
         _ = try await Task {
             try await tokens.update { credentials in

@@ -3,15 +3,15 @@ public import HTTPRecovery
 
 /// A session of an org, or an app's tokens for one.
 public struct OktaSession: AuthSession, Hashable {
-    /// The id of the org's session, which opens it like a cookie does; nil where tokens were obtained instead.
+    /// The id of the org's session, which opens it like a cookie does; nil if tokens were obtained instead.
     public var id: Secret?
-    /// The person's id, where the server tells it.
+    /// The person's id, if the server tells it.
     public var userID: String?
-    /// The person's login, where the server tells it.
+    /// The person's login, if the server tells it.
     public var login: String?
-    /// Okta's word for how it stands, such as `ACTIVE`; nil where it is not said.
+    /// Okta's word for how it stands, such as `ACTIVE`; nil if it is not said.
     public var status: String?
-    /// When it ends, or its access token does; nil where that is not known.
+    /// When it ends, or its access token does; nil if that is not known.
     public var expiresAt: Timestamp?
 
     /// Creates a session.
@@ -34,7 +34,7 @@ public struct OktaSession: AuthSession, Hashable {
         SessionSummary(name: userID ?? login, status: status ?? "ACTIVE", expiresAt: expiresAt)
     }
 
-    /// Reads an org's session; nil where the value has no id.
+    /// Reads an org's session; nil if the value has no id.
     init?(_ json: JSONValue) {
         guard let id = json["id"]?.string?.nonEmpty else { return nil }
         self.init(

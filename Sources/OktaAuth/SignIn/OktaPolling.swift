@@ -84,7 +84,7 @@ struct OktaPolling: RecoveryOperation.Plan {
             step = .show(state)
             return .perform(.show(state))
         }
-        // Every request moves the expiry; where the next one would come behind it, it is over.
+        // Every request moves the expiry; if the next one would come behind it, it is over.
         if let left = state.transaction.lifetime, left <= interval { return .fail(Self.expired) }
         step = .poll(poll)
         return .pause(interval, reason: .challengePending)
@@ -92,7 +92,7 @@ struct OktaPolling: RecoveryOperation.Plan {
 
     /// Goes on by reading where the transaction stands, after an answer that did not come.
     ///
-    /// Asking on would be wrong: where the lost answer was the person's no, the same request would send a new push.
+    /// Asking on would be wrong: if the lost answer was the person's no, the same request would send a new push.
     private mutating func survive(_ error: RecoveryError) -> RecoveryOperation.Action<Step, OktaState> {
         guard Self.isPassing(error), failures < Self.maxFailures, let token = state.transaction.stateToken else {
             return .fail(error)

@@ -6,7 +6,7 @@ extension OktaSignInMachine {
     /// What tells a security question that is chosen for enrollment from one that is answered.
     static var newQuestion: String { "question/new" }
 
-    /// Says what is wanted where a factor has to be enrolled.
+    /// Says what is wanted if a factor has to be enrolled.
     mutating func follow(_ enrolling: OktaEnrolling) async throws -> SignInStep<OktaSession> {
         enrollment = nil
         if !api.configuration.enrollsOptionalFactors, let skip = enrolling.skip {
@@ -81,7 +81,7 @@ extension OktaSignInMachine {
         return try await follow { _ in try await step.perform(input) }
     }
 
-    /// Says what is wanted where a factor has to be activated.
+    /// Says what is wanted if a factor has to be activated.
     mutating func follow(_ activating: OktaActivating) async throws -> SignInStep<OktaSession> {
         guard let enrolled = activating.factor, let factor = enrolled.factor else {
             throw failure(.factorUnavailable, [.switchFactor])

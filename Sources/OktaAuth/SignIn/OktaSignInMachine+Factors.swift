@@ -25,7 +25,7 @@ extension OktaSignInMachine {
         }
     }
 
-    /// Has the code of a factor sent: once in a transaction, and again only where it is wished for.
+    /// Has the code of a factor sent: once in a transaction, and again only if it is wished for.
     mutating func sendCode(
         _ chosen: OktaFactor,
         _ factor: Factor,
@@ -94,7 +94,7 @@ extension OktaSignInMachine {
 
     // MARK: Push
 
-    /// Sends a push, and waits for the person; another one only where they have asked for it.
+    /// Sends a push, and waits for the person; another one only if they have asked for it.
     mutating func sendPush(_ factor: Factor, isWished: Bool) async throws -> SignInStep<OktaSession> {
         guard isWished else {
             let failure = failure(.challengeExpired, [.newChallenge, .switchFactor]).outcome

@@ -71,6 +71,7 @@ struct OktaSignInMachine: SignInMachine {
     mutating func begin() async throws -> SignInStep<OktaSession> {
         state = nil
         enrollment = nil
+        guard !identifier.isEmpty else { return .ask(.identifier) }
         switch goal {
         case .recover(let type?): return try await recover(.password, via: type)
         case .recover(nil): return .choose(Self.ways(.password))
@@ -86,6 +87,7 @@ struct OktaSignInMachine: SignInMachine {
     }
 
     mutating func choose(_ factor: Factor) async throws -> SignInStep<OktaSession> {
+        if factor.isSame(as: .identifier) { return .ask(.identifier) }
         if let recovery = factor.id.flatMap(Self.recovery) {
             return try await recover(recovery, via: OktaFactorType(reading: factor.providerName))
         }
@@ -102,6 +104,10 @@ struct OktaSignInMachine: SignInMachine {
 
     mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<OktaSession> {
         switch challenge.key {
+        case .text where challenge.factor.isSame(as: .identifier):
+            identifier = answer.reveal()
+            api.account = LockoutLedger.account(for: identifier)
+            return try await begin()
         case .password: return try await submit(password: answer)
         case .newPassword: return try await submit(newPassword: answer)
         case .phoneNumber: return try await enroll(phoneNumber: answer)
@@ -137,6 +143,8 @@ struct OktaSignInMachine: SignInMachine {
     }
 
     mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<OktaSession> {
+        // Without a name there is nothing else.
+        if factor.isSame(as: .identifier), refusal == nil { return .choose([factor]) }
         switch state {
         case nil, .unauthenticated, .recoveryChallenge, .lockedOut: return .choose(Self.ways(.password))
         case .passwordWarning(let warning):
@@ -240,7 +248,7 @@ struct OktaSignInMachine: SignInMachine {
         }
     }
 
-    /// Takes the step that sets a new password, and keeps it in mind where its answer is lost.
+    /// Takes the step that sets a new password, and keeps it in mind if its answer is lost.
     private mutating func change(
         to answer: Secret,
         _ step: (OktaAPI) async throws -> OktaTransaction?

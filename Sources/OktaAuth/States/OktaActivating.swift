@@ -32,7 +32,7 @@ public struct OktaActivating: OktaTransactionState {
     /// - Parameters:
     ///   - type: `email` or `sms`.
     ///   - phoneNumber: Where a text message goes to; nil leaves it to the number that the org knows.
-    /// - Returns: Nil where the server does not offer it.
+    /// - Returns: Nil if the server does not offer it.
     public func send(via type: OktaFactorType, to phoneNumber: Secret? = nil) -> OktaQuietStep? {
         let links = factor?.activation.map { OktaLinks($0["_links"])["send"] } ?? []
         guard let link = links.first(where: { $0.name?.lowercased() == type.rawValue }) else { return nil }

@@ -11,7 +11,7 @@ public struct OktaEnrolling: OktaTransactionState {
     /// The factors, with what is known of each.
     public var factors: [OktaFactor] { transaction.factors }
 
-    /// Enrolls a factor; nil where the server does not offer it.
+    /// Enrolls a factor; nil if the server does not offer it.
     public func enroll(_ factor: OktaFactor) -> OktaStep<OktaFactorEnrollment>? {
         factor.links["enroll"].first.map { link in
             var step = OktaStep<OktaFactorEnrollment>(
@@ -25,7 +25,7 @@ public struct OktaEnrolling: OktaTransactionState {
         }
     }
 
-    /// The questions to choose from, for a security question; nil where the server does not offer them.
+    /// The questions to choose from, for a security question; nil if the server does not offer them.
     ///
     /// - Returns: The ids of the questions, and their texts.
     /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
@@ -43,7 +43,7 @@ public struct OktaEnrolling: OktaTransactionState {
         }
     }
 
-    /// Goes on without enrolling more; only where nothing required is left.
+    /// Goes on without enrolling more; only if nothing required is left.
     public var skip: OktaStep<Void>? { stage.skip }
 
     /// Ends the transaction; nil if there is nothing to end.

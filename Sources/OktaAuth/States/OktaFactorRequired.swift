@@ -8,7 +8,7 @@ public struct OktaFactorRequired: OktaTransactionState {
     /// The factors.
     public var factors: [OktaFactor] { transaction.factors }
 
-    /// Verifies a factor, or begins to: sends its code or its push; nil where the server does not offer it.
+    /// Verifies a factor, or begins to: sends its code or its push; nil if the server does not offer it.
     public func verify(_ factor: OktaFactor) -> OktaStep<OktaFactorAnswer>? {
         stage.answer(factor.links["verify"].first)
     }

@@ -57,7 +57,7 @@ public import HTTPRecovery
     /// - Parameters:
     ///   - error: The error of a step.
     ///   - okta: The client that took it.
-    /// - Returns: Nil where the server has answered with no state.
+    /// - Returns: Nil if the server has answered with no state.
     public init?(after error: RecoveryError, continuing okta: Okta) {
         guard let transaction = okta.api.transaction(leftBy: error) else { return nil }
         self.init(transaction, api: okta.api)

@@ -36,7 +36,7 @@ struct OktaStage: Sendable {
 
     /// A step that verifies or activates a factor.
     ///
-    /// - Parameter isAttempt: Whether a lockout holds it back; not where it is what lifts the lockout.
+    /// - Parameter isAttempt: Whether a lockout holds it back; not if it is what lifts the lockout.
     func answer(_ link: OktaLink?, isAttempt: Bool = true) -> OktaStep<OktaFactorAnswer>? {
         link.map { link in
             var step = OktaStep<OktaFactorAnswer>(

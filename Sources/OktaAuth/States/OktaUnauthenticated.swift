@@ -10,7 +10,7 @@ public struct OktaUnauthenticated: OktaTransactionState {
         stage.attempt(stage.links.next("authenticate")) { $0.members }
     }
 
-    /// The factors that can be used without a password, where the org allows that.
+    /// The factors that can be used without a password, if the org allows that.
     public var factors: [OktaFactor] { transaction.factors }
 
     /// Ends the transaction; nil if there is nothing to end.

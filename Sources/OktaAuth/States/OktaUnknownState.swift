@@ -10,7 +10,7 @@ public struct OktaUnknownState: OktaTransactionState {
     /// Okta's word for it.
     public var status: OktaStatus { transaction.status }
 
-    /// Ends the transaction, also where the server publishes no link for it; nil if there is nothing to end.
+    /// Ends the transaction, also if the server publishes no link for it; nil if there is nothing to end.
     public var cancel: OktaQuietStep? {
         if let cancel = stage.cancel { return cancel }
         guard transaction.stateToken != nil else { return nil }

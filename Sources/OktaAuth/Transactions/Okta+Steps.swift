@@ -33,7 +33,7 @@ extension Okta {
 
     /// Reads where a transaction stands.
     ///
-    /// - Throws: `RecoveryError`; of the kind `flow_expired` where it is over. `CancellationError` as soon as the task is
+    /// - Throws: `RecoveryError`; of the kind `flow_expired` if it is over. `CancellationError` as soon as the task is
     ///   cancelled.
     public func resume(stateToken: Secret) async throws -> OktaState {
         try await state(api.read(stateToken))
@@ -78,9 +78,9 @@ extension Okta {
     ///
     /// - Parameters:
     ///   - state: The state that waits.
-    ///   - show: Told the transaction where it brings a new number to choose on the phone.
+    ///   - show: Told the transaction if it brings a new number to choose on the phone.
     /// - Returns: The state that is not waiting any more.
-    /// - Throws: `RecoveryError`: of the kind `declined` where the person said no, `challenge_expired` where they took
+    /// - Throws: `RecoveryError`: of the kind `declined` if the person said no, `challenge_expired` if they took
     ///   too long. `CancellationError` as soon as the task is cancelled.
     public func poll(
         _ state: OktaState,

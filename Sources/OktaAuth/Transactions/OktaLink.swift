@@ -3,16 +3,16 @@ import HTTPTypes
 
 /// A link that a transaction publishes: where its next step is.
 public struct OktaLink: Sendable, Hashable {
-    /// The name of the step, such as `poll`; nil where the link has none.
+    /// The name of the step, such as `poll`; nil if the link has none.
     public var name: String?
     /// The URL.
     public var href: String
-    /// The methods that it allows; empty where it does not say.
+    /// The methods that it allows; empty if it does not say.
     public var methods: [String]
     /// The media type of what it leads to, for pictures.
     public var type: String?
 
-    /// Reads a link; nil where it leads nowhere.
+    /// Reads a link; nil if it leads nowhere.
     init?(_ json: JSONValue) {
         guard let href = json["href"]?.string, !href.isEmpty else { return nil }
         self.href = href
@@ -47,7 +47,7 @@ public struct OktaLinks: Sendable, Hashable {
     /// The links of a relation, in order.
     public subscript(relation: String) -> [OktaLink] { relations[relation] ?? [] }
 
-    /// The link `next`, where it has one of the names; without a name it counts as any of them.
+    /// The link `next`, if it has one of the names; without a name it counts as any of them.
     func next(_ names: String...) -> OktaLink? {
         self["next"].first { link in link.name.map { names.contains($0) } ?? true }
     }

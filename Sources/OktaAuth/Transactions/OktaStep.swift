@@ -9,7 +9,7 @@ import HTTPTypes
 /// ```
 ///
 /// A step that spends something (a password, a code, a message to be sent) is never sent again on doubt. All steps throw
-/// `RecoveryError`: where the server answers with a state that nothing leads on from by itself, such as a lockout or a
+/// `RecoveryError`: if the server answers with a state that nothing leads on from by itself, such as a lockout or a
 /// push that was rejected, the error tells it, and ``OktaState/init(after:continuing:)`` reads the state. A link to another
 /// origin than the org's is refused, with ``OktaLinkError`` as the error's cause.
 public struct OktaStep<Input: Sendable>: Sendable {
@@ -27,7 +27,7 @@ public struct OktaStep<Input: Sendable>: Sendable {
 
     /// Takes the step.
     ///
-    /// - Returns: The state that it leads to; nil where the answer tells none, as some resends' do.
+    /// - Returns: The state that it leads to; nil if the answer tells none, as some resends' do.
     func perform(_ input: Input) async throws -> OktaTransaction? {
         let request = try api.org.request(for: link, adding: query(input))
         var body: [JSONValue.Member] = []
@@ -48,7 +48,7 @@ public struct OktaStep<Input: Sendable>: Sendable {
     /// Takes the step.
     ///
     /// - Returns: The state that it leads to.
-    /// - Throws: `RecoveryError`, of the kind `unreadable` where the answer tells no state; `CancellationError` as soon
+    /// - Throws: `RecoveryError`, of the kind `unreadable` if the answer tells no state; `CancellationError` as soon
     ///   as the task is cancelled.
     public func callAsFunction(_ input: Input) async throws -> OktaState {
         guard let transaction = try await perform(input) else { throw RecoveryError(.unreadable, in: nil) }
@@ -60,7 +60,7 @@ extension OktaStep where Input == Void {
     /// Takes the step.
     ///
     /// - Returns: The state that it leads to.
-    /// - Throws: `RecoveryError`, of the kind `unreadable` where the answer tells no state; `CancellationError` as soon
+    /// - Throws: `RecoveryError`, of the kind `unreadable` if the answer tells no state; `CancellationError` as soon
     ///   as the task is cancelled.
     public func callAsFunction() async throws -> OktaState {
         try await self(())
@@ -76,7 +76,7 @@ public struct OktaQuietStep: Sendable {
 
     /// Takes the step.
     ///
-    /// - Returns: The state, where the answer tells one.
+    /// - Returns: The state, if the answer tells one.
     /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
     @discardableResult
     public func callAsFunction() async throws -> OktaState? {

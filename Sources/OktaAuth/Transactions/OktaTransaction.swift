@@ -8,7 +8,7 @@ public import HTTPRecovery
 public struct OktaTransaction: Sendable {
     /// Where it stands.
     public var status: OktaStatus
-    /// The proof of the transaction, which goes along with every step; nil where it is over, and while a mail is under
+    /// The proof of the transaction, which goes along with every step; nil if it is over, and while a mail is under
     /// way.
     public var stateToken: Secret?
     /// When it expires; every request moves it.
@@ -25,9 +25,9 @@ public struct OktaTransaction: Sendable {
     public var factorType: OktaFactorType?
     /// What the app has given for the way back.
     public var relayState: String?
-    /// The person's id, where the server tells it.
+    /// The person's id, if the server tells it.
     public var userID: String?
-    /// The person's login, where the server tells it.
+    /// The person's login, if the server tells it.
     public var login: String?
     /// The factors to choose from.
     public var factors: [OktaFactor]
@@ -41,10 +41,10 @@ public struct OktaTransaction: Sendable {
     public var body: JSONValue
     /// How long it lives on, by the server's clock at the time of the answer.
     var lifetime: Duration?
-    /// When it ends by this machine's clock; nil where that is not known, or was over when the answer came.
+    /// When it ends by this machine's clock; nil if that is not known, or was over when the answer came.
     var endsAt: Timestamp?
 
-    /// Reads a transaction; nil where the value has no status.
+    /// Reads a transaction; nil if the value has no status.
     ///
     /// - Parameters:
     ///   - json: The answer.
@@ -81,7 +81,7 @@ public struct OktaTransaction: Sendable {
         lifetime = ends.compactMap { $0?.elapsed(since: date) }.min()
     }
 
-    /// The person's recovery question, where one is to be answered.
+    /// The person's recovery question, if one is to be answered.
     public var recoveryQuestion: String? {
         body["_embedded"]?["user"]?["recovery_question"]?["question"]?.string?.nonEmpty
     }

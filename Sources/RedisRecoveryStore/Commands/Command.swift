@@ -7,7 +7,7 @@ struct Command: Sendable {
     /// The script that the words name by its digest.
     var script: Script?
 
-    /// What takes back the effect of this command where its caller does not learn of it, and until when that matters.
+    /// What takes back the effect of this command if its caller does not learn of it, and until when that matters.
     var amends: Amends?
 
     /// A command that takes back another.
@@ -31,7 +31,7 @@ struct Command: Sendable {
         self.words = amends.words
     }
 
-    /// The same with the script's text in place of its digest; nil where it is no script.
+    /// The same with the script's text in place of its digest; nil if it is no script.
     var inFull: Command? {
         guard let script, words.count > 2 else { return nil }
         var copy = self
@@ -41,10 +41,10 @@ struct Command: Sendable {
         return copy
     }
 
-    /// Takes the command back where nobody learns of its effect.
+    /// Takes the command back if nobody learns of its effect.
     func amended(by script: Script, keys: [String], arguments: [[UInt8]], for lifetime: Duration) -> Command {
         var copy = self
-        // In full: where the connection is lost, nobody hears that the server does not know the script.
+        // In full: if the connection is lost, nobody hears that the server does not know the script.
         let command = Command(script, keys: keys, arguments: arguments)
         copy.amends = Amends(words: (command.inFull ?? command).words, lifetime: lifetime)
         return copy

@@ -4,7 +4,7 @@ import HTTPRecovery
 
 /// A Lua script that the server runs as one atomic step.
 ///
-/// The server knows it by the SHA-1 of its text; where it does not (a new server, `SCRIPT FLUSH`) the text is sent.
+/// The server knows it by the SHA-1 of its text; if it does not (a new server, `SCRIPT FLUSH`) the text is sent.
 struct Script: Sendable {
     let text: [UInt8]
     let digest: [UInt8]

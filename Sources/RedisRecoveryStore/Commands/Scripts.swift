@@ -1,7 +1,7 @@
 #if Redis
 /// What the server does in one step each; all keys are in `KEYS`, so that a cluster can tell where they are.
 ///
-/// Numbers are doubles in Lua, whole up to 2^53; where one goes out it is formatted, as it would be rounded otherwise.
+/// Numbers are doubles in Lua, whole up to 2^53; if one goes out it is formatted, as it would be rounded otherwise.
 /// The server's microseconds since 1970 pass 2^53 in the year 2255.
 enum Scripts {
     /// Whether the server can be written to.
@@ -60,7 +60,7 @@ enum Scripts {
 
     /// Grants the lease KEYS[1] for ARGV[1] ms to the owner ARGV[2]; KEYS[2] remembers the fence for ARGV[3] ms.
     ///
-    /// A fence begins with the time, so it grows even where what was remembered is lost.
+    /// A fence begins with the time, so it grows even if what was remembered is lost.
     static let acquireLease = Script(
         """
         if redis.call('EXISTS', KEYS[1]) == 1 then return false end
@@ -114,7 +114,7 @@ enum Scripts {
 
     /// Replaces a record by ARGV[2], if its version is ARGV[1] (empty: if there is none), for ARGV[3] ms (empty: for good).
     ///
-    /// A version begins with the time, so it grows even where the record is lost.
+    /// A version begins with the time, so it grows even if the record is lost.
     static let replaceRecord = Script(
         """
         local version = redis.call('HGET', KEYS[1], 'v') or ''

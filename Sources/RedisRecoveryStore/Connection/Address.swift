@@ -8,7 +8,7 @@ struct Address: Sendable, Hashable {
     /// The bytes of a `sockaddr` of the family.
     let bytes: [UInt8]
 
-    /// The socket at a path; nil where the path is too long.
+    /// The socket at a path; nil if the path is too long.
     init?(path: String) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -63,7 +63,7 @@ struct Address: Sendable, Hashable {
         return .success(addresses)
     }
 
-    /// Looks a name up on a thread of its own and hands the addresses over there; false where no thread can be had.
+    /// Looks a name up on a thread of its own and hands the addresses over there; false if no thread can be had.
     static func lookUpAside(
         _ host: String,
         port: Int,

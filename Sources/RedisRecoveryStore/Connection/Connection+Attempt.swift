@@ -25,7 +25,7 @@ struct Attempt {
 }
 
 extension Connection {
-    /// Begins to connect, where a command waits for it; while a failure is fresh it fails at once instead.
+    /// Begins to connect, if a command waits for it; while a failure is fresh it fails at once instead.
     ///
     /// What has to be taken back is reason enough: a lease would be held by nobody until it runs out.
     func advance() {

@@ -119,7 +119,7 @@ extension Connection {
 
     // MARK: Sending
 
-    /// Takes back what a command may have done, where its caller does not learn of it.
+    /// Takes back what a command may have done, if its caller does not learn of it.
     func takeBack(_ request: Request) {
         guard let command = request.command.amends, !request.isTakenBack else { return }
         request.isTakenBack = true

@@ -56,7 +56,7 @@ final class Connection: @unchecked Sendable {
 
     init(_ configuration: RedisStore.Configuration) {
         self.configuration = configuration
-        // Where the system has no descriptor left it is negative, and no command is taken.
+        // If the system has no descriptor left it is negative, and no command is taken.
         wakeup = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     }
 

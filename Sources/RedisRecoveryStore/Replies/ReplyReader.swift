@@ -32,7 +32,7 @@ final class ReplyReader {
 
     /// The next reply that is whole; nil if there is none yet.
     ///
-    /// - Throws: `SharedState.StoreError` where the bytes are no replies; the connection is of no use then.
+    /// - Throws: `SharedState.StoreError` if the bytes are no replies; the connection is of no use then.
     func next() throws(SharedState.StoreError) -> Reply? {
         var reply: UnsafeMutableRawPointer?
         guard unsafe redisReaderGetReply(reader.pointee.reader, &reply) == REDIS_OK else { throw .brokenProtocol }

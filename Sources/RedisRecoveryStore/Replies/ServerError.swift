@@ -3,7 +3,7 @@ import HTTPRecovery
 
 /// An error reply, without its text: that may hold what was sent.
 struct ServerError: Sendable, Hashable {
-    /// Its code, such as `READONLY`; `ERR` where it has none.
+    /// Its code, such as `READONLY`; `ERR` if it has none.
     let code: String
 
     private let isAboutScripts: Bool

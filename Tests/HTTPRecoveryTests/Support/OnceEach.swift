@@ -12,15 +12,24 @@ struct OnceEach {
             ("mkdir(", "HTTPRecovery/Support/Directory.swift"),
             ("rename(", "AuthRecovery/Tokens/PrivateFile.swift"),
             ("0123456789abcdef", "HTTPRecovery/Support/Hexadecimal.swift"),
-            ("0123456789ABCDEF", "HTTPRecovery/Support/PercentEncoding.swift"),
-            ("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "HTTPRecovery/Support/Base64.swift"),
+            ("\"0123456789ABCDEF\"", "HTTPRecovery/Support/PercentEncoding.swift"),
+            ("abcdefghijklmnopqrstuvwxyz0123456789", "HTTPRecovery/Support/Base64.swift"),
             ("repeating: \"0\"", "HTTPRecovery/Support/DecimalNumber.swift"),
             ("subtractingReportingOverflow(", "HTTPRecovery/Support/Saturating.swift"),
         ]
     )
     func itStandsInOnePlace(text: String, place: String) throws {
-        // A sandbox stands for other people's servers and shares nothing with what it tries.
-        let library = try LibrarySources.all().filter { !$0.path.hasPrefix("AuthSandbox/") }
-        #expect(library.filter { $0.text.contains(text) }.map(\.path) == [place])
+        let places = try LibrarySources.all().filter { $0.text.contains(text) }.map(\.path)
+        #expect(places.filter { !Self.others.contains([$0, text]) } == [place])
     }
+
+    /// What looks like one of these and is none, a number that is too large on purpose, and what is still to be mended.
+    private static let others: Set<[String]> = [
+        ["AuthSandbox/World/FaultRendering.swift", "repeating: \"0\""],
+        ["AuthSandbox/Facebook/FacebookWorld+Tokens.swift", "0123456789abcdef"],
+        ["AuthSandbox/Okta/OktaFailure.swift", "repeating: \"0\""],
+        ["AuthSandbox/Okta/OktaModels.swift", "repeating: \"0\""],
+        ["AuthSandbox/Support/Encodings.swift", "repeating: \"0\""],
+        ["AuthSandbox/Support/Encodings.swift", "\"0123456789ABCDEF\""],
+    ]
 }

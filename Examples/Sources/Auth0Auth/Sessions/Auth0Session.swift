@@ -3,14 +3,14 @@ public import HTTPRecovery
 
 /// A sign-in at an Auth0 tenant that is stored.
 public struct Auth0Session: AuthSession, Hashable {
-    /// The person's id, where it is known.
+    /// The person's id, if it is known.
     public var subject: String?
-    /// The person's e-mail address, where the tenant tells it.
+    /// The person's e-mail address, if the tenant tells it.
     public var email: String?
-    /// When the access token ends; nil where that is not known.
+    /// When the access token ends; nil if that is not known.
     public var expiresAt: Timestamp?
     /// The recovery code that has taken the place of one that was used: show it to the person, who has to write it down,
-    /// since it is told this once.
+    /// since it is told this once; if the session could not be stored, by ``Auth0UnkeptRecoveryCode``.
     public var recoveryCode: Secret?
 
     /// Creates a session.

@@ -38,6 +38,7 @@ struct Auth0SignInMachine: SignInMachine {
 
     mutating func begin() async throws -> SignInStep<Auth0Session> {
         (token, challenge, factor, authenticators) = (nil, nil, nil, [])
+        guard !identifier.isEmpty else { return .ask(.identifier) }
         guard let given = password else { return .ask(Challenge(factor: Self.passwordFactor)) }
         // Refused once is refused for good, and of what was lost or broken off nobody knows.
         password = nil
@@ -83,6 +84,7 @@ struct Auth0SignInMachine: SignInMachine {
     // MARK: The second factor
 
     mutating func choose(_ factor: Factor) async throws -> SignInStep<Auth0Session> {
+        if factor.isSame(as: .identifier) { return .ask(.identifier) }
         guard let token, let id = factor.id else { return .ask(Challenge(factor: factor)) }
         self.factor = factor
         challenge = nil
@@ -94,6 +96,10 @@ struct Auth0SignInMachine: SignInMachine {
     }
 
     mutating func submit(_ answer: Secret, to question: Challenge) async throws -> SignInStep<Auth0Session> {
+        if question.factor.isSame(as: .identifier) {
+            identifier = answer.reveal()
+            return try await begin()
+        }
         guard question.key != .password else {
             password = answer
             return try await begin()
@@ -169,15 +175,21 @@ struct Auth0SignInMachine: SignInMachine {
         guard let answer = OAuthClient.TokenAnswer(json, date: now) else {
             throw RecoveryError(.unreadable, in: response)
         }
-        // Not the caller's to cancel: tokens that exist and are not kept could never be ended.
-        _ = try await Task { [tokens] in
-            try await tokens.update { stored in
-                var fresh = Credentials(others: stored.others.filter { $0.key != Auth0.mark })
-                // Tells this sign-in from the next, however often its tokens are renewed.
-                fresh.others.append(JSONValue.Member(Auth0.mark, .string(now.rfc3339)))
-                stored = answer.merged(into: fresh)
-            }
-        }.value
-        return Auth0Session(answer, recoveryCode: json["recovery_code"]?.string.map { Secret($0) })
+        let recoveryCode = json["recovery_code"]?.string.map { Secret($0) }
+        do {
+            // Not the caller's to cancel: tokens that exist and are not kept could never be ended.
+            _ = try await Task { [tokens] in
+                try await tokens.update { stored in
+                    var fresh = Credentials(others: stored.others.filter { $0.key != Auth0.mark })
+                    // Tells this sign-in from the next, however often its tokens are renewed.
+                    fresh.others.append(JSONValue.Member(Auth0.mark, .string(now.rfc3339)))
+                    stored = answer.merged(into: fresh)
+                }
+            }.value
+        } catch {
+            // It is told nowhere else, and the old one is used up.
+            throw recoveryCode.map { Auth0UnkeptRecoveryCode($0, cause: error) } ?? error
+        }
+        return Auth0Session(answer, recoveryCode: recoveryCode)
     }
 }

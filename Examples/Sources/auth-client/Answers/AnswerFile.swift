@@ -72,7 +72,7 @@ final class AnswerFile: Sendable {
 
     /// The factor that the next choice names, which is used up with this.
     ///
-    /// - Returns: Nil where no choice is left, or where this question does not offer it: it then waits for the first one
+    /// - Returns: Nil if no choice is left, or if this question does not offer it: it then waits for the first one
     ///   that does.
     func takeChoice(among factors: [Factor]) -> Factor? {
         let name = answers.withLock { $0[.choice]?.first?.reveal() }
@@ -87,7 +87,7 @@ final class AnswerFile: Sendable {
         return factor
     }
 
-    /// Why a choice that no question has offered can be a slip; nil where all were taken, or were not asked for.
+    /// Why a choice that no question has offered can be a slip; nil if all were taken, or were not asked for.
     var untakenChoice: String? {
         guard let name = answers.withLock({ $0[.choice]?.first?.reveal() }),
             let offered = passedBy.withLock({ $0 })

@@ -93,7 +93,7 @@ final class Prompts: Sendable {
     ///
     /// - Parameters:
     ///   - text: What to tell.
-    ///   - isRepeated: Whether it is told again where it was the last thing that was told.
+    ///   - isRepeated: Whether it is told again if it was the last thing that was told.
     func tell(_ text: ScreenText, isRepeated: Bool = true) {
         let isNew = told.withLock { told in
             defer { told = text }

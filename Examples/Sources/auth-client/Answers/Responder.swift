@@ -8,7 +8,7 @@ struct Responder: ChallengeResponder {
     let terminal: Prompts?
     /// Whether security keys can be asked without the person.
     var hasSecurityKey = false
-    /// Tells the person something, also where they cannot be asked.
+    /// Tells the person something, also if they cannot be asked.
     var tell: @Sendable (ScreenText) -> Void = { _ in }
 
     func answer(_ challenge: Challenge) async throws -> Challenge.Answer {

@@ -207,7 +207,7 @@ struct ClientOptions: ParsableArguments {
         name: [.customLong("base-url"), .customLong("org")],
         help: """
             The URL of what stands before the server's paths: before /v1 for clerk, before /api/v1 for okta, before /json \
-            for forgerock, before the version for facebook, the issuer for oauth.
+            for forgerock, before the version for facebook, the tenant for auth0, the issuer for oauth.
             """
     )
     var baseURL: String?

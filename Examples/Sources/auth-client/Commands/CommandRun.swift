@@ -57,7 +57,7 @@ struct CommandRun: Sendable {
             commandEvents.take(event)
             progress.note(event)
         }
-        // What is to be ended before the program is, where tokens are renewed.
+        // What is to be ended before the program is, if tokens are renewed.
         let ending = Locked<RenewalEnding?>(nil)
         let cancelled = Report.failed(options.provider.rawValue, with: CancellationError())
         @Sendable func end(_ report: Report) {
@@ -94,7 +94,7 @@ struct CommandRun: Sendable {
         _ ending: Locked<RenewalEnding?>
     ) async -> Report {
         let maxWait = options.maxWait
-        // With tokens to present, they are renewed where they are refused; without, the calls are the provider's own.
+        // With tokens to present, they are renewed if they are refused; without, the calls are the provider's own.
         @Sendable func client(_ tokens: TokenManager?, _ origin: Origin?) -> RecoveringClient {
             RecoveringClient(transport: transport, runtime: runtime) {
                 CommandDeadline(end: deadline)

@@ -5,7 +5,7 @@ extension Environment {
     /// The value of a variable.
     ///
     /// - Parameters:
-    ///   - name: The variable; nil where none was named.
+    ///   - name: The variable; nil if none was named.
     ///   - option: The option that names it.
     static func secret(_ name: String?, option: String) throws -> Secret? {
         guard let name else { return nil }

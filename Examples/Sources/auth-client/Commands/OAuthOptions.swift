@@ -90,7 +90,7 @@ struct OAuthOptions: ParsableArguments {
 }
 
 extension ClientOptionsValue {
-    /// The client's secret, where it has one.
+    /// The client's secret, if it has one.
     func clientSecret() throws -> Secret? {
         try Environment.secret(clientSecretEnv, option: "--client-secret-env")
     }

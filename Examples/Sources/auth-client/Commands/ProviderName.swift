@@ -87,16 +87,22 @@ extension ProviderSetup {
             throw InputError("--base-url: \(error)")
         }
         return StandardCommands(provider: auth0, notice: notice) { input in
-            let session = try await auth0.signIn(
-                identifier: input.identifier(),
-                password: input.openingPassword(),
-                answering: input.responder,
-                options: input.options.bounding(SignInOptions())
-            )
-            if let code = session.recoveryCode {
+            func tell(_ code: Secret) {
                 input.tell("Your recovery code is used up. Write down the new one: \(code.reveal())")
             }
-            return session
+            do {
+                let session = try await auth0.signIn(
+                    identifier: input.identifier(),
+                    password: input.openingPassword(),
+                    answering: input.responder,
+                    options: input.options.bounding(SignInOptions())
+                )
+                if let code = session.recoveryCode { tell(code) }
+                return session
+            } catch let error as Auth0UnkeptRecoveryCode {
+                tell(error.recoveryCode)
+                throw error.cause
+            }
         }
     }
 }

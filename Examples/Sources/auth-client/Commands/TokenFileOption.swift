@@ -123,7 +123,7 @@ enum TokenPlace: Sendable {
 extension TokenPlace {
     /// Checks that tokens could be kept there, before a password or code is spent for one.
     ///
-    /// - Throws: ``InputError`` where they could not.
+    /// - Throws: ``InputError`` if they could not.
     func check() throws(InputError) {
         guard let path else { return }
         var status = stat()

@@ -103,7 +103,7 @@ private struct TranscriptReader {
         }
     }
 
-    /// Takes a line of a head; false where the body begins with it.
+    /// Takes a line of a head; false if the body begins with it.
     private mutating func take(_ line: String) throws(InputError) -> Bool {
         if Self.isTalk(line) { return true }
         let content = Self.content(of: line)

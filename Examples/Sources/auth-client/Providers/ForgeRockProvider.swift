@@ -119,7 +119,7 @@ struct ForgeRockProvider: ProviderCommands {
 
     var tokenManager: TokenManager? { forgeRock.tokens }
 
-    /// The session as the server tells it; where it cannot be asked now, what is known without.
+    /// The session as the server tells it; if it cannot be asked now, what is known without.
     ///
     /// What was to be done is done already, so an outage in between does not undo it.
     private func described(fallback: String?) async throws -> Report.Session {

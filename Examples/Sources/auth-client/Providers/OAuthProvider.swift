@@ -10,7 +10,7 @@ struct OAuthProvider: ProviderCommands {
     private let tokens: TokenManager
     /// Presents the access token to the base URL.
     private let api: RecoveringClient
-    /// Presents it to the server that tells about the person, where that is another one.
+    /// Presents it to the server that tells about the person, if that is another one.
     private let directory: RecoveringClient
 
     init(_ setup: ProviderSetup) async throws {

@@ -31,7 +31,7 @@ extension ProviderSetup {
         }
     }
 
-    /// The app that tokens are obtained for; nil where none is named.
+    /// The app that tokens are obtained for; nil if none is named.
     private func oktaApp() throws -> OktaApp? {
         guard let clientID = options.clientID else { return nil }
         guard let redirectURI = options.redirectURI else { throw InputError("--redirect-uri is missing") }

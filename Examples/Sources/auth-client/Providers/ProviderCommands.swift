@@ -21,7 +21,7 @@ protocol ProviderCommands: Sendable {
     /// Ends the session.
     func signOut() async throws
 
-    /// What keeps the session's tokens fresh; nil where nothing renews them by itself.
+    /// What keeps the session's tokens fresh; nil if nothing renews them by itself.
     var tokenManager: TokenManager? { get }
 }
 

@@ -40,7 +40,7 @@ struct SignInInput: Sendable {
         }
     }
 
-    /// The password that the sign-in begins with; nil where another factor is to be chosen, or nobody has one.
+    /// The password that the sign-in begins with; nil if another factor is to be chosen, or nobody has one.
     func openingPassword() async throws -> Secret? {
         if let password = try await preparedPassword() { return password }
         guard let prompts, options.answers == nil else { return nil }
@@ -49,13 +49,13 @@ struct SignInInput: Sendable {
         return nil
     }
 
-    /// The password that the sign-in begins with, where it was prepared.
+    /// The password that the sign-in begins with, if it was prepared.
     func preparedPassword() async throws -> Secret? {
         if let password = try await passwordFromInput() { return password }
         return answers.has(.choice) ? nil : answers.take(.password)
     }
 
-    /// The password on standard input; nil where it is not to come from there.
+    /// The password on standard input; nil if it is not to come from there.
     func passwordFromInput() async throws -> Secret? {
         guard options.passwordFromInput else { return nil }
         // Somebody sits there after all.

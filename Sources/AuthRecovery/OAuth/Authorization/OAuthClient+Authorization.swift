@@ -8,7 +8,7 @@ extension OAuthClient {
     ///   - redirectURI: Where the person is sent back to, as it is registered.
     ///   - scope: What is asked for; with `openid` in it an ID token, which is tied to the request by a nonce.
     ///   - parameters: Further parameters, such as `prompt` or `login_hint`.
-    /// - Throws: `RecoveryError` of the kind `misconfigured` where the server's authorization endpoint is not known.
+    /// - Throws: `RecoveryError` of the kind `misconfigured` if the server's authorization endpoint is not known.
     public func authorizationRequest(
         redirectURI: String,
         scope: String? = nil,
@@ -43,7 +43,7 @@ extension OAuthClient {
     /// - Parameters:
     ///   - request: The request that the person was sent out with.
     ///   - url: The URL at which they came back.
-    /// - Throws: `RecoveryError` where the redirect is no answer to the request, where the server refuses, and where
+    /// - Throws: `RecoveryError` if the redirect is no answer to the request, if the server refuses, and if
     ///   the ID token belongs to another request or is missing; `CancellationError` as soon as the task is cancelled.
     public func tokens(
         for request: OAuthClient.AuthorizationRequest,

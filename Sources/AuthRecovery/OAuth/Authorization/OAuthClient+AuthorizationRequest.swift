@@ -15,13 +15,13 @@ extension OAuthClient {
         public let url: String
         /// What tells the answer to this request from any other.
         public let state: Secret
-        /// What ties the ID token to this request; nil where none was asked for.
+        /// What ties the ID token to this request; nil if none was asked for.
         public let nonce: Secret?
         /// The proof key of this request.
         public let proofKey: OAuthClient.ProofKey
         /// Where the person is sent back to.
         public let redirectURI: String
-        /// Who has to answer; nil where it is not known.
+        /// Who has to answer; nil if it is not known.
         public let issuer: String?
         /// Whether an answer that does not say who answers is refused (RFC 9207).
         public let requiresIssuer: Bool
@@ -48,8 +48,8 @@ extension OAuthClient {
         /// What the redirect allows to present at the token endpoint.
         ///
         /// - Throws: `RecoveryError`: of the kind `invalid_request` with the code `state_mismatch` or `issuer_mismatch` and
-        ///   the remedy `restart_flow` where the redirect is no answer of this server to this request; with the server's
-        ///   error word where it refuses; of the kind `unreadable` if there is neither a code nor an error.
+        ///   the remedy `restart_flow` if the redirect is no answer of this server to this request; with the server's
+        ///   error word if it refuses; of the kind `unreadable` if there is neither a code nor an error.
         public func grant(for redirect: OAuthClient.AuthorizationRedirect) throws(RecoveryError) -> OAuthClient.Grant {
             // An error is believed no more than a code: whoever can make one up could end flows.
             guard redirect.state == state, !redirect.isAmbiguous else { throw Self.mismatch("state") }
@@ -71,8 +71,8 @@ extension OAuthClient {
 
         /// Compares the ID token of the answer with the request (OpenID Connect Core 1.0 section 3.1.3.7, step 11).
         ///
-        /// - Throws: `RecoveryError` with the code `nonce_mismatch` where the token is not the request's, and with
-        ///   `id_token_missing` where a request that asked for one was given none: who could take the token out of an answer
+        /// - Throws: `RecoveryError` with the code `nonce_mismatch` if the token is not the request's, and with
+        ///   `id_token_missing` if a request that asked for one was given none: who could take the token out of an answer
         ///   could put in another's code.
         package func check(_ answer: OAuthClient.TokenAnswer) throws(RecoveryError) {
             guard let nonce else { return }

@@ -19,7 +19,7 @@ extension OAuthClient {
 
         /// Takes a verifier up again that was stored between the request and the redirect.
         ///
-        /// - Returns: Nil where the text is no verifier by RFC 7636 section 4.1.
+        /// - Returns: Nil if the text is no verifier by RFC 7636 section 4.1.
         public init?(verifier: Secret) {
             let text = verifier.reveal()
             let isUnreserved = text.utf8.allSatisfy { $0.isAlphanumeric || "-._~".utf8.contains($0) }

@@ -17,7 +17,7 @@ extension OAuthClient {
     struct Answer: Sendable {
         var members: JSONValue
         var response: RecoveredResponse
-        /// The server's time, where it says so, else the local one.
+        /// The server's time, if it says so, else the local one.
         var date: Timestamp
 
         var tokens: OAuthClient.TokenAnswer {

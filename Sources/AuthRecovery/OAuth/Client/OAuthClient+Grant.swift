@@ -114,7 +114,7 @@ extension OAuthClient {
         ///
         /// - Parameters:
         ///   - subject: The token of the party on whose behalf the request is made.
-        ///   - actor: The token of the party that acts for it; nil where it acts itself.
+        ///   - actor: The token of the party that acts for it; nil if it acts itself.
         ///   - requestedType: The sort of token that is wanted; nil for the server's default.
         ///   - audience: The logical names of the services that the token is for.
         ///   - resource: The URLs of the services that the token is for.

@@ -13,7 +13,7 @@ public import HTTPRecovery
 /// ```
 ///
 /// What spends something (a refresh token, a code) is never sent again when its answer was lost. Throttles are waited
-/// out, and passing failures are repeated where the server certainly has not acted, as the client's policies say.
+/// out, and passing failures are repeated if the server certainly has not acted, as the client's policies say.
 public struct OAuthClient: Sendable, ClientBound {
     /// The authorization server.
     public let server: OAuthServer

@@ -41,7 +41,7 @@ extension OAuthClient {
     /// - Parameters:
     ///   - device: The flow.
     ///   - observer: Told the events of the polls and the waits between them, beside those who watch the client.
-    /// - Throws: `RecoveryError`: of the kind `declined` where the person said no, of the kind `flow_expired` as soon as
+    /// - Throws: `RecoveryError`: of the kind `declined` if the person said no, of the kind `flow_expired` as soon as
     ///   no further poll would be in time, whatever else the server refuses; `CancellationError` as soon as the task
     ///   is cancelled.
     public func tokens(

@@ -9,7 +9,7 @@ extension OAuthClient {
         public let userCode: String
         /// Where the person enters it.
         public let verificationURI: String
-        /// As ``verificationURI`` with the code in it, for a QR code or a browser; nil where the server has none.
+        /// As ``verificationURI`` with the code in it, for a QR code or a browser; nil if the server has none.
         public let verificationURIComplete: String?
         /// The least time between two polls.
         public let interval: Duration
@@ -38,7 +38,7 @@ extension OAuthClient {
         /// - Parameters:
         ///   - members: The answer's JSON object.
         ///   - receivedAt: When it came.
-        /// - Returns: Nil where one of the codes or the address is missing.
+        /// - Returns: Nil if one of the codes or the address is missing.
         init?(_ members: JSONValue, receivedAt: TimeSource.Instant) {
             guard Self.isComplete(members), let deviceCode = members["device_code"]?.string,
                 let userCode = members["user_code"]?.string, let uri = Self.uri(members, "")
@@ -47,7 +47,7 @@ extension OAuthClient {
             self.userCode = userCode.bounded(to: 256)
             self.verificationURI = uri
             self.verificationURIComplete = Self.uri(members, "_complete")
-            // RFC 8628 section 3.2: five seconds where none are stated. What a server means by less than one, it would not
+            // RFC 8628 section 3.2: five seconds if none are stated. What a server means by less than one, it would not
             // bear for long.
             let interval = members["interval"]?.lenientNumber?.seconds ?? .seconds(5)
             self.interval = max(interval, .seconds(1))
@@ -55,7 +55,7 @@ extension OAuthClient {
             self.expiresAt = receivedAt.advanced(by: min(max(lifetime, .zero), Self.maximumLifetime))
         }
 
-        /// How long the flow lasts where the server does not say: as long as those of most servers.
+        /// How long the flow lasts if the server does not say: as long as those of most servers.
         private static let defaultLifetime: Duration = .seconds(600)
         /// The longest that is polled for: no person takes more than a day.
         private static let maximumLifetime: Duration = .seconds(86_400)

@@ -5,7 +5,7 @@ import HTTPRecovery
 /// The members may come as JSON or form-encoded, whatever the content type says. An error may stand in `error`,
 /// `errorCode` or `error_code`, as a text, an object or an array of them, or be the whole body.
 struct OAuthBody: Sendable {
-    /// The members; `null` where the body has none.
+    /// The members; `null` if the body has none.
     let members: JSONValue
     /// What stands where an error would.
     private let value: JSONValue

@@ -5,7 +5,7 @@ import HTTPTypes
 ///
 /// The error word of the body decides, then that of a token challenge, then the status as `HTTPClassifier`
 /// reads it. Two things stand above every word: a 429 is a throttle, and no 5xx refuses a credential. A refresh token, a
-/// code or a device code counts as refused only where a word in the body says so: a bare 401 does not end a sign-in.
+/// code or a device code counts as refused only if a word in the body says so: a bare 401 does not end a sign-in.
 /// Successes of an authorization server's own endpoints tell what has become of what was presented: a code is used up, a
 /// refresh token is replaced, a revoked token is gone.
 public struct OAuthClassifier: OutcomeClassifier {
@@ -21,28 +21,28 @@ public struct OAuthClassifier: OutcomeClassifier {
         if isSuccess, general.kind == .ok {
             var outcome = general
             if OAuthInterpretation.mayHoldError(body) {
-                let reading = ErrorInterpretation(exchange, response: response, body: body)
-                outcome = OAuthInterpretation(reading, general: general).outcome
+                let interpretation = ErrorInterpretation(exchange, response: response, body: body)
+                outcome = OAuthInterpretation(interpretation, general: general).outcome
             }
             guard outcome.kind == .ok else { return outcome }
             return OAuthSuccessInterpretation(exchange, status: response.status.code, body: body)?.outcome ?? outcome
         }
-        let reading = ErrorInterpretation(exchange, response: response, body: body)
-        return OAuthInterpretation(reading, general: general).outcome
+        let interpretation = ErrorInterpretation(exchange, response: response, body: body)
+        return OAuthInterpretation(interpretation, general: general).outcome
     }
 }
 
 /// One answer on its way to an outcome.
 struct OAuthInterpretation {
-    let reading: ErrorInterpretation
+    let interpretation: ErrorInterpretation
     /// What the answer means apart from the words of OAuth.
     let general: Outcome
     let body: OAuthBody
 
-    init(_ reading: ErrorInterpretation, general: Outcome) {
-        self.reading = reading
+    init(_ interpretation: ErrorInterpretation, general: Outcome) {
+        self.interpretation = interpretation
         self.general = general
-        self.body = OAuthBody(reading.content, reading.body)
+        self.body = OAuthBody(interpretation.content, interpretation.body)
     }
 
     /// Whether the body of a success is worth looking at for an error.
@@ -55,16 +55,16 @@ struct OAuthInterpretation {
     var outcome: Outcome {
         var outcome = decided
         guard outcome.isFailure else { return outcome }
-        outcome.status = reading.status
+        outcome.status = interpretation.status
         outcome.message = outcome.message ?? body.detail
         outcome.subcode = outcome.subcode ?? body.subcode
-        outcome.traceID = outcome.traceID ?? reading.traceID ?? body.traceID
+        outcome.traceID = outcome.traceID ?? interpretation.traceID ?? body.traceID
         return outcome
     }
 
-    private var status: Int { reading.status }
+    private var status: Int { interpretation.status }
     private var isError: Bool { status >= 400 }
-    private var presented: Outcome.CredentialKind? { reading.exchange.presented }
+    private var presented: Outcome.CredentialKind? { interpretation.exchange.presented }
 
     private var decided: Outcome {
         let inBody = body.knownWord(isError: isError)
@@ -86,7 +86,7 @@ struct OAuthInterpretation {
 
     /// The known word of a token challenge.
     private var wordOfChallenge: OAuthError? {
-        for challenge in reading.challenges where challenge.isAboutTokens {
+        for challenge in interpretation.challenges where challenge.isAboutTokens {
             guard let text = challenge.error else { continue }
             let word = OAuthError.Word(reading: text)
             if OAuthErrorRule[word] != nil {
@@ -98,7 +98,9 @@ struct OAuthInterpretation {
 
     /// The error that an authorization endpoint sends along with its redirect (RFC 6749 section 4.1.2.1).
     private var refusalInRedirect: OAuthError? {
-        guard (300..<400).contains(status), let location = reading.fields.singleLine("location") else { return nil }
+        guard (300..<400).contains(status), let location = interpretation.fields.singleLine("location") else {
+            return nil
+        }
         let redirect = OAuthClient.AuthorizationRedirect(url: location)
         guard let error = redirect.error, OAuthErrorRule[error.word] != nil else { return nil }
         return error
@@ -107,25 +109,25 @@ struct OAuthInterpretation {
     // MARK: Words
 
     private func outcome(of error: OAuthError) -> Outcome {
-        guard var outcome = error.outcome(in: reading) else { return byStatus }
+        guard var outcome = error.outcome(in: interpretation) else { return byStatus }
         if outcome.kind == .challengePending { outcome.retryAfter = outcome.retryAfter ?? body.interval }
         if outcome.kind == .invalidRequest { outcome.parameter = outcome.parameter ?? general.parameter }
         outcome.advice = advice(for: outcome.kind)
-        outcome.apply(reading.delay.hint)
+        outcome.apply(interpretation.delay.hint)
         return outcome
     }
 
-    /// What the server wants, where the body says it.
+    /// What the server wants, if the body says it.
     private func advice(for kind: Outcome.Kind) -> JSONValue? {
         switch kind {
         case .nonceRequired:
-            let nonce = reading.fields.lines("dpop-nonce").last?.nonEmpty
+            let nonce = interpretation.fields.lines("dpop-nonce").last?.nonEmpty
             return nonce.map { ["nonce": .string($0.bounded(to: 1024))] }
         case .permissionDenied:
             return body.members["scope"]?.string.map { ["scope": .string($0.bounded(to: 1024))] }
         case .stepUpRequired:
             var members: [JSONValue.Member] = []
-            let challenge = reading.challenges.first { $0.isAboutTokens && $0.error != nil }
+            let challenge = interpretation.challenges.first { $0.isAboutTokens && $0.error != nil }
             for name in ["acr_values", "max_age", "claims"] {
                 let value = body.members[name] ?? challenge?[name].map { .string($0) }
                 guard let value, value.string.map({ $0.utf8.count <= 4096 }) ?? (value.number != nil) else { continue }
@@ -157,13 +159,13 @@ struct OAuthInterpretation {
     /// A 401 of a token endpoint whose body does not say why: it refuses no token, since RFC 6749 section 5.2 has it for
     /// clients that fail to prove themselves.
     private var unexplainedRefusal: Outcome {
-        if reading.content == .markup { return Outcome(.unreadable, processed: reading.processed) }
+        if interpretation.content == .markup { return Outcome(.unreadable, processed: interpretation.processed) }
         if let word = body.statedWord {
-            var outcome = Outcome(.unknown, processed: reading.processed)
+            var outcome = Outcome(.unknown, processed: interpretation.processed)
             outcome.code = word
             return outcome
         }
-        var outcome = Outcome(.misconfigured, processed: reading.processed, remedies: [.fixRequest])
+        var outcome = Outcome(.misconfigured, processed: interpretation.processed, remedies: [.fixRequest])
         outcome.code = general.code
         outcome.message = general.message
         return outcome

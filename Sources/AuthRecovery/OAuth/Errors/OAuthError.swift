@@ -13,7 +13,7 @@ public struct OAuthError: Sendable, Hashable {
         self.detail = detail
     }
 
-    /// Reads the error of a body such as `{"error":"invalid_grant","error_description":"…"}`; nil where `error` is no
+    /// Reads the error of a body such as `{"error":"invalid_grant","error_description":"…"}`; nil if `error` is no
     /// text.
     public init?(_ body: JSONValue) {
         guard let text = body["error"]?.string, !text.isEmpty else { return nil }
@@ -23,9 +23,9 @@ public struct OAuthError: Sendable, Hashable {
 }
 
 extension RecoveryError {
-    /// The OAuth error that the call ended with; nil where it ended with something else.
+    /// The OAuth error that the call ended with; nil if it ended with something else.
     ///
-    /// It is there only where the word has decided: a server that answers 429 or 503 with `invalid_grant` has refused
+    /// It is there only if the word has decided: a server that answers 429 or 503 with `invalid_grant` has refused
     /// nothing, so no `invalid_grant` is seen here.
     ///
     /// ```swift
@@ -42,7 +42,7 @@ extension RecoveryError {
             let isPassing = [.rateLimited, .quotaExhausted, .unavailable, .unreadable].contains(outcome.kind)
             if isPassing, meaning.kind != outcome.kind { return nil }
         } else {
-            // A word of the server's own is one only where its answer has the form of an OAuth error.
+            // A word of the server's own is one only if its answer has the form of an OAuth error.
             guard let bytes = response?.body.bytesInMemory, OAuthBody(Array(bytes)).statedWord == code else {
                 return nil
             }

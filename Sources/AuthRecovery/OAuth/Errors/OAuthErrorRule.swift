@@ -81,7 +81,7 @@ enum OAuthErrorRule: Sendable {
 }
 
 extension OAuthError {
-    /// What the word means for the credential that was presented; nil where the word is not known.
+    /// What the word means for the credential that was presented; nil if the word is not known.
     ///
     /// A throttle has to be recognised before: some servers answer a 429 with `invalid_grant`, and a throttle refuses
     /// nothing. Kind, remedies, credential and token action are set; processed, delay and status are the caller's.

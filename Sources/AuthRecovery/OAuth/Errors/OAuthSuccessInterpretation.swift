@@ -13,7 +13,7 @@ package struct OAuthSuccessInterpretation {
     private let status: Int
     private let body: [UInt8]
 
-    /// Prepares a reading; nil where the answer is no success of such an endpoint.
+    /// Prepares an interpretation; nil if the answer is no success of such an endpoint.
     package init?(_ exchange: Exchange, status: Int, body: [UInt8]) {
         guard (200..<300).contains(status), let endpoint = Self.endpoint(exchange.path) else { return nil }
         self.endpoint = endpoint

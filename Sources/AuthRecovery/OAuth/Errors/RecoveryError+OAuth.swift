@@ -1,21 +1,25 @@
 package import HTTPRecovery
 
 extension OAuthError {
-    /// What the word means in the answer that it came in; nil where the word is not known.
+    /// What the word means in the answer that it came in; nil if the word is not known.
     ///
     /// An outage refuses nothing, whatever word it carries. That a 429 is a throttle is the caller's to see before.
-    package func outcome(in reading: ErrorInterpretation) -> Outcome? {
-        guard var outcome = outcome(presented: reading.exchange.presented) else { return nil }
+    package func outcome(in interpretation: ErrorInterpretation) -> Outcome? {
+        guard var outcome = outcome(presented: interpretation.exchange.presented) else { return nil }
         let refuses = outcome.kind == .credentialRejected || outcome.tokenAction == .clear
-        if refuses && reading.isOutage || outcome.kind == .unavailable {
-            outcome = .unavailable(reading)
+        if refuses && interpretation.isOutage || outcome.kind == .unavailable {
+            outcome = .unavailable(interpretation)
         } else if outcome.kind == .rateLimited {
-            var reading = reading
-            reading.delay = ServerDelay(reading.response, receivedAt: reading.exchange.now, isThrottle: true)
-            outcome = .throttled(reading, scope: .origin)
+            var interpretation = interpretation
+            interpretation.delay = ServerDelay(
+                interpretation.response,
+                receivedAt: interpretation.exchange.now,
+                isThrottle: true
+            )
+            outcome = .throttled(interpretation, scope: .origin)
         } else {
-            outcome.processed = reading.processed
-            outcome.retryAfter = reading.delay.delay
+            outcome.processed = interpretation.processed
+            outcome.retryAfter = interpretation.delay.delay
         }
         outcome.code = word.rawValue
         outcome.message = detail

@@ -5,10 +5,10 @@ extension OAuthServer {
     /// Reads the server's own description of itself.
     ///
     /// Asked for, in this order and until one answers: the document of OpenID Connect Discovery 1.0, that of RFC 8414,
-    /// and both with the well-known part at the other end of the issuer's path. Where a document is missing or is
+    /// and both with the well-known part at the other end of the issuer's path. If a document is missing or is
     /// something else, the next one is asked for; an outage or a throttle ends the search, as it says nothing about
     /// what there is. What the document says otherwise than expected counts as absent, and an endpoint without TLS is
-    /// left out where the issuer has TLS.
+    /// left out if the issuer has TLS.
     ///
     /// - Parameters:
     ///   - issuer: The server's identifier: an absolute URL without query and fragment.

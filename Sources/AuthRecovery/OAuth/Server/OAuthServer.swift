@@ -38,10 +38,10 @@ public struct OAuthServer: Sendable, Hashable {
         public static let pushedAuthorizationRequest = Endpoint(rawValue: "pushed_authorization_request_endpoint")
     }
 
-    /// The server's identifier; nil where it is not known, and then nothing can be compared with it.
+    /// The server's identifier; nil if it is not known, and then nothing can be compared with it.
     public let issuer: String?
 
-    /// The server's metadata as it was discovered; `null` where the endpoints were given by hand.
+    /// The server's metadata as it was discovered; `null` if the endpoints were given by hand.
     public let metadata: JSONValue
 
     private var requests: [Endpoint: HTTPRequest]
@@ -66,14 +66,14 @@ public struct OAuthServer: Sendable, Hashable {
         self.requests = requests
     }
 
-    /// The URL of an endpoint; nil where the server has none that is known.
+    /// The URL of an endpoint; nil if the server has none that is known.
     public subscript(endpoint: Endpoint) -> String? {
         requests[endpoint].map { "\($0.scheme ?? "https")://\($0.authority ?? "")\($0.path ?? "/")" }
     }
 
     /// A POST request to an endpoint.
     ///
-    /// - Throws: `RecoveryError` of the kind `misconfigured` where the endpoint is not known.
+    /// - Throws: `RecoveryError` of the kind `misconfigured` if the endpoint is not known.
     func request(to endpoint: Endpoint) throws(RecoveryError) -> HTTPRequest {
         guard let request = requests[endpoint] else {
             var outcome = Outcome(.misconfigured, processed: .no, remedies: [.fixRequest])

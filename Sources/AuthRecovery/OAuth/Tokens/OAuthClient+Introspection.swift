@@ -11,7 +11,7 @@ extension OAuthClient {
             self.claims = claims
         }
 
-        /// Whether the token is good now; false where the server does not say so.
+        /// Whether the token is good now; false if the server does not say so.
         public var isActive: Bool { claims["active"]?.bool ?? false }
 
         /// What the token allows.

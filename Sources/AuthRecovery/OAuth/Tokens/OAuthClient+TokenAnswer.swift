@@ -5,16 +5,16 @@ extension OAuthClient {
     public struct TokenAnswer: Sendable, Hashable {
         /// The access token.
         public var accessToken: Secret
-        /// How the access token is presented, such as `Bearer` or `DPoP`; nil where the server does not say.
+        /// How the access token is presented, such as `Bearer` or `DPoP`; nil if the server does not say.
         public var tokenType: String?
-        /// When the access token expires; nil where that is not known.
+        /// When the access token expires; nil if that is not known.
         ///
-        /// The stated lifetime counts from the answer's `Date` field, else from the local time at which it came. Where none
+        /// The stated lifetime counts from the answer's `Date` field, else from the local time at which it came. If none
         /// is stated, the `exp` claim of a JWT is taken as a hint.
         public var expiresAt: Timestamp?
-        /// A new refresh token; nil where the old one, if any, stays.
+        /// A new refresh token; nil if the old one, if any, stays.
         public var refreshToken: Secret?
-        /// What was granted; nil where it is what was asked for.
+        /// What was granted; nil if it is what was asked for.
         public var scope: String?
         /// The ID token (OpenID Connect), not verified.
         public var idToken: Secret?
@@ -31,7 +31,7 @@ extension OAuthClient {
         /// - Parameters:
         ///   - members: The answer's JSON object.
         ///   - date: The server's time when it answered.
-        /// - Returns: Nil where the object has no access token.
+        /// - Returns: Nil if the object has no access token.
         public init?(_ members: JSONValue, date: Timestamp) {
             // RFC 6749 appendix A.12: visible ASCII; anything else could not be sent as it is.
             guard let accessToken = members["access_token"]?.string?.nonEmpty,
@@ -61,7 +61,7 @@ extension OAuthClient {
         /// The last moment that can be written as RFC 3339.
         private static let endOfTime = Timestamp(secondsSinceEpoch: 253_402_300_799)
 
-        /// The time that the access token itself claims, where it is believable for one that was issued just now: later
+        /// The time that the access token itself claims, if it is believable for one that was issued just now: later
         /// than that, and by ten years at most.
         private static func hint(in token: Secret, date: Timestamp) -> Timestamp? {
             guard let claimed = UnverifiedJWT(token)?.expiresAt else { return nil }
@@ -74,9 +74,9 @@ extension OAuthClient {
 extension OAuthClient.TokenAnswer {
     /// The credentials with what the answer renews.
     ///
-    /// A refresh token that is not replaced stays. So do all other members; where the stored form has `id_token` or
+    /// A refresh token that is not replaced stays. So do all other members; if the stored form has `id_token` or
     /// `scope`, the answer's take their place. The type of the token is kept too, except that `Bearer`, which is what no
-    /// type means, is not written where none stood.
+    /// type means, is not written if none stood.
     public func merged(into credentials: Credentials) -> Credentials {
         var merged = credentials
         merged.remove(.access)

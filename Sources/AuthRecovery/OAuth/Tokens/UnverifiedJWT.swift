@@ -15,7 +15,7 @@ public struct UnverifiedJWT: Sendable, Hashable {
 
     /// Reads a token.
     ///
-    /// - Returns: Nil where the text is no signed JWT in compact form, or is longer than 64 KiB.
+    /// - Returns: Nil if the text is no signed JWT in compact form, or is longer than 64 KiB.
     public init?(_ token: Secret) {
         let text = token.reveal()
         guard text.utf8.count <= Self.maximumLength else { return nil }

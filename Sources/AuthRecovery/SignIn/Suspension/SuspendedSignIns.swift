@@ -17,7 +17,7 @@ public import HTTPRecovery
 ///
 /// A step is taken once, whoever asks for it: a ticket that was used leads to what is wanted now, without a request, and
 /// while another request takes the step, it is refused with the kind `state_conflict` and the time after which to try
-/// again. Where an instance has died within a step, nobody knows what became of it: nothing is sent again, but where the
+/// again. If an instance has died within a step, nobody knows what became of it: nothing is sent again, but where the
 /// sign-in stands is read at the server. That needs a store which answers: while it does not, the kind is `unavailable`.
 ///
 /// A sign-in that nobody goes on with has an end, after which its tickets are refused with the kind `flow_expired`.

@@ -1,0 +1,51 @@
+import HTTPRecovery
+
+/// What a client has been granted: for which API, and what it may do there.
+struct Auth0Grant: Sendable {
+    /// The API; nil for the tenant's own profile alone.
+    let audience: String?
+    /// In the order in which they were asked for.
+    let scopes: [String]
+    /// What the answer tells of it; nil if it is what was asked for.
+    let told: String?
+
+    init(_ scopes: [String], audience: String?, asked: [String]?) {
+        self.scopes = scopes
+        self.audience = audience
+        told = scopes == asked ? nil : scopes.joined(separator: " ")
+    }
+
+    func has(_ scope: String) -> Bool { scopes.contains(scope) }
+}
+
+extension Auth0Exchange {
+    /// What whoever asks for nothing gets.
+    private static let standard = ["openid", "profile", "email", "address", "phone"]
+
+    /// What is granted to a request that signs somebody in; scopes that nobody knows are left out.
+    func grant() throws(Auth0Failure) -> Auth0Grant {
+        let audience = try audience()
+        guard let scopes else { return Auth0Grant(Self.standard, audience: audience, asked: nil) }
+        var known = Self.standard
+        if audience != nil { known += settings.permissions }
+        if audience == nil || settings.allowsOfflineAccess { known.append("offline_access") }
+        return Auth0Grant(scopes.filter(known.contains), audience: audience, asked: scopes)
+    }
+
+    /// What is granted to a renewal: what was before, or as much of it as is asked for.
+    func grant(within before: Auth0Grant) throws(Auth0Failure) -> Auth0Grant {
+        let audience = try audience() ?? before.audience
+        guard let scopes else { return Auth0Grant(before.scopes, audience: audience, asked: before.scopes) }
+        return Auth0Grant(scopes.filter(before.has), audience: audience, asked: scopes)
+    }
+
+    private var scopes: [String]? { self["scope"].map { $0.split(separator: " ").map(String.init) } }
+
+    private func audience() throws(Auth0Failure) -> String? {
+        guard let audience = self["audience"] else { return nil }
+        guard settings.audiences.contains(audience) else {
+            throw Auth0Failure(403, "access_denied", "Service not found: \(audience.prefix(200))")
+        }
+        return audience
+    }
+}
