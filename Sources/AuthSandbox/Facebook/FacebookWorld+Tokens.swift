@@ -74,9 +74,7 @@ extension FacebookWorld {
             return
         }
         let code = HMAC.sha256(Array(token.utf8), key: Array(exchange.settings.appSecret.utf8))
-        let digits = Array("0123456789abcdef".utf8)
-        let text = String(decoding: code.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-        guard text == proof else {
+        guard Hexadecimal.encode(code) == proof else {
             counters.refusedProofs += 1
             throw .proof
         }

@@ -18,8 +18,7 @@ struct OktaFailure: Error, Sendable, Equatable {
 
     /// A code as Okta writes it.
     static func code(_ number: Int) -> String {
-        let digits = String(number)
-        return "E" + String(repeating: "0", count: max(0, 7 - digits.count)) + digits
+        "E" + number.padded(to: 7)
     }
 
     /// The body that tells of it.

@@ -140,8 +140,8 @@ struct OktaExchange {
     func time(_ milliseconds: Int64) -> JSONValue {
         let shifted = milliseconds + okta.clockSkew
         let text = Timestamp(milliseconds: shifted).rfc3339
-        let part = String(((shifted % 1000) + 1000) % 1000)
-        return .string(text.dropLast() + "." + String(repeating: "0", count: 3 - part.count) + part + "Z")
+        let part = (((shifted % 1000) + 1000) % 1000).padded(to: 3)
+        return .string(text.dropLast() + "." + part + "Z")
     }
 
     /// The URL of a step of the Authentication API.

@@ -41,8 +41,7 @@ enum TOTP {
         let offset = Int(digest[19] & 0x0F)
         var number = UInt32(digest[offset] & 0x7F) << 24
         number |= UInt32(digest[offset + 1]) << 16 | UInt32(digest[offset + 2]) << 8 | UInt32(digest[offset + 3])
-        let text = String(number % 1_000_000)
-        return String(repeating: "0", count: 6 - text.count) + text
+        return (number % 1_000_000).padded(to: 6)
     }
 }
 
@@ -84,18 +83,15 @@ enum FormEncoding {
 
     /// A text percent-encoded, except for the unreserved characters of RFC 3986.
     static func encode(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var out: [UInt8] = []
-        for byte in text.utf8 {
+        PercentEncoding.encode(text.utf8) { byte in
             switch byte {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
                 UInt8(ascii: "~"):
-                out.append(byte)
-            default: out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                true
+            default: false
             }
         }
-        return String(decoding: out, as: UTF8.self)
     }
 
     private static func hexDigit(_ byte: UInt8) -> UInt8? {
