@@ -5,9 +5,7 @@ extension AuthSandbox {
     /// - Returns: Six digits; nil for somebody without an authenticator.
     public func totp(for user: String) -> String? {
         withWorld { world in
-            world.clerk.account(named: user).flatMap {
-                world.clerk.currentTOTP($0, settings: world.settings, now: world.context.now)
-            }
+            world.clerk.account(named: user).flatMap { world.clerk.currentTOTP($0, world.context) }
         }
     }
 

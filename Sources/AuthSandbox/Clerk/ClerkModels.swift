@@ -23,39 +23,39 @@ struct ClerkAccount: Sendable {
     }
 
     var firstFactors: [String] {
-        if let chosen = user.firstFactors { return chosen }
-        var factors: [String] = []
-        if user.password != nil { factors.append("password") }
-        if !emails.isEmpty { factors.append("email_code") }
-        if !phones.isEmpty { factors.append("phone_code") }
-        if user.password != nil, !emails.isEmpty { factors.append("reset_password_email_code") }
-        if user.password != nil, !phones.isEmpty { factors.append("reset_password_phone_code") }
-        if !user.passkeys.isEmpty { factors.append("passkey") }
-        return factors
+        let hasPassword = user.password != nil
+        let usual = [
+            ("password", hasPassword), ("email_code", !emails.isEmpty), ("phone_code", !phones.isEmpty),
+            ("reset_password_email_code", hasPassword && !emails.isEmpty),
+            ("reset_password_phone_code", hasPassword && !phones.isEmpty), ("passkey", !user.passkeys.isEmpty),
+        ]
+        return user.firstFactors ?? usual.filter { $0.1 }.map { $0.0 }
     }
 
     var secondFactors: [String] {
-        let chosen = user.secondFactors ?? ["totp", "backup_code"]
-        return chosen.filter { factor in
+        (user.secondFactors ?? ["totp", "backup_code"]).filter { factor in
             switch factor {
             case "totp": user.totpSecret != nil
             case "backup_code": !backupCodes.isEmpty
-            case "phone_code": !phones.isEmpty
-            default: !emails.isEmpty
+            default: !contacts(for: factor).isEmpty
             }
         }
     }
 
     /// The ways to prove a new client: a code to what the person has.
-    var clientTrustFactors: [String] {
-        (emails.isEmpty ? [] : ["email_code"]) + (phones.isEmpty ? [] : ["phone_code"])
+    var clientTrustFactors: [String] { ["email_code", "phone_code"].filter { !contacts(for: $0).isEmpty } }
+
+    /// Where the codes or links of a strategy go; nowhere for one that sends none.
+    func contacts(for strategy: String) -> [Contact] {
+        if strategy.hasSuffix("phone_code") { return phones }
+        return strategy.hasSuffix("email_code") || strategy == "email_link" ? emails : []
     }
 }
 
 /// An app on a device: holds the sessions and the sign-in at hand.
 struct ClerkClient: Sendable {
     let id: String
-    var token: String
+    var token = ""
     let createdAt: Int64
     var updatedAt: Int64
     var sessions: [String] = []
@@ -65,8 +65,13 @@ struct ClerkClient: Sendable {
     var lastStrategy: String?
 }
 
+/// What one client has begun.
+protocol ClerkPossession {
+    var client: String { get }
+}
+
 /// Somebody signed in on a client.
-struct ClerkSession: Sendable {
+struct ClerkSession: ClerkPossession, Sendable {
     let id: String
     let client: String
     let account: String
@@ -81,30 +86,33 @@ struct ClerkSession: Sendable {
     /// The JWT that was made last, and until when it is good.
     var lastToken = ""
     var lastTokenExpires: Int64 = 0
-    /// When the first and the second factor were proved; nil for never.
-    var firstFactorAt: Int64?
-    var secondFactorAt: Int64?
+    /// When each factor was proved.
+    var provedAt: [ClerkStep: Int64]
     /// The verification that is under way, which is kept among the sign-ins.
     var verification: String?
 
     var isLive: Bool { status == "active" || status == "pending" }
 }
 
-/// An attempt to sign in.
-struct ClerkSignIn: Sendable {
+/// Which of its factors somebody proves.
+enum ClerkStep: String, Sendable {
+    case first = "first_factor"
+    case second = "second_factor"
+}
+
+/// An attempt to sign in, or to prove oneself again within a session.
+struct ClerkSignIn: ClerkPossession, Sendable {
     let id: String
     let client: String
-    let createdAt: Int64
     let abandonAt: Int64
     var identifier: String?
     /// Nil while nobody is named, and for somebody who does not exist under enumeration protection.
     var account: String?
-    var status: String
-    var first: Verification?
-    var second: Verification?
+    var status = "needs_identifier"
+    var proofs: [ClerkStep: ClerkProof] = [:]
     var createdSession: String?
     var clientTrustState: String?
-    /// The session that it verifies again, where it is no sign-in at all.
+    /// The session that it verifies again, if it is no sign-in at all.
     var reverification: Reverification?
 
     /// A session that is verified again.
@@ -113,95 +121,96 @@ struct ClerkSignIn: Sendable {
         /// `first_factor`, `second_factor` or `multi_factor`.
         let level: String
     }
+}
 
-    /// One factor's proof.
-    struct Verification: Sendable {
-        var strategy: String
-        var status = "unverified"
-        var attempts: Int64 = 0
-        var expireAt: Int64?
-        var code: String?
-        var sentAt: Int64 = 0
-        var contact: String?
-        /// The challenge that a passkey has to sign.
-        var nonce: String?
-        /// The address that a link was sent to is bound to this (RFC 7636).
-        var codeChallenge: String?
+/// One factor's proof.
+struct ClerkProof: Sendable {
+    var strategy: String
+    var status = "unverified"
+    var attempts: Int64 = 0
+    var expireAt: Int64?
+    var code: String?
+    var sentAt: Int64 = 0
+    /// The challenge that a passkey has to sign.
+    var nonce: String?
 
-        var object: String {
-            switch strategy {
-            case "password": "verification_password"
-            case "totp": "verification_totp"
-            case "backup_code": "verification_backup_code"
-            case "ticket": "verification_ticket"
-            case "email_link": "verification_email_link"
-            case "passkey": "verification_passkey"
-            default: "verification_otp"
-            }
+    static func verified(_ strategy: String) -> ClerkProof {
+        ClerkProof(strategy: strategy, status: "verified", attempts: 1)
+    }
+
+    /// Refuses to send another code so soon.
+    func checkResend(_ call: ClerkCall) throws(ClerkFailure) {
+        let again = sentAt + call.settings.resendWindow
+        if sentAt > 0, again > call.now { throw .resendTooSoon(milliseconds: again - call.now) }
+    }
+
+    /// Tries a code, as long as one is taken; nil is never right.
+    mutating func attempt(_ code: String?, _ call: ClerkCall) throws(ClerkFailure) -> Bool {
+        if status == "verified" { throw .verificationAlreadyVerified }
+        if status == "failed" { throw .verificationFailed }
+        if let expireAt, expireAt <= call.now {
+            status = "expired"
+            throw .verificationExpired
         }
+        attempts += 1
+        let isRight = code != nil && code == self.code
+        if isRight {
+            status = "verified"
+        } else if attempts >= call.settings.codeAttempts {
+            status = "failed"
+        }
+        return isRight
+    }
+
+    /// How a wrong code is refused.
+    var failure: ClerkFailure { status == "failed" ? .verificationFailed : .codeIncorrect }
+}
+
+/// An attempt to sign up.
+struct ClerkSignUp: ClerkPossession, Sendable {
+    let id: String
+    let client: String
+    let abandonAt: Int64
+    var fields: [String: String] = [:]
+    /// The proofs of the address and the number.
+    var proofs: [String: ClerkProof] = [:]
+    var createdSession: String?
+    var createdUser: String?
+
+    var isComplete: Bool { createdSession != nil }
+
+    func isVerified(_ field: String) -> Bool { proofs[field]?.status == "verified" }
+
+    /// What is given and not proved yet.
+    var unverified: [String] {
+        ["email_address", "phone_number"].filter { fields[$0] != nil && !isVerified($0) }
+    }
+
+    func missing(_ settings: SandboxSettings) -> [String] {
+        (["email_address"] + settings.requiredFields).filter { fields[$0] == nil }
     }
 }
 
-/// One request on its way through the API.
-struct ClerkExchange {
-    let request: SandboxRequest
-    /// The method and the path after `/v1` with `{id}` for the id: what the router looks at.
-    let route: String
-    /// The id in the path.
-    let id: String
-    let form: [FormEncoding.Field]
-    let isNative: Bool
-    /// The client token that came along.
-    let presentedToken: String?
-    var client: String?
-    /// What the answer says about the client token: nil is nothing, blank is to forget it.
-    var tokenHeader: String?
-    /// Where the answer sends the browser, instead of telling anything.
-    var redirect: String?
+/// A link in an e-mail.
+struct ClerkLink: Sendable {
+    let flow: String
+    let signIn: String
+    let step: ClerkStep
+    /// Where it leads.
+    let target: String
+    /// What only the client that asked for it can answer (RFC 7636); nil if any browser may open it.
+    let codeChallenge: String?
+    let expiresAt: Int64
+    var isOpened = false
+    var isUsed = false
+}
 
-    init?(_ request: SandboxRequest) {
-        let segments = request.segments
-        guard let version = segments.firstIndex(of: "v1") else { return nil }
-        var parts = Array(segments[(version + 1)...])
-        let collections = ["client/sign_ins", "client/sign_ups", "client/sessions", "me/sessions"]
-        let hasID = parts.count > 2 && collections.contains("\(parts[0])/\(parts[1])")
-        id = hasID ? parts[2] : ""
-        if hasID { parts[2] = "{id}" }
-        let tunnelled = request.method == "POST" ? request.queryItem("_method")?.uppercased() : nil
-        route = "\(tunnelled ?? request.method) \(parts.joined(separator: "/"))"
-        self.request = request
-        form = FormEncoding.fields(request.body)
-        let flag = request.queryItem("_is_native")
-        isNative = flag == "true" || flag == "1"
-        presentedToken = isNative ? Self.bearer(request) : Self.cookie(request)
-    }
-
-    /// The first value of a form field; nil when it is absent.
-    func field(_ name: String) -> String? {
-        form.first { $0.name == name }?.value
-    }
-
-    /// A field that has to be there and not empty.
-    func required(_ name: String) throws(ClerkFailure) -> String {
-        guard let value = field(name) else { throw .missing(name) }
-        guard !value.isEmpty else { throw .null(name) }
-        return value
-    }
-
-    /// What `Authorization` holds, with or without `Bearer`; nil for nothing.
-    static func bearer(_ request: SandboxRequest) -> String? {
-        guard let value = request.header("authorization") else { return nil }
-        let words = value.split(separator: " ", maxSplits: 1)
-        if words.first?.lowercased() == "bearer" { return words.count > 1 ? String(words[1]) : nil }
-        return value.isEmpty ? nil : value
-    }
-
-    private static func cookie(_ request: SandboxRequest) -> String? {
-        let pairs = request.headers.filter { $0.name == "cookie" }.flatMap { $0.value.split(separator: ";") }
-        for pair in pairs {
-            let halves = pair.split(separator: "=", maxSplits: 1)
-            if halves.count == 2, halves[0].drop(while: { $0 == " " }) == "__client" { return String(halves[1]) }
-        }
-        return nil
-    }
+/// What a backend, an invitation or an opened link has given somebody to sign in with, once.
+struct ClerkTicket: Sendable {
+    /// Who signs in with it; nil for an invitation.
+    var account: String?
+    /// Who signs up with it.
+    var email: String?
+    let expiresAt: Int64
+    var isUsed = false
 }

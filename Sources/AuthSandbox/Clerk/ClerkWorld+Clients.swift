@@ -1,57 +1,45 @@
 import HTTPRecovery
 
 extension ClerkWorld {
-    mutating func getClient(_ exchange: ClerkExchange, context: inout SandboxContext) -> JSONValue {
-        guard let id = exchange.client else { return wrapped(.null, nil) }
-        for session in clients[id]?.sessions ?? [] where (sessions[session]?.lastTokenExpires ?? 0) <= context.now {
-            mintToken(session, template: nil, context: &context)
+    mutating func getClient(_ call: ClerkCall) -> JSONValue {
+        guard let id = call.client else { return wrapped(.null, nil) }
+        for session in clients[id]?.sessions ?? [] where (sessions[session]?.lastTokenExpires ?? 0) <= call.now {
+            mintToken(session, call)
         }
-        return ["response": clientView(id), "client": .null]
-    }
-
-    mutating func createClient(_ exchange: inout ClerkExchange, context: inout SandboxContext) -> JSONValue {
-        let id = ensureClient(&exchange, context: &context)
-        return ["response": clientView(id), "client": .null]
+        return wrapped(clientView(id), nil)
     }
 
     /// The client at hand, or a new one whose token goes out with the answer.
-    mutating func ensureClient(_ exchange: inout ClerkExchange, context: inout SandboxContext) -> String {
-        if let client = exchange.client { return client }
-        let id = context.random.identifier("client_")
-        clients[id] = ClerkClient(id: id, token: "", createdAt: context.now, updatedAt: context.now)
-        exchange.client = id
-        rotateToken(of: id, &exchange, context: &context)
+    mutating func ensureClient(_ call: ClerkCall) -> String {
+        if let client = call.client { return client }
+        let id = call.context.random.identifier("client_")
+        clients[id] = ClerkClient(id: id, createdAt: call.now, updatedAt: call.now)
+        call.client = id
+        rotateToken(of: id, call)
         return id
     }
 
     /// Gives a client another token, which goes out with the answer.
-    mutating func rotateToken(of id: String, _ exchange: inout ClerkExchange, context: inout SandboxContext) {
+    mutating func rotateToken(of id: String, _ call: ClerkCall) {
         guard let former = clients[id]?.token else { return }
-        let token = jwt(
-            [
-                "id": .string(id), "iat": .int(context.now / 1000),
-                "rotating_token": .string(context.random.letters(40).lowercased()),
-            ]
-        )
+        let secret = JSONValue.string(call.context.random.letters(40).lowercased())
+        let token = jwt(["id": .string(id), "iat": .int(call.now / 1000), "rotating_token": secret])
         if !former.isEmpty {
             clientsByToken[former] = nil
-            retiredTokens[former] = (id, context.now)
+            retiredTokens[former] = (id, call.now)
         }
         clients[id]?.token = token
         clientsByToken[token] = id
-        exchange.tokenHeader = token
+        call.tokenHeader = token
     }
 
-    mutating func deleteClient(
-        _ exchange: inout ClerkExchange,
-        context: SandboxContext
-    ) throws(ClerkFailure) -> JSONValue {
-        guard let id = exchange.client, let client = clients[id] else { throw .notFound("client") }
-        for session in client.sessions { finish(session, as: "ended", now: context.now) }
+    mutating func deleteClient(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        guard let id = call.client, let client = clients[id] else { throw .notFound("client") }
+        for session in client.sessions { finish(session, as: "ended", now: call.now) }
         clientsByToken[client.token] = nil
         clients[id] = nil
-        exchange.client = nil
-        exchange.tokenHeader = ""
+        call.client = nil
+        call.tokenHeader = ""
         return wrapped(.null, nil)
     }
 
@@ -60,11 +48,10 @@ extension ClerkWorld {
         for session in clients[id]?.sessions ?? [] {
             if let expireAt = sessions[session]?.expireAt, expireAt <= now { finish(session, as: "expired", now: now) }
         }
-        guard let signIn = clients[id]?.signIn, let abandonAt = signIns[signIn]?.abandonAt, abandonAt <= now else {
-            return
+        if let signIn = clients[id]?.signIn, let abandonAt = signIns[signIn]?.abandonAt, abandonAt <= now {
+            signIns[signIn]?.status = "abandoned"
+            clients[id]?.signIn = nil
         }
-        signIns[signIn]?.status = "abandoned"
-        clients[id]?.signIn = nil
     }
 
     /// Ends a session, if it lives.
@@ -81,18 +68,17 @@ extension ClerkWorld {
 
     /// Counts a request of a class, or refuses it.
     mutating func limit(
-        _ limit: SandboxSettings.Limit?,
+        _ limit: KeyPath<SandboxSettings.RateLimits, SandboxSettings.Limit?>,
         _ name: String,
-        _ exchange: ClerkExchange,
-        now: Int64
+        _ call: ClerkCall
     ) throws(ClerkFailure) {
-        guard let limit else { return }
-        let key = "\(exchange.request.peer) \(name)"
-        var times = (arrivals[key] ?? []).filter { $0 > now - limit.per && $0 <= now }
+        guard let limit = call.settings.rateLimits[keyPath: limit] else { return }
+        let (key, begin) = ("\(call.request.peer) \(name)", call.now - limit.per)
+        var times = (arrivals[key] ?? []).filter { $0 > begin && $0 <= call.now }
         defer { arrivals[key] = times }
         if Int64(times.count) >= limit.count, let oldest = times.first {
-            throw .tooManyRequests(milliseconds: oldest + limit.per - now)
+            throw .tooManyRequests(milliseconds: oldest - begin)
         }
-        times.append(now)
+        times.append(call.now)
     }
 }

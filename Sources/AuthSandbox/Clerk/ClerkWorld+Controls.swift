@@ -1,6 +1,6 @@
 import HTTPRecovery
 
-// What a test does behind the back of Clerk's clients.
+// What a test or an administrator does behind the back of Clerk's clients.
 extension ClerkWorld {
     static let controls: [SandboxControl] = [
         SandboxControl(
@@ -9,14 +9,14 @@ extension ClerkWorld {
             "the code that a person's authenticator shows now: {code, seconds_left}"
         ) { world, request throws(SandboxError) in
             let account = try world.clerk.known(request.queryItem("user"))
-            let now = world.context.now
-            guard let code = world.clerk.currentTOTP(account, settings: world.settings, now: now) else {
+            guard let code = world.clerk.currentTOTP(account, world.context) else {
                 throw SandboxError(.invalidInput, "no such secret: this user has no authenticator")
             }
-            return ["code": .string(code), "seconds_left": .int(TOTP.stepSeconds - now / 1000 % TOTP.stepSeconds)]
+            let left = TOTP.stepSeconds - world.context.now / 1000 % TOTP.stepSeconds
+            return ["code": .string(code), "seconds_left": .int(left)]
         },
         view("GET users", "everybody's state: {users: […]}") { world, context in
-            ["users": world.usersView(context.settings, now: context.now)]
+            ["users": .array(world.accountOrder.map { world.stateView($0, now: context.now) })]
         },
         .reading("POST users", SandboxUser.self, "add a person, as in a scenario's users: {id, identifier}") {
             world,
@@ -62,14 +62,9 @@ extension ClerkWorld {
                 throw SandboxError(.invalidInput, "user or email is needed")
             }
             let account = try order.user.map { user throws(SandboxError) in try world.known(user).id }
-            let ticket = world.makeTicket(
-                account: account,
-                email: order.email,
-                life: order.life ?? 1_800_000,
-                now: context.now,
-                random: &context.random
-            )
-            return ["ticket": .string(ticket)]
+            let end = context.now + (order.life ?? 1_800_000)
+            let ticket = ClerkTicket(account: account, email: order.email, expiresAt: end)
+            return ["ticket": .string(world.make(ticket, &context.random))]
         },
     ]
 
@@ -102,5 +97,46 @@ extension ClerkWorld {
         guard let name, !name.isEmpty else { throw SandboxError(.invalidInput, "user is missing") }
         guard let account = account(named: name) else { throw SandboxError(.invalidInput, "no such user: \(name)") }
         return account
+    }
+
+    /// Ends the sessions of a person, those of a client, or a single one, and tells their ids.
+    mutating func endSessions(_ order: RevokeOrder, now: Int64) -> [String] {
+        let account = order.user.flatMap { self.account(named: $0)?.id }
+        let chosen = sessions.values.filter { session in
+            session.isLive && (order.user == nil || session.account == account)
+                && order.client ?? session.client == session.client && order.session ?? session.id == session.id
+        }
+        for session in chosen {
+            finish(session.id, as: order.status ?? "revoked", now: now)
+            sessions[session.id]?.endedCode = order.answer
+        }
+        return chosen.map(\.id).sorted()
+    }
+
+    /// The TOTP code that somebody's authenticator shows; the next one if the present one was used up.
+    func currentTOTP(_ account: ClerkAccount, _ context: SandboxContext) -> String? {
+        guard let secret = account.user.totpSecret.flatMap(Base32.decode) else { return nil }
+        var step = TOTP.step(atMilliseconds: context.now)
+        if context.settings.isTOTPSingleUse, let last = account.lastTOTPStep, last >= step { step = last + 1 }
+        return TOTP.code(secret: secret, step: step)
+    }
+
+    /// Somebody's state, without secrets.
+    private func stateView(_ id: String, now: Int64) -> JSONValue {
+        guard let account = accounts[id] else { return .null }
+        let live = sessions.values.filter { $0.account == id && $0.isLive }
+        return [
+            "id": .string(id),
+            "identifier": .string(account.user.identifier),
+            "emails": .texts(account.user.emails),
+            "phones": .texts(account.user.phones),
+            "state": .string(account.user.state),
+            "password_state": .string(account.user.passwordState),
+            "first_factors": .texts(account.firstFactors),
+            "second_factors": .texts(account.secondFactors),
+            "failures": .int(account.failures),
+            "locked_s": account.lock.json(now: now),
+            "sessions": .texts(live.map(\.id).sorted()),
+        ]
     }
 }

@@ -1,239 +1,74 @@
 import HTTPRecovery
 
+// The steps of a sign-in, and of a session that is verified again.
 extension ClerkWorld {
-    private static let codeStrategies = [
-        "email_code", "phone_code", "reset_password_email_code", "reset_password_phone_code",
+    private static let preparable = [
+        "email_code", "phone_code", "reset_password_email_code", "reset_password_phone_code", "email_link", "passkey",
     ]
-    private static let preparable = codeStrategies + ["email_link", "passkey"]
 
-    // MARK: First factor
-
-    mutating func prepareFirst(
-        _ exchange: ClerkExchange,
-        context: inout SandboxContext
-    ) throws(ClerkFailure) -> JSONValue {
-        let signIn = try currentSignIn(exchange)
-        let strategy = try exchange.required("strategy")
-        try checkState(signIn, ["needs_first_factor"], proof: signIn.first)
-        try prepare(signIn.id, strategy: strategy, isSecond: false, exchange, context: &context)
-        return wrapped(signInView(signIn.id), signIn.client)
-    }
-
-    mutating func attemptFirst(
-        _ exchange: inout ClerkExchange,
-        context: inout SandboxContext
-    ) throws(ClerkFailure) -> JSONValue {
-        try limit(context.settings.rateLimits.attemptSignIn, "attempt_sign_in", exchange, now: context.now)
-        let signIn = try currentSignIn(exchange)
-        let strategy = try exchange.required("strategy")
-        try checkState(signIn, ["needs_first_factor"], proof: signIn.first)
-        if strategy == "password" {
-            _ = try exchange.required("password")
-            try attemptPassword(signIn.id, &exchange, context: &context)
-        } else if strategy == "passkey" {
-            try attemptPasskey(signIn.id, exchange, context: &context)
-            afterFirstFactor(signIn.id, &exchange, context: &context)
-        } else {
-            guard offeredFirstFactors(signIn).contains(strategy) else { throw .strategyInvalid }
-            try attemptCode(signIn.id, strategy: strategy, isSecond: false, exchange, context: &context)
-            afterFirstFactor(signIn.id, &exchange, context: &context)
-        }
-        return wrapped(signInView(signIn.id), signIn.client)
-    }
-
-    /// The strategies that a sign-in offers; somebody who does not exist is offered what everybody has.
-    func offeredFirstFactors(_ signIn: ClerkSignIn) -> [String] {
-        guard let account = signIn.account.flatMap({ accounts[$0] }) else { return ["password", "email_code"] }
-        return account.firstFactors
-    }
-
-    /// Checks the password in the form and, if it is right, goes on.
-    mutating func attemptPassword(
-        _ id: String,
-        _ exchange: inout ClerkExchange,
-        context: inout SandboxContext
-    ) throws(ClerkFailure) {
-        guard let signIn = signIns[id] else { throw .notFound("sign-in") }
-        let password = exchange.field("password") ?? ""
-        if password.isEmpty { throw .null("password") }
-        guard let accountID = signIn.account, let account = accounts[accountID] else {
-            throw .passwordOrIdentifierIncorrect
-        }
-        try checkLock(accountID, context: context)
-        guard account.firstFactors.contains("password"), let secret = account.user.password else {
-            throw .strategyInvalid
-        }
-        guard password == secret else {
-            let isProtected = context.settings.protectsAgainstEnumeration
-            throw noteFailure(
-                accountID,
-                isProtected ? .passwordOrIdentifierIncorrect : .passwordIncorrect,
-                context: &context
-            )
-        }
-        switch account.user.passwordState {
-        case "compromised":
-            let hasAlternative = account.firstFactors.contains { $0 == "email_code" || $0 == "phone_code" }
-            throw hasAlternative ? .passwordCompromised : .passwordPwned
-        case "pwned": throw .passwordPwned
-        case "reset_required": throw .passwordResetRequired
-        case "too_long": throw .passwordTooLong
-        default: break
-        }
-        signIns[id]?.first = .init(strategy: "password", status: "verified", attempts: 1)
-        afterFirstFactor(id, &exchange, context: &context)
-    }
-
-    // MARK: Second factor
-
-    mutating func prepareSecond(
-        _ exchange: ClerkExchange,
-        context: inout SandboxContext
-    ) throws(ClerkFailure) -> JSONValue {
-        let signIn = try currentSignIn(exchange)
-        let strategy = try exchange.required("strategy")
-        try checkState(signIn, ["needs_second_factor", "needs_client_trust"], proof: signIn.second)
-        try prepare(signIn.id, strategy: strategy, isSecond: true, exchange, context: &context)
-        return wrapped(signInView(signIn.id), signIn.client)
-    }
-
-    mutating func attemptSecond(
-        _ exchange: inout ClerkExchange,
-        context: inout SandboxContext
-    ) throws(ClerkFailure) -> JSONValue {
-        try limit(context.settings.rateLimits.attemptSignIn, "attempt_sign_in", exchange, now: context.now)
-        let signIn = try currentSignIn(exchange)
-        let strategy = try exchange.required("strategy")
-        try checkState(signIn, ["needs_second_factor", "needs_client_trust"], proof: signIn.second)
-        let offered = offeredSecondFactors(signIn)
-        if offered.isEmpty { throw .noSecondFactors }
-        guard offered.contains(strategy) else { throw .strategyInvalid }
-        if strategy == "totp" || strategy == "backup_code" {
-            try attemptDevice(signIn, strategy: strategy, exchange, context: &context)
-        } else {
-            try attemptCode(signIn.id, strategy: strategy, isSecond: true, exchange, context: &context)
-        }
-        complete(signIn.id, &exchange, context: &context)
-        return wrapped(signInView(signIn.id), signIn.client)
-    }
-
-    /// The strategies that a sign-in demands one of, in the second step.
-    func offeredSecondFactors(_ signIn: ClerkSignIn) -> [String] {
-        guard let account = signIn.account.flatMap({ accounts[$0] }) else { return [] }
+    /// The strategies that a step offers; somebody who does not exist is offered what everybody has.
+    func offered(_ signIn: ClerkSignIn, _ step: ClerkStep) -> [String] {
+        guard let account = account(of: signIn) else { return step == .first ? ["password", "email_code"] : [] }
+        if step == .first { return account.firstFactors }
         return signIn.status == "needs_client_trust" ? account.clientTrustFactors : account.secondFactors
     }
 
-    /// A code that the person's own device or paper shows.
-    mutating func attemptDevice(
-        _ signIn: ClerkSignIn,
-        strategy: String,
-        _ exchange: ClerkExchange,
-        context: inout SandboxContext
-    ) throws(ClerkFailure) {
-        guard let accountID = signIn.account, let account = accounts[accountID] else { throw .strategyInvalid }
-        try checkLock(accountID, context: context)
-        let code = try exchange.required("code")
-        var proof = signIn.second?.strategy == strategy ? signIn.second : nil
-        proof = proof ?? .init(strategy: strategy)
-        proof?.attempts += 1
-        signIns[signIn.id]?.second = proof
-        let isRight: Bool
-        if strategy == "totp" {
-            let step = matchingStep(code, account, context: context)
-            isRight = step != nil
-            if let step { accounts[accountID]?.lastTOTPStep = step }
-        } else {
-            isRight = account.backupCodes.contains(code)
-            accounts[accountID]?.backupCodes.removeAll { $0 == code }
-        }
-        guard isRight else { throw noteFailure(accountID, .codeIncorrect, context: &context) }
-        signIns[signIn.id]?.second?.status = "verified"
+    private func view(of signIn: ClerkSignIn) -> JSONValue {
+        let isSignIn = signIn.reverification == nil
+        return wrapped(isSignIn ? signInView(signIn.id) : verificationView(of: signIn.id), signIn.client)
     }
 
-    /// The step that a time-based code belongs to: the present one or one of its neighbours.
-    private func matchingStep(_ code: String, _ account: ClerkAccount, context: SandboxContext) -> Int64? {
-        guard let secret = account.user.totpSecret.flatMap(Base32.decode) else { return nil }
-        let present = TOTP.step(atMilliseconds: context.now)
-        return (present - 1...present + 1).first { step in
-            let isUsed = context.settings.isTOTPSingleUse && step <= account.lastTOTPStep ?? -1
-            return !isUsed && TOTP.code(secret: secret, step: step) == code
-        }
-    }
+    // MARK: Sending codes
 
-    // MARK: Codes by e-mail and phone
-
-    private func checkState(
-        _ signIn: ClerkSignIn,
-        _ statuses: [String],
-        proof: ClerkSignIn.Verification?
-    ) throws(ClerkFailure) {
-        if statuses.contains(signIn.status) { return }
-        if proof?.status == "verified" { throw .verificationAlreadyVerified }
-        throw .clientStateInvalid("This step is not possible while the sign-in is in status \(signIn.status).")
-    }
-
-    /// Sends a code and remembers it.
     mutating func prepare(
-        _ id: String,
-        strategy: String,
-        isSecond: Bool,
-        _ exchange: ClerkExchange,
-        context: inout SandboxContext
-    ) throws(ClerkFailure) {
-        guard let signIn = signIns[id] else { throw .notFound("sign-in") }
-        let offered = isSecond ? offeredSecondFactors(signIn) : offeredFirstFactors(signIn)
-        guard Self.preparable.contains(strategy), offered.contains(strategy) else { throw .strategyInvalid }
-        if strategy == "passkey" {
-            let proof = challenge(exchange, account: signIn.account, context: &context)
-            if isSecond { signIns[id]?.second = proof } else { signIns[id]?.first = proof }
-            return
-        }
-        if let accountID = signIn.account { try checkLock(accountID, context: context) }
-        let former = isSecond ? signIn.second : signIn.first
-        let window = context.settings.resendWindow
-        if let former, former.strategy == strategy, former.sentAt > context.now - window, former.sentAt > 0 {
-            throw .resendTooSoon(milliseconds: former.sentAt + window - context.now)
-        }
-        let contact = try contact(for: strategy, signIn, exchange)
-        if strategy == "email_link" {
-            return try sendLink(id, to: contact, isSecond: isSecond, exchange, context: &context)
-        }
-        let code = Self.isTestAddress(contact?.address) ? "424242" : context.codes.sixDigits()
-        let proof = ClerkSignIn.Verification(
-            strategy: strategy,
-            expireAt: context.now + context.settings.codeLife,
-            code: code,
-            sentAt: context.now,
-            contact: contact?.id
-        )
-        if isSecond { signIns[id]?.second = proof } else { signIns[id]?.first = proof }
-        guard let contact else { return }
-        let channel = strategy.hasSuffix("phone_code") ? "phone" : "email"
-        context.send(
-            SandboxMessage(
-                to: contact.address,
-                channel: channel,
-                strategy: strategy,
-                code: code,
-                sentAt: context.now,
-                signIn: id
-            )
-        )
+        _ signIn: ClerkSignIn,
+        _ step: ClerkStep,
+        _ call: ClerkCall
+    ) throws(ClerkFailure) -> JSONValue {
+        try prepare(signIn, call.required("strategy"), step, call)
+        return view(of: signIn)
     }
 
-    /// Where a code goes: the address that the form names, or the first one.
-    ///
-    /// Nil for somebody who does not exist.
+    /// Sends a code, a link or a challenge and remembers it.
+    mutating func prepare(
+        _ signIn: ClerkSignIn,
+        _ strategy: String,
+        _ step: ClerkStep,
+        _ call: ClerkCall
+    ) throws(ClerkFailure) {
+        guard Self.preparable.contains(strategy), offered(signIn, step).contains(strategy) else {
+            throw .strategyInvalid
+        }
+        let proof: ClerkProof
+        if strategy == "passkey" {
+            proof = challenge(call, account: signIn.account)
+        } else {
+            try checkLock(signIn.account, call)
+            if let former = signIn.proofs[step], former.strategy == strategy { try former.checkResend(call) }
+            let address = try contact(for: strategy, signIn, call)?.address
+            proof =
+                try strategy == "email_link"
+                ? sendLink(to: address, signIn, step, call) : sendCode(strategy, to: address, for: signIn.id, call)
+        }
+        signIns[signIn.id]?.proofs[step] = proof
+    }
+
+    /// Sends a code, if there is somebody to send it to.
+    func sendCode(_ strategy: String, to address: String?, for id: String, _ call: ClerkCall) -> ClerkProof {
+        let code = Self.isTestAddress(address) ? "424242" : call.context.codes.sixDigits()
+        if let address { call.send(code, to: address, strategy, for: id) }
+        return ClerkProof(strategy: strategy, expireAt: call.now + call.settings.codeLife, code: code, sentAt: call.now)
+    }
+
+    /// Where a code goes: the address that the form names, or the first one; nil for somebody who does not exist.
     private func contact(
         for strategy: String,
         _ signIn: ClerkSignIn,
-        _ exchange: ClerkExchange
+        _ call: ClerkCall
     ) throws(ClerkFailure) -> ClerkAccount.Contact? {
-        guard let account = signIn.account.flatMap({ accounts[$0] }) else { return nil }
-        let isPhone = strategy.hasSuffix("phone_code")
-        let parameter = isPhone ? "phone_number_id" : "email_address_id"
-        let contacts = isPhone ? account.phones : account.emails
-        guard let wanted = exchange.field(parameter), !wanted.isEmpty else {
+        guard let contacts = account(of: signIn)?.contacts(for: strategy) else { return nil }
+        let parameter = strategy.hasSuffix("phone_code") ? "phone_number_id" : "email_address_id"
+        guard let wanted = call.field(parameter), !wanted.isEmpty else {
             guard let first = contacts.first else { throw .strategyInvalid }
             return first
         }
@@ -249,33 +84,146 @@ extension ClerkWorld {
         return address.hasPrefix("+1") && digits.count == 11 && digits.dropFirst(4).hasPrefix("55501")
     }
 
-    mutating func attemptCode(
-        _ id: String,
-        strategy: String,
-        isSecond: Bool,
-        _ exchange: ClerkExchange,
-        context: inout SandboxContext
+    // MARK: Taking proofs
+
+    mutating func attemptSignIn(_ step: ClerkStep, _ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        try limit(\.attemptSignIn, "attempt_sign_in", call)
+        return try attempt(openSignIn(call, step), step, call)
+    }
+
+    mutating func attempt(
+        _ signIn: ClerkSignIn,
+        _ step: ClerkStep,
+        _ call: ClerkCall
+    ) throws(ClerkFailure) -> JSONValue {
+        let strategy = try call.required("strategy")
+        let offered = offered(signIn, step)
+        let isSignIn = signIn.reverification == nil
+        if isSignIn, step == .second, offered.isEmpty { throw .noSecondFactors }
+        // A sign-in looks at what a password or a passkey is before it says that the person has none.
+        let isForAnybody = isSignIn && step == .first && ["password", "passkey"].contains(strategy)
+        guard isForAnybody || offered.contains(strategy) else { throw .strategyInvalid }
+        switch strategy {
+        case "password": try attemptPassword(signIn, call)
+        case "passkey": try attemptPasskey(signIn, call)
+        case "totp", "backup_code": try attemptDevice(signIn, strategy, call)
+        default: try attemptCode(signIn, strategy, step, call)
+        }
+        if strategy != "password" { after(step, of: signIn.id, call) }
+        return view(of: signIn)
+    }
+
+    /// Checks the password in the form and, if it is right, goes on.
+    mutating func attemptPassword(_ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) {
+        let password = try call.required("password")
+        guard let account = account(of: signIn) else { throw .passwordOrIdentifierIncorrect }
+        try checkLock(account.id, call)
+        guard account.firstFactors.contains("password"), let secret = account.user.password else {
+            throw .strategyInvalid
+        }
+        guard password == secret else {
+            let isProtected = call.settings.protectsAgainstEnumeration
+            let failure: ClerkFailure = isProtected ? .passwordOrIdentifierIncorrect : .passwordIncorrect
+            throw noteFailure(account.id, failure, call)
+        }
+        switch account.user.passwordState {
+        case "compromised" where account.firstFactors.contains { $0 == "email_code" || $0 == "phone_code" }:
+            throw .passwordCompromised
+        case "compromised", "pwned": throw .passwordPwned
+        case "reset_required": throw .passwordResetRequired
+        case "too_long": throw .passwordTooLong
+        default: break
+        }
+        signIns[signIn.id]?.proofs[.first] = .verified("password")
+        after(.first, of: signIn.id, call)
+    }
+
+    /// A code that the person's own device or paper shows.
+    private mutating func attemptDevice(
+        _ signIn: ClerkSignIn,
+        _ strategy: String,
+        _ call: ClerkCall
     ) throws(ClerkFailure) {
-        guard let signIn = signIns[id] else { throw .notFound("sign-in") }
-        if let accountID = signIn.account { try checkLock(accountID, context: context) }
-        guard var proof = isSecond ? signIn.second : signIn.first else { throw .verificationMissing }
-        guard proof.strategy == strategy else { throw .verificationStrategyInvalid }
-        let code = try exchange.required("code")
-        defer { if isSecond { signIns[id]?.second = proof } else { signIns[id]?.first = proof } }
-        if proof.status == "verified" { throw .verificationAlreadyVerified }
-        if proof.status == "failed" { throw .verificationFailed }
-        if let expireAt = proof.expireAt, expireAt <= context.now {
-            proof.status = "expired"
-            throw .verificationExpired
-        }
+        guard let account = account(of: signIn) else { throw .strategyInvalid }
+        try checkLock(account.id, call)
+        let code = try call.required("code")
+        var proof = signIn.proofs[.second].flatMap { $0.strategy == strategy ? $0 : nil } ?? .init(strategy: strategy)
         proof.attempts += 1
-        if signIn.account != nil, code == proof.code {
-            proof.status = "verified"
-            return
+        defer { signIns[signIn.id]?.proofs[.second] = proof }
+        let isRight: Bool
+        if strategy == "totp" {
+            let step = matchingStep(code, account, call)
+            isRight = step != nil
+            if let step { accounts[account.id]?.lastTOTPStep = step }
+        } else {
+            isRight = account.backupCodes.contains(code)
+            accounts[account.id]?.backupCodes.removeAll { $0 == code }
         }
-        if proof.attempts >= context.settings.codeAttempts { proof.status = "failed" }
-        let failure: ClerkFailure = proof.status == "failed" ? .verificationFailed : .codeIncorrect
-        guard let accountID = signIn.account else { throw failure }
-        throw noteFailure(accountID, failure, context: &context)
+        guard isRight else { throw noteFailure(account.id, .codeIncorrect, call) }
+        proof.status = "verified"
+    }
+
+    /// The step that a time-based code belongs to: the present one or one of its neighbours.
+    private func matchingStep(_ code: String, _ account: ClerkAccount, _ call: ClerkCall) -> Int64? {
+        guard let secret = account.user.totpSecret.flatMap(Base32.decode) else { return nil }
+        let present = TOTP.step(atMilliseconds: call.now)
+        return (present - 1...present + 1).first { step in
+            let isUsed = call.settings.isTOTPSingleUse && step <= account.lastTOTPStep ?? -1
+            return !isUsed && TOTP.code(secret: secret, step: step) == code
+        }
+    }
+
+    private mutating func attemptCode(
+        _ signIn: ClerkSignIn,
+        _ strategy: String,
+        _ step: ClerkStep,
+        _ call: ClerkCall
+    ) throws(ClerkFailure) {
+        try checkLock(signIn.account, call)
+        guard var proof = signIn.proofs[step] else { throw .verificationMissing }
+        guard proof.strategy == strategy else { throw .verificationStrategyInvalid }
+        let code = try call.required("code")
+        defer { signIns[signIn.id]?.proofs[step] = proof }
+        guard try proof.attempt(signIn.account == nil ? nil : code, call) else {
+            throw noteFailure(signIn.account, proof.failure, call)
+        }
+    }
+
+    // MARK: Lockout
+
+    /// Refuses while the account is locked; a lock that has run out is taken away.
+    mutating func checkLock(_ id: String?, _ call: ClerkCall) throws(ClerkFailure) {
+        guard let id, let account = accounts[id] else { return }
+        let format = (account.user.lockout ?? call.settings.lockout).format
+        switch account.lock {
+        case .open: return
+        case .indefinite: throw .locked(milliseconds: nil, format: format)
+        case .until(let time) where time > call.now: throw .locked(milliseconds: time - call.now, format: format)
+        case .until: unlock(id)
+        }
+    }
+
+    /// Counts a failure.
+    ///
+    /// The answer is the failure itself, with a warning perhaps, or that the account is locked now.
+    private mutating func noteFailure(_ id: String?, _ failure: ClerkFailure, _ call: ClerkCall) -> ClerkFailure {
+        guard let id, let account = accounts[id] else { return failure }
+        let lockout = account.user.lockout ?? call.settings.lockout
+        guard lockout.threshold > 0 else { return failure }
+        let failures = account.failures + 1
+        accounts[id]?.failures = failures
+        let left = lockout.threshold - failures
+        if left <= 0 {
+            accounts[id]?.lock = lockout.duration.map { .until(call.now + $0) } ?? .indefinite
+            call.context.log.append("locked \(account.user.identifier) after \(failures) failures")
+            if !lockout.warns { return .locked(milliseconds: lockout.duration, format: lockout.format) }
+        }
+        return lockout.warns && left <= 2 ? failure.warning(attemptsLeft: max(0, left)) : failure
+    }
+
+    /// Opens an account and forgets its failures.
+    mutating func unlock(_ id: String) {
+        accounts[id]?.lock = .open
+        accounts[id]?.failures = 0
     }
 }

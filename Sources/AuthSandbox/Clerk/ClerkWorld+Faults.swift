@@ -14,22 +14,19 @@ extension ClerkWorld {
         context: SandboxContext
     ) -> SandboxResponse {
         let status = status ?? 422
-        let code = fault.errorCode ?? Self.usualCode(status)
-        let message = fault.errorMessage ?? "The sandbox was told to fail."
-        var item: JSONValue = ["code": .string(code), "message": .string(message), "long_message": .string(message)]
-        if let meta = fault.meta { item = item.adding("meta", meta) }
+        let code = fault.errorCode ?? Self.usualCodes[status] ?? "internal_clerk_error"
+        let message = JSONValue.string(fault.errorMessage ?? "The sandbox was told to fail.")
+        let item: JSONValue = .present([
+            "code": .string(code), "message": message, "long_message": message, "meta": fault.meta,
+        ])
         let body: JSONValue
-        switch form ?? "A" {
+        switch form {
         case "B": body = ["error": item]
-        case "C": body = ["error": .string(fault.errorCode ?? "invalid_grant"), "error_description": .string(message)]
+        case "C": body = ["error": .string(fault.errorCode ?? "invalid_grant"), "error_description": message]
         case "D":
-            let metadata: JSONValue = fault.meta ?? ["reverification": ["level": "second_factor", "afterMinutes": 10]]
-            body = [
-                "clerk_error": [
-                    "type": "forbidden", "reason": .string(fault.errorCode ?? "reverification-error"),
-                    "metadata": metadata,
-                ]
-            ]
+            let reason = JSONValue.string(fault.errorCode ?? "reverification-error")
+            let metadata = fault.meta ?? ["reverification": ["level": "second_factor", "afterMinutes": 10]]
+            body = ["clerk_error": ["type": "forbidden", "reason": reason, "metadata": metadata]]
         case "E": return .text(fault.body ?? "{}", status: status, type: "application/json")
         case "two":
             let second: JSONValue = [
@@ -38,29 +35,16 @@ extension ClerkWorld {
             ]
             body = ["errors": [item, second], "clerk_trace_id": "sandbox_fault"]
         case "A+client":
-            body = [
-                "errors": [item],
-                "meta": ["client": clientJSON(for: request, settings: context.settings, now: context.now)],
-                "clerk_trace_id": "sandbox_fault",
-            ]
+            let client = ClerkCall(request, context).flatMap(client).map(clientView) ?? .null
+            body = ["errors": [item], "meta": ["client": client], "clerk_trace_id": "sandbox_fault"]
         default: body = ["errors": [item], "clerk_trace_id": "sandbox_fault"]
         }
         return .json(body, status: status)
     }
 
-    private static func usualCode(_ status: Int) -> String {
-        switch status {
-        case 400: "request_invalid_for_environment"
-        case 401: "authentication_invalid"
-        case 403: "authorization_invalid"
-        case 404: "resource_not_found"
-        case 409: "resource_locked"
-        case 415: "unsupported_content_type"
-        case 422: "form_param_value_invalid"
-        case 429: "too_many_requests"
-        case 503: "service_unavailable"
-        case 504: "gateway_timeout"
-        default: "internal_clerk_error"
-        }
-    }
+    private static let usualCodes = [
+        400: "request_invalid_for_environment", 401: "authentication_invalid", 403: "authorization_invalid",
+        404: "resource_not_found", 409: "resource_locked", 415: "unsupported_content_type",
+        422: "form_param_value_invalid", 429: "too_many_requests", 503: "service_unavailable", 504: "gateway_timeout",
+    ]
 }

@@ -1,79 +1,66 @@
 import HTTPRecovery
 
 extension ClerkWorld {
-    mutating func resetPassword(
-        _ exchange: inout ClerkExchange,
-        context: inout SandboxContext
-    ) throws(ClerkFailure) -> JSONValue {
-        let signIn = try currentSignIn(exchange)
-        guard signIn.status == "needs_new_password", let accountID = signIn.account, let account = accounts[accountID]
-        else {
+    mutating func resetPassword(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        let signIn = try currentSignIn(call)
+        guard signIn.status == "needs_new_password", let account = account(of: signIn) else {
             throw .clientStateInvalid("A password can be set only while the sign-in is in status needs_new_password.")
         }
-        try checkLock(accountID, context: context)
-        let password = try exchange.required("password")
-        try check(password, account, context.settings.passwordPolicy)
-        accounts[accountID]?.user.password = password
-        accounts[accountID]?.user.passwordState = "ok"
-        if ["true", "1"].contains(exchange.field("sign_out_of_other_sessions")?.lowercased()) {
-            for session in sessions.values where session.account == accountID && session.isLive {
-                finish(session.id, as: "revoked", now: context.now)
+        try checkLock(account.id, call)
+        let password = try call.required("password")
+        try check(password, of: account.user, call)
+        accounts[account.id]?.user.password = password
+        accounts[account.id]?.user.passwordState = "ok"
+        if ["true", "1"].contains(call.field("sign_out_of_other_sessions")?.lowercased()) {
+            for session in sessions.values where session.account == account.id && session.isLive {
+                finish(session.id, as: "revoked", now: call.now)
             }
         }
-        afterPassword(signIn.id, &exchange, context: &context)
+        afterPassword(signIn.id, call)
         return wrapped(signInView(signIn.id), signIn.client)
     }
 
+    /// Something sensitive: a new password, for somebody who has proved themselves of late.
+    mutating func changePassword(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        let session = try speakingSession(call)
+        guard let account = accounts[session.account] else { throw .notFound("user") }
+        let step: ClerkStep = account.secondFactors.isEmpty ? .first : .second
+        let freshFor = call.settings.freshFor
+        guard let proved = session.provedAt[step], call.now - proved < freshFor else {
+            throw .reverificationRequired(level: step.rawValue, minutes: freshFor / 60_000)
+        }
+        let password = try call.required("new_password")
+        try check(password, of: account.user, call)
+        accounts[account.id]?.user.password = password
+        return wrapped(userView(account.id), call.client)
+    }
+
     /// Holds a new password against the policy; every rule that it breaks has an entry.
-    func check(
-        _ password: String,
-        _ account: ClerkAccount,
-        _ policy: SandboxSettings.PasswordPolicy
-    ) throws(ClerkFailure) {
-        var items: [ClerkFailure.Item] = []
-        func complain(_ code: String, _ long: String, meta: [JSONValue.Member] = []) {
-            let name = JSONValue.Member("param_name", "password")
-            items.append(.init(code: code, message: long, longMessage: long, meta: .object([name] + meta)))
-        }
-        if Int64(password.count) < policy.minimumLength {
-            complain(
-                "form_password_length_too_short",
-                "Passwords must be \(policy.minimumLength) characters or more."
-            )
-        }
-        if password.utf8.count > 72 {
-            complain("form_password_length_too_long", "Passwords must be 72 bytes or less.")
-        }
-        if policy.requiresNumber, !password.contains(where: \.isNumber) {
-            complain("form_password_no_number", "Passwords must contain a number.")
-        }
-        if policy.requiresUppercase, !password.contains(where: \.isUppercase) {
-            complain("form_password_no_uppercase", "Passwords must contain an uppercase letter.")
-        }
-        if policy.requiresSpecial, password.allSatisfy({ $0.isLetter || $0.isNumber }) {
-            complain("form_password_no_special_char", "Passwords must contain a special character.")
-        }
-        let names = account.emails.map(\.address) + account.phones.map(\.address) + [account.user.username ?? ""]
-        if names.contains(where: { $0.lowercased() == password.lowercased() }) {
-            complain("form_password_matches_identifier", "Password must not match your identifier.")
-        }
-        let isOld = account.user.passwordState != "ok" && password == account.user.password
-        if isOld || policy.breached.contains(password.lowercased()) {
-            var pwned = ClerkFailure.passwordPwned
-            pwned.items = items + pwned.items
-            throw pwned
-        }
-        if items.isEmpty, Set(password).count < 4 {
+    func check(_ password: String, of user: SandboxUser, _ call: ClerkCall) throws(ClerkFailure) {
+        let policy = call.settings.passwordPolicy
+        let (isShort, isPlain) = (
+            Int64(password.count) < policy.minimumLength, password.allSatisfy { $0.isLetter || $0.isNumber }
+        )
+        let lacksNumber = policy.requiresNumber && !password.contains(where: \.isNumber)
+        let lacksUppercase = policy.requiresUppercase && !password.contains(where: \.isUppercase)
+        let isName = user.names.contains { $0.lowercased() == password.lowercased() }
+        let rules = [
+            (isShort, "length_too_short", "Passwords must be \(policy.minimumLength) characters or more."),
+            (password.utf8.count > 72, "length_too_long", "Passwords must be 72 bytes or less."),
+            (lacksNumber, "no_number", "Passwords must contain a number."),
+            (lacksUppercase, "no_uppercase", "Passwords must contain an uppercase letter."),
+            (policy.requiresSpecial && isPlain, "no_special_char", "Passwords must contain a special character."),
+            (isName, "matches_identifier", "Password must not match your identifier."),
+        ]
+        var items = rules.filter { $0.0 }.flatMap { ClerkFailure("password", "form_password_\($0.1)", $0.2).items }
+        if user.passwordState != "ok" && password == user.password || policy.breached.contains(password.lowercased()) {
+            items += ClerkFailure.passwordPwned.items
+        } else if items.isEmpty, Set(password).count < 4 {
             let suggestion: JSONValue = ["code": "anotherWord", "message": "Add another word that is less common."]
-            complain(
-                "form_password_not_strong_enough",
-                "Given password is not strong enough.",
-                meta: [.init("zxcvbn", ["suggestions": [suggestion]])]
-            )
+            let meta: JSONValue = ["param_name": "password", "zxcvbn": ["suggestions": [suggestion]]]
+            let text = "Given password is not strong enough."
+            items = ClerkFailure(422, "form_password_not_strong_enough", text, meta: meta).items
         }
-        guard let first = items.first else { return }
-        var failure = ClerkFailure(422, first.code, first.message)
-        failure.items = items
-        throw failure
+        if !items.isEmpty { throw ClerkFailure(status: 422, items: items) }
     }
 }

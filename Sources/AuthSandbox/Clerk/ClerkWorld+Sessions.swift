@@ -1,188 +1,168 @@
 import HTTPRecovery
 
 extension ClerkWorld {
-    /// The session in the path, which has to be the client's own.
-    private func ownSession(_ exchange: ClerkExchange) throws(ClerkFailure) -> ClerkSession {
-        guard let client = exchange.client else { throw .signedOut }
-        guard let session = sessions[exchange.id], session.client == client else { throw .notFound("session") }
-        return session
+    /// The session in the path, which has to be the client's own and alive.
+    func liveSession(_ call: ClerkCall) throws(ClerkFailure) -> ClerkSession {
+        try alive(own(sessions, "session", call, orElse: .signedOut), call)
     }
 
-    func liveSession(
-        _ exchange: ClerkExchange,
-        _ settings: SandboxSettings
-    ) throws(ClerkFailure) -> ClerkSession {
-        let session = try ownSession(exchange)
-        guard session.isLive else { throw ended(session, settings) }
-        return session
-    }
-
-    /// How a session that is over is refused.
-    private func ended(_ session: ClerkSession, _ settings: SandboxSettings) -> ClerkFailure {
-        switch session.endedCode ?? settings.endedSessionCode {
-        case "resource_not_found": .notFound("session")
-        case "signed_out": .signedOut
+    /// The session, unless it is over.
+    private func alive(_ session: ClerkSession, _ call: ClerkCall) throws(ClerkFailure) -> ClerkSession {
+        if session.isLive { return session }
+        switch session.endedCode ?? call.settings.endedSessionCode {
+        case "resource_not_found": throw .notFound("session")
+        case "signed_out": throw .signedOut
         case "session_status":
-            ClerkFailure(
-                401,
-                "session_\(session.status)",
-                "Session \(session.status)",
-                long: "The session is no longer active: it is \(session.status)."
-            )
-        default: .authenticationInvalid
+            let status = session.status
+            let long = "The session is no longer active: it is \(status)."
+            throw ClerkFailure(401, "session_\(status)", "Session \(status)", long)
+        default: throw .authenticationInvalid
         }
     }
 
-    mutating func sessionToken(
-        _ exchange: ClerkExchange,
-        template: String?,
-        context: inout SandboxContext
-    ) throws(ClerkFailure) -> JSONValue {
-        let session = try liveSession(exchange, context.settings)
-        if let organization = exchange.field("organization_id"), !organization.isEmpty {
-            throw .notFound("organization")
+    mutating func sessionToken(_ call: ClerkCall, template: String?) throws(ClerkFailure) -> JSONValue {
+        let session = try liveSession(call)
+        if call.field("organization_id")?.isEmpty == false { throw .notFound("organization") }
+        if call.settings.requiresTokenSeed {
+            let seed = call.request.queryItem("expired_token") ?? call.field("token")
+            guard seed.flatMap(claims)?["sid"]?.string == session.id else { throw .tokenSeedMissing }
         }
-        if context.settings.requiresTokenSeed {
-            let seed = exchange.request.queryItem("expired_token") ?? exchange.field("token")
-            let claims = seed.flatMap { self.claims(of: $0) }
-            guard claims?["sid"]?.string == session.id else {
-                throw ClerkFailure(
-                    422,
-                    "missing_expired_token",
-                    "Missing expired token",
-                    long: "The last session token has to be sent as expired_token."
-                )
-            }
-        }
-        sessions[session.id]?.lastActiveAt = context.now
-        let jwt = mintToken(session.id, template: template, context: &context)
-        return ["object": "token", "jwt": .string(jwt)]
+        sessions[session.id]?.lastActiveAt = call.now
+        return ["object": "token", "jwt": .string(mintToken(session.id, template: template, call))]
     }
 
-    mutating func touch(_ exchange: ClerkExchange, context: inout SandboxContext) throws(ClerkFailure) -> JSONValue {
-        let session = try liveSession(exchange, context.settings)
-        let intent = exchange.field("intent")
-        if let intent, !["", "focus", "select_session", "select_org"].contains(intent) {
+    mutating func touch(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        let session = try liveSession(call)
+        let intent = call.field("intent") ?? ""
+        guard ["", "focus", "select_session", "select_org"].contains(intent) else {
             throw .invalidValue("intent", intent)
         }
-        if let organization = exchange.field("active_organization_id"), !organization.isEmpty {
-            throw .notFound("organization")
-        }
-        sessions[session.id]?.lastActiveAt = context.now
-        sessions[session.id]?.updatedAt = context.now
+        if call.field("active_organization_id")?.isEmpty == false { throw .notFound("organization") }
+        sessions[session.id]?.lastActiveAt = call.now
+        sessions[session.id]?.updatedAt = call.now
         clients[session.client]?.lastActiveSession = session.id
-        mintToken(session.id, template: nil, context: &context)
+        mintToken(session.id, call)
         return wrapped(sessionView(session.id), intent == "focus" ? nil : session.client)
     }
 
-    mutating func end(
-        _ exchange: ClerkExchange,
-        as status: String,
-        context: SandboxContext
-    ) throws(ClerkFailure) -> JSONValue {
-        let session = try liveSession(exchange, context.settings)
-        finish(session.id, as: status, now: context.now)
+    mutating func end(_ call: ClerkCall, as status: String) throws(ClerkFailure) -> JSONValue {
+        let session = try liveSession(call)
+        finish(session.id, as: status, now: call.now)
         return wrapped(sessionView(session.id), session.client)
     }
 
-    mutating func endAllSessions(
-        _ exchange: ClerkExchange,
-        context: SandboxContext
-    ) throws(ClerkFailure) -> JSONValue {
-        guard let id = exchange.client else { throw .signedOut }
-        for session in clients[id]?.sessions ?? [] { finish(session, as: "removed", now: context.now) }
-        return ["response": clientView(id), "client": .null]
+    mutating func endAllSessions(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        guard let id = call.client else { throw .signedOut }
+        for session in clients[id]?.sessions ?? [] { finish(session, as: "removed", now: call.now) }
+        return wrapped(clientView(id), nil)
     }
 
     // MARK: The signed-in person
 
     /// The session that a request to `/me` speaks for: that of its session token, or one of its client.
-    mutating func speakingSession(
-        _ exchange: ClerkExchange,
-        context: SandboxContext
-    ) throws(ClerkFailure) -> ClerkSession {
-        if let token = ClerkExchange.bearer(exchange.request), let claims = claims(of: token),
-            let id = claims["sid"]?.string
-        {
-            if let client = sessions[id]?.client { settle(client: client, now: context.now) }
-            guard let expires = claims["exp"]?.int, expires * 1000 > context.now, let session = sessions[id] else {
-                throw .authenticationInvalid
-            }
-            guard session.isLive else { throw ended(session, context.settings) }
-            return session
+    mutating func speakingSession(_ call: ClerkCall) throws(ClerkFailure) -> ClerkSession {
+        var session: ClerkSession?
+        if let claims = ClerkCall.bearer(call.request).flatMap(claims), let id = claims["sid"]?.string {
+            if let client = sessions[id]?.client { settle(client: client, now: call.now) }
+            if let expires = claims["exp"]?.int, expires * 1000 > call.now { session = sessions[id] }
+        } else {
+            guard let client = call.client else { throw .signedOut }
+            let wanted = call.request.queryItem("_clerk_session_id") ?? clients[client]?.lastActiveSession
+            session = wanted.flatMap { sessions[$0] }.flatMap { $0.client == client ? $0 : nil }
         }
-        guard let client = exchange.client else { throw .signedOut }
-        let wanted = exchange.request.queryItem("_clerk_session_id") ?? clients[client]?.lastActiveSession
-        guard let wanted, let session = sessions[wanted], session.client == client else {
-            throw .authenticationInvalid
-        }
-        guard session.isLive else { throw ended(session, context.settings) }
-        return session
+        guard let session else { throw .authenticationInvalid }
+        return try alive(session, call)
     }
 
-    mutating func me(_ exchange: ClerkExchange, context: SandboxContext) throws(ClerkFailure) -> JSONValue {
-        let session = try speakingSession(exchange, context: context)
-        return wrapped(userView(session.account), exchange.client)
-    }
-
-    mutating func revokeOwnSession(
-        _ exchange: ClerkExchange,
-        context: SandboxContext
-    ) throws(ClerkFailure) -> JSONValue {
-        let session = try speakingSession(exchange, context: context)
-        guard let target = sessions[exchange.id], target.account == session.account else { throw .notFound("session") }
-        finish(target.id, as: "revoked", now: context.now)
-        return wrapped(sessionView(target.id), exchange.client)
+    mutating func revokeOwnSession(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        let session = try speakingSession(call)
+        guard let target = sessions[call.id], target.account == session.account else { throw .notFound("session") }
+        finish(target.id, as: "revoked", now: call.now)
+        return wrapped(sessionView(target.id), call.client)
     }
 
     // MARK: Tokens
 
-    /// Makes a session's JWT and remembers it as the last one.
+    /// Makes a session's JWT and remembers it as the last one, if it is of no template.
     @discardableResult
-    mutating func mintToken(_ id: String, template: String?, context: inout SandboxContext) -> String {
+    mutating func mintToken(_ id: String, template: String? = nil, _ call: ClerkCall) -> String {
         guard let session = sessions[id] else { return "" }
-        let now = context.now
-        let life = context.settings.sessionTokenLife
-        var claims: JSONValue = [
-            "exp": .int((now + life) / 1000),
-            "fva": .array([Self.age(session.firstFactorAt, now), Self.age(session.secondFactorAt, now)]),
-            "iat": .int(now / 1000),
-            "iss": "https://sandbox.invalid",
-            "jti": .string(context.random.letters(20).lowercased()),
-            "nbf": .int(now / 1000 - 10),
-            "sid": .string(id),
-            "sts": .string(session.status),
-            "sub": .string(session.account),
-            "v": 2,
-        ]
-        if let template { claims = claims.adding("template", .string(String(template.prefix(100)))) }
-        let token = jwt(claims)
+        let (now, end) = (call.now, call.now + call.settings.sessionTokenLife)
+        let token = jwt(
+            .present([
+                "exp": .int(end / 1000),
+                "fva": session.factorAges(at: now),
+                "iat": .int(now / 1000),
+                "iss": "https://sandbox.invalid",
+                "jti": .string(call.context.random.letters(20).lowercased()),
+                "nbf": .int(now / 1000 - 10),
+                "sid": .string(id),
+                "sts": .string(session.status),
+                "sub": .string(session.account),
+                "v": 2,
+                "template": template.map { .string(String($0.prefix(100))) },
+            ])
+        )
         if template == nil {
             sessions[id]?.lastToken = token
-            sessions[id]?.lastTokenExpires = now + life
+            sessions[id]?.lastTokenExpires = end
         }
         return token
     }
 
-    /// Minutes since a factor was proved; -1 for never.
-    static func age(_ moment: Int64?, _ now: Int64) -> JSONValue {
-        moment.map { .int(max(0, (now - $0) / 60_000)) } ?? .int(-1)
-    }
-
     /// A JWT with these claims, signed with the sandbox's own key.
     func jwt(_ claims: JSONValue) -> String {
-        let header: JSONValue = ["alg": "HS256", "kid": .string(instance), "typ": "JWT"]
-        let content =
-            Base64.encodeForURL(Array(header.text.utf8)) + "." + Base64.encodeForURL(Array(claims.text.utf8))
-        return content + "." + Base64.encodeForURL(HMAC.sha256(Array(content.utf8), key: signingKey))
+        OAuthJWT.make(type: "JWT", claims: claims, key: signingKey, keyID: instance)
     }
 
     /// The claims of a JWT that this sandbox has made, however old.
     func claims(of token: String) -> JSONValue? {
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, token.utf8.count < 8192 else { return nil }
-        let content = "\(parts[0]).\(parts[1])"
-        guard Base64.encodeForURL(HMAC.sha256(Array(content.utf8), key: signingKey)) == parts[2] else { return nil }
-        return Base64.decode(parts[1].utf8).flatMap { try? JSONValue(parsing: $0) }
+        let jwt = OAuthJWT(token)
+        return jwt?.isSigned(with: signingKey) == true ? jwt?.claims : nil
+    }
+
+    // MARK: Proving oneself again
+
+    mutating func beginVerification(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        let session = try liveSession(call)
+        let level = try call.required("level")
+        guard level == "multi_factor" || ClerkStep(rawValue: level) != nil else { throw .invalidValue("level", level) }
+        let account = accounts[session.account]
+        let hasSecond = account?.secondFactors.isEmpty == false
+        let verification = ClerkSignIn(
+            id: call.context.random.identifier("svr_"),
+            client: session.client,
+            abandonAt: call.now + call.settings.codeLife,
+            identifier: account?.user.identifier,
+            account: session.account,
+            status: level == "second_factor" && hasSecond ? "needs_second_factor" : "needs_first_factor",
+            reverification: .init(session: session.id, level: level)
+        )
+        signIns[verification.id] = verification
+        sessions[session.id]?.verification = verification.id
+        return wrapped(verificationView(of: verification.id), session.client)
+    }
+
+    /// The verification that is under way for the session in the path, which has to be at one of its steps.
+    func openVerification(_ call: ClerkCall, _ step: ClerkStep) throws(ClerkFailure) -> ClerkSignIn {
+        let session = try liveSession(call)
+        guard let verification = session.verification.flatMap({ signIns[$0] }) else { throw .verificationMissing }
+        if verification.status == "complete" { throw .verificationAlreadyVerified }
+        if verification.abandonAt <= call.now { throw .verificationExpired }
+        guard verification.status == "needs_\(step.rawValue)" else {
+            throw .clientStateInvalid("This step is not possible in status \(verification.status).")
+        }
+        return verification
+    }
+
+    /// Goes on after a factor of a session's verification has been proved.
+    mutating func afterVerified(_ step: ClerkStep, of id: String, _ call: ClerkCall) {
+        guard let verification = signIns[id], let purpose = verification.reverification else { return }
+        sessions[purpose.session]?.provedAt[step] = call.now
+        sessions[purpose.session]?.lastActiveAt = call.now
+        let hasSecond = !offered(verification, .second).isEmpty
+        let wantsSecond = step == .first && purpose.level == "multi_factor" && hasSecond
+        signIns[id]?.status = wantsSecond ? "needs_second_factor" : "complete"
+        if !wantsSecond { accounts[verification.account ?? ""]?.failures = 0 }
     }
 }

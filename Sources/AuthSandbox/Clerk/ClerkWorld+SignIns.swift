@@ -6,249 +6,203 @@ extension ClerkWorld {
         "transfer", "locale", "trusted_device_id", "proof_token", "sign_up_if_missing",
     ]
 
-    mutating func createSignIn(
-        _ exchange: inout ClerkExchange,
-        context: inout SandboxContext
-    ) throws(ClerkFailure) -> JSONValue {
-        try limit(context.settings.rateLimits.createSignIn, "create_sign_in", exchange, now: context.now)
-        if exchange.field("transfer") == "true" { throw Self.noTransfer }
-        if let stranger = exchange.form.first(where: { !Self.signInParameters.contains($0.name) }) {
+    mutating func createSignIn(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        try limit(\.createSignIn, "create_sign_in", call)
+        if call.field("transfer") == "true" { throw .noTransfer }
+        if let stranger = call.form.first(where: { !Self.signInParameters.contains($0.name) }) {
             throw .unknown(stranger.name)
         }
-        let strategy = try createStrategy(exchange)
-        let client = ensureClient(&exchange, context: &context)
-        if context.settings.isSingleSession, clients[client]?.sessions.isEmpty == false { throw .sessionExists }
-
-        var signIn = ClerkSignIn(
-            id: context.random.identifier("sia_"),
-            client: client,
-            createdAt: context.now,
-            abandonAt: context.now + context.settings.signInLife,
-            status: "needs_identifier"
-        )
+        let strategy = try createStrategy(call)
+        let client = try clientToBegin(call)
+        let end = call.now + call.settings.signInLife
+        var signIn = ClerkSignIn(id: call.context.random.identifier("sia_"), client: client, abandonAt: end)
         if strategy == "ticket" {
-            signIn.account = try redeemTicket(exchange, context: context)
-            signIn.identifier = signIn.account.flatMap { accounts[$0]?.user.identifier }
-            signIn.first = .init(strategy: "ticket", status: "verified", attempts: 1)
-            signIn.status = "needs_first_factor"
-            keep(signIn)
-            afterFirstFactor(signIn.id, &exchange, context: &context)
-            return wrapped(signInView(signIn.id), client)
-        }
-        guard let identifier = exchange.field("identifier") else {
-            if strategy == "passkey" {
-                signIn.status = "needs_first_factor"
-                signIn.first = challenge(exchange, context: &context)
-                keep(signIn)
-                return wrapped(signInView(signIn.id), client)
-            }
-            if exchange.field("password") != nil { throw .missing("identifier") }
-            keep(signIn)
-            return wrapped(signInView(signIn.id), client)
-        }
-        if identifier.isEmpty { throw .null("identifier") }
-        signIn.identifier = identifier
-        signIn.status = "needs_first_factor"
-        signIn.account = try accountToSignIn(identifier, client: client, exchange, context: &context)
-        keep(signIn)
-        do {
-            try takeFirstStep(of: signIn.id, strategy: strategy, &exchange, context: &context)
-        } catch {
-            // A refused password leaves nothing behind; one that has to be replaced leaves a sign-in to go on with.
-            let goesOn = [
-                "form_password_compromised", "form_password_pwned", "password_reset_required",
-                "password_too_long_needs_reset",
-            ]
-            if !goesOn.contains(error.code) { discard(signIn.id) }
-            throw error
+            let account = try redeemTicket(call)
+            (signIn.account, signIn.identifier) = (account, accounts[account]?.user.identifier)
+            signIn.proofs[.first] = .verified("ticket")
+            keep(signIn, "needs_first_factor", call)
+            afterFirstFactor(signIn.id, call)
+        } else if let identifier = call.field("identifier") {
+            if identifier.isEmpty { throw .null("identifier") }
+            signIn.identifier = identifier
+            signIn.account = try accountToSignIn(identifier, client: client, call)
+            keep(signIn, "needs_first_factor", call)
+            try takeFirstStep(of: signIn.id, strategy, call)
+        } else if strategy == "passkey" {
+            signIn.proofs[.first] = challenge(call)
+            keep(signIn, "needs_first_factor", call)
+        } else {
+            if call.field("password") != nil { throw .missing("identifier") }
+            keep(signIn, "needs_identifier", call)
         }
         return wrapped(signInView(signIn.id), client)
     }
 
-    /// The strategy of a creation: nil where only an identifier was given.
-    private func createStrategy(_ exchange: ClerkExchange) throws(ClerkFailure) -> String? {
-        switch exchange.field("strategy") {
-        case nil, "": return exchange.field("password") == nil ? nil : "password"
-        case "password":
-            guard exchange.field("password") != nil else {
-                throw ClerkFailure(
-                    422,
-                    "form_conditional_param_missing",
-                    "is missing",
-                    long: "password must be included when strategy is password.",
-                    parameter: "password"
-                )
-            }
-            return "password"
-        case "ticket":
-            _ = try exchange.required("ticket")
-            return "ticket"
-        case let strategy?:
-            guard SandboxUser.knownFirstFactors.contains(strategy) else { throw .invalidValue("strategy", strategy) }
-            return strategy
+    /// The strategy of a creation: nil if only an identifier was given.
+    private func createStrategy(_ call: ClerkCall) throws(ClerkFailure) -> String? {
+        switch call.field("strategy") {
+        case nil, "": return call.field("password") == nil ? nil : "password"
+        case "password" where call.field("password") == nil: throw .passwordMissing
+        case "ticket": _ = try call.required("ticket")
+        case let strategy? where !SandboxUser.knownFirstFactors.contains(strategy):
+            throw .invalidValue("strategy", strategy)
+        default: break
         }
+        return call.field("strategy")
+    }
+
+    /// The client that begins something; one that is signed in may not, as long as it has one session alone.
+    mutating func clientToBegin(_ call: ClerkCall) throws(ClerkFailure) -> String {
+        let client = ensureClient(call)
+        if call.settings.isSingleSession, clients[client]?.sessions.isEmpty == false { throw .sessionExists }
+        return client
     }
 
     private mutating func accountToSignIn(
         _ identifier: String,
         client: String,
-        _ exchange: ClerkExchange,
-        context: inout SandboxContext
+        _ call: ClerkCall
     ) throws(ClerkFailure) -> String? {
         guard let id = accountsByIdentifier[identifier.lowercased()], let account = accounts[id] else {
-            if !context.settings.protectsAgainstEnumeration { throw .identifierNotFound }
+            if !call.settings.protectsAgainstEnumeration { throw .identifierNotFound }
             return nil
         }
-        switch account.user.state {
-        case "banned": throw ClerkFailure(403, "user_banned", "User is banned", long: "This account has been banned.")
-        case "deactivated":
-            throw ClerkFailure(403, "user_deactivated", "User is deactivated", long: "This account is deactivated.")
-        case "deprovisioned":
-            throw ClerkFailure(401, "deprovisioned", "User is deprovisioned", long: "This account is deprovisioned.")
-        default: break
-        }
+        if let refusal = ClerkFailure.states[account.user.state] { throw refusal }
         let own = clients[client]?.sessions.first { sessions[$0]?.account == id }
         if let own { throw .alreadySignedIn(session: own) }
-        try checkLock(id, context: context)
+        try checkLock(id, call)
         return id
     }
 
-    private mutating func takeFirstStep(
-        of signIn: String,
-        strategy: String?,
-        _ exchange: inout ClerkExchange,
-        context: inout SandboxContext
-    ) throws(ClerkFailure) {
-        switch strategy {
-        case nil: break
-        case "password": try attemptPassword(signIn, &exchange, context: &context)
-        case let code?: try prepare(signIn, strategy: code, isSecond: false, exchange, context: &context)
+    private mutating func keep(_ signIn: ClerkSignIn, _ status: String, _ call: ClerkCall) {
+        signIns[signIn.id] = signIn
+        signIns[signIn.id]?.status = status
+        clients[signIn.client]?.signIn = signIn.id
+        clients[signIn.client]?.updatedAt = call.now
+    }
+
+    private mutating func takeFirstStep(of id: String, _ strategy: String?, _ call: ClerkCall) throws(ClerkFailure) {
+        guard let strategy, let signIn = signIns[id] else { return }
+        do {
+            if strategy == "password" {
+                try attemptPassword(signIn, call)
+            } else {
+                try prepare(signIn, strategy, .first, call)
+            }
+        } catch {
+            // A refused password leaves nothing behind; one that has to be replaced leaves a sign-in to go on with.
+            let goesOn: [ClerkFailure] = [
+                .passwordCompromised, .passwordPwned, .passwordResetRequired, .passwordTooLong,
+            ]
+            if !goesOn.contains(where: { $0.code == error.code }) {
+                signIns[id] = nil
+                clients[signIn.client]?.signIn = nil
+            }
+            throw error
         }
     }
 
-    mutating func getSignIn(
-        _ exchange: inout ClerkExchange,
-        context: inout SandboxContext
-    ) throws(ClerkFailure) -> JSONValue {
-        guard let client = exchange.client else { throw .clientNotFound }
-        guard let signIn = signIns[exchange.id], signIn.client == client else { throw .notFound("sign-in") }
-        followOpenedLink(signIn.id, &exchange, context: &context)
-        return wrapped(signInView(signIn.id), client)
+    mutating func getSignIn(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        let signIn = try own(signIns, "sign-in", call)
+        followOpenedLink(signIn, call)
+        return wrapped(signInView(signIn.id), signIn.client)
     }
 
     /// The sign-in in the path, which has to be the client's current one.
-    func currentSignIn(_ exchange: ClerkExchange) throws(ClerkFailure) -> ClerkSignIn {
-        guard let client = exchange.client else { throw .clientNotFound }
-        guard let signIn = signIns[exchange.id], signIn.client == client else { throw .notFound("sign-in") }
+    func currentSignIn(_ call: ClerkCall) throws(ClerkFailure) -> ClerkSignIn {
+        let signIn = try own(signIns, "sign-in", call)
         if signIn.status == "complete" { throw .verificationAlreadyVerified }
         if signIn.status == "abandoned" {
             throw .clientStateInvalid("This sign-in was left alone for too long. Start again.")
         }
-        guard clients[client]?.signIn == signIn.id else {
-            throw ClerkFailure(
-                403,
-                "resource_forbidden",
-                "Forbidden",
-                long: "This sign-in is not the latest one of the client."
-            )
-        }
+        guard clients[signIn.client]?.signIn == signIn.id else { throw .forbidden }
         return signIn
     }
 
-    private mutating func keep(_ signIn: ClerkSignIn) {
-        signIns[signIn.id] = signIn
-        clients[signIn.client]?.signIn = signIn.id
-        clients[signIn.client]?.updatedAt = signIn.createdAt
+    /// The current sign-in, which has to be at one of its steps.
+    func openSignIn(_ call: ClerkCall, _ step: ClerkStep) throws(ClerkFailure) -> ClerkSignIn {
+        let signIn = try currentSignIn(call)
+        _ = try call.required("strategy")
+        let statuses = step == .first ? ["needs_first_factor"] : ["needs_second_factor", "needs_client_trust"]
+        if statuses.contains(signIn.status) { return signIn }
+        if signIn.proofs[step]?.status == "verified" { throw .verificationAlreadyVerified }
+        throw .clientStateInvalid("This step is not possible while the sign-in is in status \(signIn.status).")
     }
 
-    private mutating func discard(_ id: String) {
-        guard let client = signIns.removeValue(forKey: id)?.client else { return }
-        if clients[client]?.signIn == id { clients[client]?.signIn = nil }
-    }
-
-    /// Goes on after a first factor has been proved.
-    mutating func afterFirstFactor(
-        _ id: String,
-        _ exchange: inout ClerkExchange,
-        context: inout SandboxContext
-    ) {
-        if signIns[id]?.reverification != nil { return afterVerifiedFactor(id, isSecond: false, context: context) }
-        guard let signIn = signIns[id], let account = signIn.account.flatMap({ accounts[$0] }) else { return }
-        clients[signIn.client]?.lastStrategy = signIn.first?.strategy
-        if let status = account.user.statusAfterFirstFactor {
-            signIns[id]?.status = status
-            return
+    /// Goes on after a factor has been proved.
+    mutating func after(_ step: ClerkStep, of id: String, _ call: ClerkCall) {
+        if signIns[id]?.reverification != nil {
+            afterVerified(step, of: id, call)
+        } else if step == .first {
+            afterFirstFactor(id, call)
+        } else {
+            complete(id, call)
         }
-        let isReset = signIn.first?.strategy.hasPrefix("reset_password") ?? false
-        if isReset || account.user.passwordState != "ok" {
+    }
+
+    private mutating func afterFirstFactor(_ id: String, _ call: ClerkCall) {
+        guard let signIn = signIns[id], let user = account(of: signIn)?.user else { return }
+        let strategy = signIn.proofs[.first]?.strategy
+        clients[signIn.client]?.lastStrategy = strategy
+        if let status = user.statusAfterFirstFactor {
+            signIns[id]?.status = status
+        } else if strategy?.hasPrefix("reset_password") == true || user.passwordState != "ok" {
             signIns[id]?.status = "needs_new_password"
         } else {
-            afterPassword(id, &exchange, context: &context)
+            afterPassword(id, call)
         }
     }
 
     /// Goes on once the password needs no more care.
-    mutating func afterPassword(_ id: String, _ exchange: inout ClerkExchange, context: inout SandboxContext) {
-        guard let signIn = signIns[id], let account = signIn.account.flatMap({ accounts[$0] }) else { return }
+    mutating func afterPassword(_ id: String, _ call: ClerkCall) {
+        guard let signIn = signIns[id], let account = account(of: signIn) else { return }
         if !account.secondFactors.isEmpty {
             signIns[id]?.status = "needs_second_factor"
-        } else if account.user.hasDeviceTrust, signIn.first?.strategy == "password",
+        } else if account.user.hasDeviceTrust, signIn.proofs[.first]?.strategy == "password",
             !account.trustedClients.contains(signIn.client)
         {
             signIns[id]?.status = "needs_client_trust"
             signIns[id]?.clientTrustState = "pending"
         } else {
-            complete(id, &exchange, context: &context)
+            complete(id, call)
         }
     }
 
     /// Makes the session and rotates the client token.
-    mutating func complete(_ id: String, _ exchange: inout ClerkExchange, context: inout SandboxContext) {
-        if signIns[id]?.reverification != nil { return afterVerifiedFactor(id, isSecond: true, context: context) }
-        guard let signIn = signIns[id], let accountID = signIn.account, accounts[accountID] != nil else { return }
-        let session = openSession(
-            of: accountID,
-            on: signIn.client,
-            hasSecond: signIn.second?.status == "verified",
-            context: &context
-        )
+    private mutating func complete(_ id: String, _ call: ClerkCall) {
+        guard let signIn = signIns[id], let account = account(of: signIn)?.id else { return }
+        let hasSecond = signIn.proofs[.second]?.status == "verified"
+        let session = openSession(of: account, on: signIn.client, hasSecond: hasSecond, call)
         clients[signIn.client]?.signIn = nil
         signIns[id]?.status = "complete"
         signIns[id]?.createdSession = session
         if signIn.clientTrustState != nil { signIns[id]?.clientTrustState = "known" }
-        rotateToken(of: signIn.client, &exchange, context: &context)
+        rotateToken(of: signIn.client, call)
     }
 
-    /// Makes a session.
-    mutating func openSession(
-        of accountID: String,
-        on client: String,
-        hasSecond: Bool,
-        context: inout SandboxContext
-    ) -> String {
-        let now = context.now
-        let tasks = accounts[accountID]?.user.tasks ?? []
+    mutating func openSession(of account: String, on client: String, hasSecond: Bool, _ call: ClerkCall) -> String {
+        let now = call.now
+        let tasks = accounts[account]?.user.tasks ?? []
         let session = ClerkSession(
-            id: context.random.identifier("sess_"),
+            id: call.context.random.identifier("sess_"),
             client: client,
-            account: accountID,
+            account: account,
             createdAt: now,
             updatedAt: now,
-            expireAt: now + context.settings.sessionLife,
+            expireAt: now + call.settings.sessionLife,
             lastActiveAt: now,
             status: tasks.isEmpty ? "active" : "pending",
             tasks: tasks,
-            firstFactorAt: now,
-            secondFactorAt: hasSecond ? now : nil
+            provedAt: hasSecond ? [.first: now, .second: now] : [.first: now]
         )
         sessions[session.id] = session
-        mintToken(session.id, template: nil, context: &context)
+        mintToken(session.id, call)
         clients[client]?.sessions.append(session.id)
         clients[client]?.lastActiveSession = session.id
         clients[client]?.updatedAt = now
-        accounts[accountID]?.failures = 0
-        accounts[accountID]?.lastSignInAt = now
-        accounts[accountID]?.trustedClients.insert(client)
+        accounts[account]?.failures = 0
+        accounts[account]?.lastSignInAt = now
+        accounts[account]?.trustedClients.insert(client)
         return session.id
     }
 }

@@ -9,7 +9,7 @@ extension ClerkWorld {
             "id": .string(id),
             "sessions": .array(client.sessions.map(sessionView)),
             "sign_in": client.signIn.map(signInView) ?? .null,
-            "sign_up": client.signUp.map(signUpView) ?? .null,
+            "sign_up": client.signUp.map { signUpView($0) } ?? .null,
             "last_active_session_id": .optional(client.lastActiveSession),
             "last_authentication_strategy": .optional(client.lastStrategy),
             "cookie_expires_at": .null,
@@ -21,8 +21,7 @@ extension ClerkWorld {
 
     func sessionView(_ id: String) -> JSONValue {
         guard let session = sessions[id] else { return .null }
-        let ages = [session.firstFactorAt, session.secondFactorAt].map { Self.age($0, session.lastActiveAt) }
-        let account = accounts[session.account]
+        let user = accounts[session.account]?.user
         return [
             "object": "session",
             "id": .string(id),
@@ -33,16 +32,11 @@ extension ClerkWorld {
             "last_active_organization_id": .null,
             "actor": .null,
             "user": userView(session.account),
-            "public_user_data": [
-                "first_name": .optional(account?.user.firstName),
-                "last_name": .optional(account?.user.lastName),
-                "image_url": "",
-                "has_image": false,
-                "identifier": .string(account?.user.identifier ?? ""),
-                "user_id": .string(session.account),
-                "username": .optional(account?.user.username),
-            ],
-            "factor_verification_age": .array(ages),
+            "public_user_data": Self.nameView(user)
+                .adding("identifier", .string(user?.identifier ?? ""))
+                .adding("user_id", .string(session.account))
+                .adding("username", .optional(user?.username)),
+            "factor_verification_age": session.factorAges(at: session.lastActiveAt),
             "last_active_token": session.isLive ? ["object": "token", "jwt": .string(session.lastToken)] : .null,
             "tasks": .array(session.tasks.map { ["key": .string($0)] }),
             "created_at": .int(session.createdAt),
@@ -50,43 +44,82 @@ extension ClerkWorld {
         ]
     }
 
+    private static func nameView(_ user: SandboxUser?) -> JSONValue {
+        [
+            "first_name": .optional(user?.firstName), "last_name": .optional(user?.lastName), "image_url": "",
+            "has_image": false,
+        ]
+    }
+
     func signInView(_ id: String) -> JSONValue {
         guard let signIn = signIns[id] else { return .null }
-        let account = signIn.account.flatMap { accounts[$0] }
-        let isOver = signIn.status == "complete"
-        let hasFirst = signIn.identifier != nil && !isOver
-        let hasSecond = signIn.status == "needs_second_factor" || signIn.status == "needs_client_trust"
-        let first = hasFirst ? JSONValue.array(offeredFirstFactors(signIn).map { factor($0, account) }) : .null
-        let second = hasSecond ? JSONValue.array(offeredSecondFactors(signIn).map { factor($0, account) }) : .null
-        let userData: JSONValue =
-            account.map { account in
-                [
-                    "first_name": .optional(account.user.firstName), "last_name": .optional(account.user.lastName),
-                    "image_url": "", "has_image": false,
-                ]
-            } ?? .null
-        var view: JSONValue = [
+        let hasFirst = signIn.identifier != nil && signIn.status != "complete"
+        let hasSecond = ["needs_second_factor", "needs_client_trust"].contains(signIn.status)
+        return .present([
             "object": "sign_in_attempt",
             "id": .string(id),
             "status": .string(signIn.status),
             "supported_identifiers": ["email_address", "phone_number", "username"],
             "identifier": .optional(signIn.identifier),
-            "supported_first_factors": first,
-            "supported_second_factors": second,
-            "first_factor_verification": verificationView(signIn.first),
-            "second_factor_verification": verificationView(signIn.second),
-            "user_data": userData,
+            "supported_first_factors": hasFirst ? factorsView(signIn, .first) : .null,
+            "supported_second_factors": hasSecond ? factorsView(signIn, .second) : .null,
+            "first_factor_verification": proofView(signIn.proofs[.first]),
+            "second_factor_verification": proofView(signIn.proofs[.second]),
+            "user_data": account(of: signIn).map { Self.nameView($0.user) } ?? .null,
             "created_session_id": .optional(signIn.createdSession),
             "abandon_at": .int(signIn.abandonAt),
-        ]
-        if let state = signIn.clientTrustState { view = view.adding("client_trust_state", .string(state)) }
-        return view
+            "client_trust_state": signIn.clientTrustState.map(JSONValue.string),
+        ])
     }
 
-    func verificationView(_ proof: ClerkSignIn.Verification?) -> JSONValue {
-        guard let proof else { return .null }
+    func verificationView(of id: String) -> JSONValue {
+        guard let verification = signIns[id], let purpose = verification.reverification else { return .null }
         return [
-            "object": .string(proof.object),
+            "object": "session_verification",
+            "status": .string(verification.status),
+            "level": .string(purpose.level),
+            "session": sessionView(purpose.session),
+            "supported_first_factors": verification.status == "complete"
+                ? .null : factorsView(verification, .first) { !$0.hasPrefix("reset_password") && $0 != "email_link" },
+            "supported_second_factors": verification.status == "needs_second_factor"
+                ? factorsView(verification, .second) : .null,
+            "first_factor_verification": proofView(verification.proofs[.first]),
+            "second_factor_verification": proofView(verification.proofs[.second]),
+        ]
+    }
+
+    func signUpView(_ id: String, _ settings: SandboxSettings = SandboxSettings()) -> JSONValue {
+        guard let signUp = signUps[id] else { return .null }
+        func text(_ name: String) -> JSONValue { .optional(signUp.fields[name]) }
+        return [
+            "object": "sign_up_attempt",
+            "id": .string(id),
+            "status": signUp.isComplete ? "complete" : "missing_requirements",
+            "required_fields": .texts(["email_address"] + settings.requiredFields),
+            "optional_fields": ["phone_number", "username", "first_name", "last_name"],
+            "missing_fields": .texts(signUp.isComplete ? [] : signUp.missing(settings)),
+            "unverified_fields": .texts(signUp.unverified),
+            "verifications": [
+                "email_address": proofView(signUp.proofs["email_address"]),
+                "phone_number": proofView(signUp.proofs["phone_number"]), "external_account": .null,
+            ],
+            "email_address": text("email_address"),
+            "phone_number": text("phone_number"),
+            "username": text("username"),
+            "first_name": text("first_name"),
+            "last_name": text("last_name"),
+            "has_password": .bool(signUp.fields["password"] != nil),
+            "created_session_id": .optional(signUp.createdSession),
+            "created_user_id": .optional(signUp.createdUser),
+            "abandon_at": .int(signUp.abandonAt),
+        ]
+    }
+
+    private func proofView(_ proof: ClerkProof?) -> JSONValue {
+        guard let proof else { return .null }
+        let own = ["password", "totp", "backup_code", "ticket", "email_link", "passkey"]
+        return [
+            "object": .string("verification_" + (own.contains(proof.strategy) ? proof.strategy : "otp")),
             "status": .string(proof.status),
             "strategy": .string(proof.strategy),
             "attempts": .int(proof.attempts),
@@ -95,20 +128,29 @@ extension ClerkWorld {
         ]
     }
 
-    func factor(_ strategy: String, _ account: ClerkAccount?) -> JSONValue {
-        var view: JSONValue = ["strategy": .string(strategy)]
-        if strategy.hasSuffix("phone_code"), let phone = account?.phones.first {
-            view = view.adding("safe_identifier", .string(Self.masked(phone.address)))
-                .adding("phone_number_id", .string(phone.id)).adding("primary", true)
-        } else if strategy.hasSuffix("email_code") || strategy == "email_link", let email = account?.emails.first {
-            view = view.adding("safe_identifier", .string(Self.masked(email.address)))
-                .adding("email_address_id", .string(email.id)).adding("primary", true)
-        }
-        return view
+    /// The strategies of a step, with the addresses that their codes go to.
+    private func factorsView(
+        _ signIn: ClerkSignIn,
+        _ step: ClerkStep,
+        where isShown: (String) -> Bool = { _ in true }
+    ) -> JSONValue {
+        let account = account(of: signIn)
+        return .array(
+            offered(signIn, step).filter(isShown).map { strategy in
+                let contact = account?.contacts(for: strategy).first
+                let key = strategy.hasSuffix("phone_code") ? "phone_number_id" : "email_address_id"
+                return .present([
+                    "strategy": .string(strategy),
+                    "safe_identifier": contact.map { .string(Self.masked($0.address)) },
+                    key: contact.map { .string($0.id) },
+                    "primary": contact.map { _ in true },
+                ])
+            }
+        )
     }
 
     /// `a***@example.com`, `+493*****56`.
-    static func masked(_ address: String) -> String {
+    private static func masked(_ address: String) -> String {
         if let at = address.lastIndex(of: "@") { return address.prefix(1) + "***" + address[at...] }
         guard address.count > 6 else { return "***" }
         return address.prefix(4) + String(repeating: "*", count: address.count - 6) + address.suffix(2)
@@ -116,71 +158,61 @@ extension ClerkWorld {
 
     func userView(_ id: String) -> JSONValue {
         guard let account = accounts[id] else { return .null }
-        let verification: JSONValue = [
-            "status": "verified", "strategy": "admin", "attempts": .null, "expire_at": .null,
-        ]
-        let locked = account.lock != .open
+        let (user, createdAt) = (account.user, JSONValue.int(account.createdAt))
+        func contactView(_ kind: String, _ contact: ClerkAccount.Contact) -> JSONValue {
+            let isPhone = kind == "phone_number"
+            return .present([
+                "object": .string(kind),
+                "id": .string(contact.id),
+                kind: .string(contact.address),
+                "reserved_for_second_factor": isPhone ? .bool(account.secondFactors.contains("phone_code")) : nil,
+                "default_second_factor": isPhone ? false : nil,
+                "reserved": false,
+                "verification": ["status": "verified", "strategy": "admin", "attempts": .null, "expire_at": .null],
+                "linked_to": [],
+                "created_at": createdAt,
+                "updated_at": createdAt,
+            ])
+        }
         return [
             "object": "user",
             "id": .string(id),
-            "username": .optional(account.user.username),
-            "first_name": .optional(account.user.firstName),
-            "last_name": .optional(account.user.lastName),
+            "username": .optional(user.username),
+            "first_name": .optional(user.firstName),
+            "last_name": .optional(user.lastName),
             "image_url": "",
             "has_image": false,
             "primary_email_address_id": .optional(account.emails.first?.id),
             "primary_phone_number_id": .optional(account.phones.first?.id),
             "primary_web3_wallet_id": .null,
-            "password_enabled": .bool(account.user.password != nil),
+            "password_enabled": .bool(user.password != nil),
             "two_factor_enabled": .bool(!account.secondFactors.isEmpty),
-            "totp_enabled": .bool(account.user.totpSecret != nil),
+            "totp_enabled": .bool(user.totpSecret != nil),
             "backup_code_enabled": .bool(!account.backupCodes.isEmpty),
-            "email_addresses": .array(
-                account.emails.map { email in
-                    [
-                        "object": "email_address", "id": .string(email.id), "email_address": .string(email.address),
-                        "reserved": false, "verification": verification, "linked_to": [],
-                        "created_at": .int(account.createdAt), "updated_at": .int(account.createdAt),
-                    ]
-                }
-            ),
-            "phone_numbers": .array(
-                account.phones.map { phone in
-                    [
-                        "object": "phone_number", "id": .string(phone.id), "phone_number": .string(phone.address),
-                        "reserved_for_second_factor": .bool(account.secondFactors.contains("phone_code")),
-                        "default_second_factor": false, "reserved": false, "verification": verification,
-                        "linked_to": [], "created_at": .int(account.createdAt), "updated_at": .int(account.createdAt),
-                    ]
-                }
-            ),
-            "web3_wallets": [],
-            "passkeys": [],
-            "external_accounts": [],
-            "saml_accounts": [],
-            "enterprise_accounts": [],
-            "public_metadata": [:],
-            "unsafe_metadata": [:],
-            "external_id": .null,
+            "email_addresses": .array(account.emails.map { contactView("email_address", $0) }),
+            "phone_numbers": .array(account.phones.map { contactView("phone_number", $0) }),
+            "web3_wallets": [], "passkeys": [], "external_accounts": [], "saml_accounts": [],
+            "enterprise_accounts": [], "public_metadata": [:], "unsafe_metadata": [:], "external_id": .null,
             "last_sign_in_at": .optional(account.lastSignInAt),
-            "banned": .bool(account.user.state == "banned"),
-            "locked": .bool(locked),
+            "banned": .bool(user.state == "banned"),
+            "locked": .bool(account.lock != .open),
             "lockout_expires_in_seconds": .null,
             "verification_attempts_remaining": .null,
             "delete_self_enabled": true,
             "create_organization_enabled": false,
             "last_active_at": .optional(account.lastSignInAt),
-            "created_at": .int(account.createdAt),
-            "updated_at": .int(account.createdAt),
+            "created_at": createdAt,
+            "updated_at": createdAt,
         ]
     }
 
     func environmentView(_ settings: SandboxSettings) -> JSONValue {
-        [
+        let (policy, lockout) = (settings.passwordPolicy, settings.lockout)
+        return [
             "auth_config": [
                 "object": "auth_config", "id": .string("aconf_" + instance),
-                "first_factors": .array(SandboxUser.knownFirstFactors.map(JSONValue.string)),
-                "second_factors": .array(SandboxUser.knownSecondFactors.map(JSONValue.string)),
+                "first_factors": .texts(SandboxUser.knownFirstFactors),
+                "second_factors": .texts(SandboxUser.knownSecondFactors),
                 "identification_requirements": [], "single_session_mode": .bool(settings.isSingleSession),
                 "native_settings": ["api_enabled": .bool(settings.isNativeAPIEnabled)],
             ],
@@ -193,23 +225,19 @@ extension ClerkWorld {
             "user_settings": [
                 "attributes": [
                     "email_address": ["enabled": true, "used_for_first_factor": true, "first_factors": ["email_code"]],
-                    "phone_number": ["enabled": true, "used_for_second_factor": true],
-                    "password": ["enabled": true],
-                    "authenticator_app": ["enabled": true],
-                    "backup_code": ["enabled": true],
+                    "phone_number": ["enabled": true, "used_for_second_factor": true], "password": ["enabled": true],
+                    "authenticator_app": ["enabled": true], "backup_code": ["enabled": true],
                 ],
                 "password_settings": [
-                    "min_length": .int(settings.passwordPolicy.minimumLength), "max_length": 72,
-                    "require_numbers": .bool(settings.passwordPolicy.requiresNumber),
-                    "require_uppercase": .bool(settings.passwordPolicy.requiresUppercase),
-                    "require_special_char": .bool(settings.passwordPolicy.requiresSpecial),
-                    "enforce_hibp_on_sign_in": true,
+                    "min_length": .int(policy.minimumLength), "max_length": 72,
+                    "require_numbers": .bool(policy.requiresNumber),
+                    "require_uppercase": .bool(policy.requiresUppercase),
+                    "require_special_char": .bool(policy.requiresSpecial), "enforce_hibp_on_sign_in": true,
                 ],
                 "attack_protection": [
                     "user_lockout": [
-                        "enabled": .bool(settings.lockout.threshold > 0),
-                        "max_attempts": .int(settings.lockout.threshold),
-                        "duration_in_minutes": .optional(settings.lockout.duration.map { ($0 + 59_999) / 60_000 }),
+                        "enabled": .bool(lockout.threshold > 0), "max_attempts": .int(lockout.threshold),
+                        "duration_in_minutes": .optional(lockout.duration.map { ($0 + 59_999) / 60_000 }),
                     ],
                     "enumeration_protection": ["enabled": .bool(settings.protectsAgainstEnumeration)],
                 ],
@@ -217,5 +245,12 @@ extension ClerkWorld {
             "organization_settings": ["enabled": false],
             "maintenance_mode": false,
         ]
+    }
+}
+
+extension ClerkSession {
+    /// Minutes since the first and the second factor were proved; -1 for never.
+    func factorAges(at now: Int64) -> JSONValue {
+        .array([.first, .second].map { step in provedAt[step].map { .int(max(0, (now - $0) / 60_000)) } ?? .int(-1) })
     }
 }

@@ -41,7 +41,6 @@ struct ClerkWorld: ProviderWorld {
         instance = context.random.identifier("ins_")
     }
 
-    /// Adds an account; one with the same identifier is replaced.
     mutating func add(_ user: SandboxUser, context: inout SandboxContext) { _ = makeAccount(user, context: &context) }
 
     /// Makes an account and tells its id; one with the same identifier is replaced.
@@ -66,73 +65,52 @@ struct ClerkWorld: ProviderWorld {
         return account.id
     }
 
+    /// The account that an id, an e-mail address, a phone or a user name stands for.
+    func account(named name: String) -> ClerkAccount? {
+        accounts[name] ?? accountsByIdentifier[name.lowercased()].flatMap { accounts[$0] }
+    }
+
+    /// The account that somebody signs in to; nil if there is none.
+    func account(of signIn: ClerkSignIn) -> ClerkAccount? { signIn.account.flatMap { accounts[$0] } }
+
     mutating func lock(_ user: String, _ lock: SandboxLock) {
         guard let id = account(named: user)?.id else { return }
         if lock == .open { unlock(id) } else { accounts[id]?.lock = lock }
     }
 
+    // MARK: Requests
+
     func takes(_ request: SandboxRequest, context: SandboxContext) -> Bool { context.serves(Self.self) }
 
     mutating func answer(_ request: SandboxRequest, context: inout SandboxContext) -> SandboxResponse {
-        guard var exchange = ClerkExchange(request) else {
-            return errorResponse(.notFound("such path"), client: nil, context: &context)
-        }
+        guard let call = ClerkCall(request, context) else { return refusal(.notFound("such path"), nil, &context) }
         var response: SandboxResponse
         do {
-            try admit(exchange, context: &context)
-            identify(&exchange, context: context)
-            response = .json(try answer(&exchange, context: &context))
-            if let target = exchange.redirect {
-                response = .redirect(to: target)
-            }
+            try admit(call)
+            call.client = client(of: call)
+            if let client = call.client { settle(client: client, now: call.now) }
+            let body = try answer(call)
+            response = call.redirect.map { .redirect(to: $0) } ?? .json(body)
         } catch {
-            response = errorResponse(error, client: exchange.client, context: &context)
+            response = refusal(error, call.client, &call.context)
         }
-        if context.rotatesToken, let client = exchange.client { rotateToken(of: client, &exchange, context: &context) }
-        if let token = exchange.tokenHeader {
-            if exchange.isNative {
-                response.setHeader("Authorization", token)
-            } else {
-                let end = token.isEmpty ? "; Max-Age=0" : ""
-                response.setHeader("Set-Cookie", "__client=\(token); Path=/; HttpOnly; SameSite=Lax\(end)")
-            }
+        if call.context.rotatesToken, let client = call.client { rotateToken(of: client, call) }
+        if let token = call.tokenHeader {
+            let cookie = "__client=\(token); Path=/; HttpOnly; SameSite=Lax\(token.isEmpty ? "; Max-Age=0" : "")"
+            response.setHeader(call.isNative ? "Authorization" : "Set-Cookie", call.isNative ? token : cookie)
         }
         response.setHeader("Clerk-Api-Version", "2026-05-12")
+        context = call.context
         return response
     }
 
-    /// What is refused before anything else is looked at.
-    private func admit(_ exchange: ClerkExchange, context: inout SandboxContext) throws(ClerkFailure) {
-        let request = exchange.request
-        if request.header("origin") != nil, ClerkExchange.bearer(request) != nil {
-            throw ClerkFailure(
-                400,
-                "origin_authorization_headers_conflict",
-                "Setting both the 'Origin' and 'Authorization' headers is forbidden",
-                long: "For security purposes, only one of the 'Origin' and 'Authorization' headers should be provided, "
-                    + "but not both."
-            )
-        }
-        if exchange.isNative, !context.settings.isNativeAPIEnabled {
-            throw ClerkFailure(
-                400,
-                "native_api_disabled",
-                "The Native API is disabled for this instance.",
-                long: "Go to Clerk Dashboard > Configure > Native applications to enable it."
-            )
-        }
-        if let version = request.header("clerk-api-version"), !Self.isVersion(version) {
-            throw ClerkFailure(400, "api_version_invalid", "Invalid API version", long: "There is no such API version.")
-        }
-        if !request.body.isEmpty, !Masking.isForm(request) {
-            throw ClerkFailure(
-                415,
-                "unsupported_content_type",
-                "Content-Type is unsupported",
-                long: "Content-Type \(request.header("content-type")?.prefix(60) ?? "(none)") is unsupported. "
-                    + "You should use application/x-www-form-urlencoded instead."
-            )
-        }
+    /// Refuses what is refused before anything else is looked at.
+    private func admit(_ call: ClerkCall) throws(ClerkFailure) {
+        let request = call.request
+        if request.header("origin") != nil, ClerkCall.bearer(request) != nil { throw .originAndAuthorization }
+        if call.isNative, !call.settings.isNativeAPIEnabled { throw .nativeAPIDisabled }
+        if let version = request.header("clerk-api-version"), !Self.isVersion(version) { throw .versionInvalid }
+        if !request.body.isEmpty, !Masking.isForm(request) { throw .unsupported(type: request.header("content-type")) }
     }
 
     private static func isVersion(_ text: String) -> Bool {
@@ -140,34 +118,22 @@ struct ClerkWorld: ProviderWorld {
         return parts.map(\.count) == [4, 2, 2] && parts.allSatisfy { Int($0) != nil }
     }
 
-    /// Finds the client that the token stands for, and lets its sessions age.
-    private mutating func identify(_ exchange: inout ClerkExchange, context: SandboxContext) {
-        exchange.client = client(of: exchange, settings: context.settings, now: context.now)
-        if let client = exchange.client { settle(client: client, now: context.now) }
-    }
-
-    private func client(of exchange: ClerkExchange, settings: SandboxSettings, now: Int64) -> String? {
-        guard let token = exchange.presentedToken else { return nil }
+    /// The client that the token of a request stands for.
+    func client(of call: ClerkCall) -> String? {
+        guard let token = call.presentedToken else { return nil }
         if let client = clientsByToken[token] { return client }
-        guard let retired = retiredTokens[token], now - retired.at < settings.clientTokenGrace,
+        guard let retired = retiredTokens[token], call.now - retired.at < call.settings.clientTokenGrace,
             clients[retired.client] != nil
         else { return nil }
         return retired.client
     }
 
-    /// The resource of the client that a request belongs to, for error bodies that carry it.
-    func clientJSON(for request: SandboxRequest, settings: SandboxSettings, now: Int64) -> JSONValue {
-        guard let exchange = ClerkExchange(request), let client = client(of: exchange, settings: settings, now: now)
-        else { return .null }
-        return clientView(client)
-    }
-
-    private func errorResponse(
+    private func refusal(
         _ failure: ClerkFailure,
-        client: String?,
-        context: inout SandboxContext
+        _ client: String?,
+        _ context: inout SandboxContext
     ) -> SandboxResponse {
-        var body: JSONValue = ["errors": .array(failure.items.map(\.json))]
+        var body: JSONValue = ["errors": .array(failure.items)]
         if context.settings.showsClientInErrors, let client {
             body = body.adding("meta", ["client": clientView(client)])
         }
@@ -182,51 +148,65 @@ struct ClerkWorld: ProviderWorld {
         ["response": response, "client": client.map(clientView) ?? .null]
     }
 
-    private mutating func answer(
-        _ exchange: inout ClerkExchange,
-        context: inout SandboxContext
-    ) throws(ClerkFailure) -> JSONValue {
-        switch exchange.route {
-        case "GET environment": return environmentView(context.settings)
-        case "GET client": return getClient(exchange, context: &context)
-        case "PUT client", "POST client": return createClient(&exchange, context: &context)
-        case "DELETE client": return try deleteClient(&exchange, context: context)
-        case "POST client/sign_ins": return try createSignIn(&exchange, context: &context)
-        case "GET client/sign_ins/{id}": return try getSignIn(&exchange, context: &context)
-        case "POST client/sign_ins/{id}/prepare_first_factor": return try prepareFirst(exchange, context: &context)
-        case "POST client/sign_ins/{id}/attempt_first_factor": return try attemptFirst(&exchange, context: &context)
-        case "POST client/sign_ins/{id}/prepare_second_factor": return try prepareSecond(exchange, context: &context)
-        case "POST client/sign_ins/{id}/attempt_second_factor": return try attemptSecond(&exchange, context: &context)
-        case "POST client/sign_ins/{id}/reset_password": return try resetPassword(&exchange, context: &context)
-        case "POST client/sign_ups": return try createSignUp(&exchange, context: &context)
-        case "GET client/sign_ups/{id}": return try getSignUp(exchange)
-        case "PATCH client/sign_ups/{id}": return try updateSignUp(&exchange, context: &context)
-        case "POST client/sign_ups/{id}/prepare_verification": return try prepareSignUp(exchange, context: &context)
-        case "POST client/sign_ups/{id}/attempt_verification": return try attemptSignUp(&exchange, context: &context)
-        case "GET verify": return try openLink(&exchange, context: &context)
-        case "POST client/magic_links/complete": return try completeLink(exchange, context: &context)
-        case "POST client/sessions/{id}/verify": return try beginVerification(exchange, context: &context)
+    /// What the path names and the client at hand has begun.
+    func own<Possession: ClerkPossession>(
+        _ all: [String: Possession],
+        _ what: String,
+        _ call: ClerkCall,
+        orElse stranger: ClerkFailure = .clientNotFound
+    ) throws(ClerkFailure) -> Possession {
+        guard let client = call.client else { throw stranger }
+        guard let found = all[call.id], found.client == client else { throw .notFound(what) }
+        return found
+    }
+
+    private mutating func answer(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        switch call.route {
+        case "GET environment": return environmentView(call.settings)
+        case "GET client": return getClient(call)
+        case "PUT client", "POST client":
+            let client = ensureClient(call)
+            return wrapped(clientView(client), nil)
+        case "DELETE client": return try deleteClient(call)
+        case "POST client/sign_ins": return try createSignIn(call)
+        case "GET client/sign_ins/{id}": return try getSignIn(call)
+        case "POST client/sign_ins/{id}/prepare_first_factor":
+            return try prepare(openSignIn(call, .first), .first, call)
+        case "POST client/sign_ins/{id}/attempt_first_factor": return try attemptSignIn(.first, call)
+        case "POST client/sign_ins/{id}/prepare_second_factor":
+            return try prepare(openSignIn(call, .second), .second, call)
+        case "POST client/sign_ins/{id}/attempt_second_factor": return try attemptSignIn(.second, call)
+        case "POST client/sign_ins/{id}/reset_password": return try resetPassword(call)
+        case "POST client/sign_ups": return try createSignUp(call)
+        case "GET client/sign_ups/{id}": return try getSignUp(call)
+        case "PATCH client/sign_ups/{id}": return try updateSignUp(call)
+        case "POST client/sign_ups/{id}/prepare_verification": return try prepareSignUp(call)
+        case "POST client/sign_ups/{id}/attempt_verification": return try attemptSignUp(call)
+        case "GET verify": return try openLink(call)
+        case "POST client/magic_links/complete": return try completeLink(call)
+        case "POST client/sessions/{id}/verify": return try beginVerification(call)
         case "POST client/sessions/{id}/verify/prepare_first_factor":
-            return try prepareVerification(exchange, isSecond: false, context: &context)
+            return try prepare(openVerification(call, .first), .first, call)
         case "POST client/sessions/{id}/verify/prepare_second_factor":
-            return try prepareVerification(exchange, isSecond: true, context: &context)
+            return try prepare(openVerification(call, .second), .second, call)
         case "POST client/sessions/{id}/verify/attempt_first_factor":
-            return try attemptVerification(&exchange, isSecond: false, context: &context)
+            return try attempt(openVerification(call, .first), .first, call)
         case "POST client/sessions/{id}/verify/attempt_second_factor":
-            return try attemptVerification(&exchange, isSecond: true, context: &context)
-        case "POST me/change_password": return try changePassword(exchange, context: context)
-        case "DELETE client/sessions": return try endAllSessions(exchange, context: context)
-        case "POST client/sessions/{id}/touch": return try touch(exchange, context: &context)
-        case "POST client/sessions/{id}/end": return try end(exchange, as: "ended", context: context)
-        case "POST client/sessions/{id}/remove": return try end(exchange, as: "removed", context: context)
-        case "POST client/sessions/{id}/tokens": return try sessionToken(exchange, template: nil, context: &context)
-        case "GET me": return try me(exchange, context: context)
-        case "POST me/sessions/{id}/revoke": return try revokeOwnSession(exchange, context: context)
+            return try attempt(openVerification(call, .second), .second, call)
+        case "POST me/change_password": return try changePassword(call)
+        case "DELETE client/sessions": return try endAllSessions(call)
+        case "POST client/sessions/{id}/touch": return try touch(call)
+        case "POST client/sessions/{id}/end": return try end(call, as: "ended")
+        case "POST client/sessions/{id}/remove": return try end(call, as: "removed")
+        case "POST client/sessions/{id}/tokens": return try sessionToken(call, template: nil)
+        case "GET me":
+            let session = try speakingSession(call)
+            return wrapped(userView(session.account), call.client)
+        case "POST me/sessions/{id}/revoke": return try revokeOwnSession(call)
         default:
             let prefix = "POST client/sessions/{id}/tokens/"
-            guard exchange.route.hasPrefix(prefix) else { throw .notFound("such endpoint") }
-            let template = String(exchange.route.dropFirst(prefix.count))
-            return try sessionToken(exchange, template: template, context: &context)
+            guard call.route.hasPrefix(prefix) else { throw .notFound("such endpoint") }
+            return try sessionToken(call, template: String(call.route.dropFirst(prefix.count)))
         }
     }
 }

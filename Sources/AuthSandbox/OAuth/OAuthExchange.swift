@@ -1,7 +1,7 @@
 import HTTPRecovery
 
 /// One request on its way through the provider.
-struct OAuthExchange: Sendable {
+final class OAuthExchange {
     let request: SandboxRequest
     let route: OAuthRoute
     let now: Int64
@@ -13,6 +13,8 @@ struct OAuthExchange: Sendable {
     var client = SandboxOAuthClient(id: "")
     /// The thumbprint of the key that its tokens are bound to; nil for none.
     var key: String?
+    /// Lines for the sandbox's log.
+    var log: [String] = []
 
     init(_ request: SandboxRequest, route: OAuthRoute, context: SandboxContext) {
         self.request = request

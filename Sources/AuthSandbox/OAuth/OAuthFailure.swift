@@ -16,14 +16,7 @@ struct OAuthFailure: Error, Sendable {
         self.description = description
     }
 
-    /// A resource's refusal (RFC 6750 section 3).
-    ///
-    /// - Parameters:
-    ///   - status: The status.
-    ///   - code: The error's word; nil for a request without any credential, which is told nothing more.
-    ///   - description: A sentence.
-    ///   - scheme: `Bearer` or `DPoP`.
-    ///   - parameters: More parameters of the challenge.
+    /// A resource's refusal (RFC 6750 section 3); one without a code tells a request without any credential no error.
     init(
         challenge status: Int,
         _ code: String?,
@@ -47,6 +40,7 @@ struct OAuthFailure: Error, Sendable {
     static func invalidRequest(_ description: String) -> OAuthFailure { OAuthFailure("invalid_request", description) }
     static func invalidGrant(_ description: String) -> OAuthFailure { OAuthFailure("invalid_grant", description) }
     static func invalidScope(_ description: String) -> OAuthFailure { OAuthFailure("invalid_scope", description) }
+    static func unauthorized(_ description: String) -> OAuthFailure { OAuthFailure("unauthorized_client", description) }
 
     static func invalidClient(_ description: String) -> OAuthFailure {
         var failure = OAuthFailure("invalid_client", description, status: 401)
@@ -88,11 +82,7 @@ struct OAuthFailure: Error, Sendable {
 
     /// A text as it may stand in a quoted string of a header.
     private static func quoted(_ text: String) -> String {
-        String(
-            text.unicodeScalars.prefix(500).flatMap { scalar -> [Character] in
-                guard (0x20..<0x7F).contains(scalar.value) else { return [] }
-                return scalar == "\"" || scalar == "\\" ? ["\\", Character(scalar)] : [Character(scalar)]
-            }
-        )
+        let shown = text.unicodeScalars.prefix(500).filter { (0x20..<0x7F).contains($0.value) }
+        return shown.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
     }
 }

@@ -15,21 +15,11 @@ enum OAuthGrantType: String, Sendable, CaseIterable {
         }
     }
 
-    init?(wireName: String) {
-        guard let known = Self.allCases.first(where: { $0.wireName == wireName }) else { return nil }
-        self = known
-    }
-
-    /// Either name.
-    init?(name: String) {
-        guard let known = OAuthGrantType(rawValue: name) ?? OAuthGrantType(wireName: name) else { return nil }
-        self = known
-    }
+    /// The grant that a `grant_type` asks for.
+    static func onWire(_ name: String) -> OAuthGrantType? { allCases.first { $0.wireName == name } }
 
     /// The short name of a known grant; anything else as it stands.
-    static func shortName(_ text: String) -> String {
-        OAuthGrantType(name: text)?.rawValue ?? text
-    }
+    static func shortName(_ text: String) -> String { onWire(text)?.rawValue ?? text }
 }
 
 extension SandboxRequest {
@@ -42,6 +32,6 @@ extension SandboxRequest {
             isForUpstream || SandboxProvider.all.contains(where: { $0.world.isTokenRequest(self) })
         else { return nil }
         let field = FormEncoding.fields(body).first { $0.name == "grant_type" }
-        return field.map { OAuthGrantType(wireName: $0.value)?.rawValue ?? "unsupported" }
+        return field.map { OAuthGrantType.onWire($0.value)?.rawValue ?? "unsupported" }
     }
 }

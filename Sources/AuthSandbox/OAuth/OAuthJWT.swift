@@ -37,8 +37,9 @@ struct OAuthJWT: Sendable {
     /// Whether it is signed (HS256) with a key.
     func isSigned(with key: [UInt8]) -> Bool { signature == HMAC.sha256(Array(content.utf8), key: key) }
 
-    static func make(type: String, claims: JSONValue, key: [UInt8]) -> String {
-        let header: JSONValue = ["alg": "HS256", "typ": .string(type)]
+    /// A token, signed (HS256) with a key, whose name may be told.
+    static func make(type: String, claims: JSONValue, key: [UInt8], keyID: String? = nil) -> String {
+        let header: JSONValue = .present(["alg": "HS256", "kid": keyID.map(JSONValue.string), "typ": .string(type)])
         let content = [header, claims].map { Base64.encodeForURL($0.text.utf8) }.joined(separator: ".")
         return content + "." + Base64.encodeForURL(HMAC.sha256(Array(content.utf8), key: key))
     }

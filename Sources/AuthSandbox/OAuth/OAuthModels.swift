@@ -7,23 +7,15 @@ struct OAuthPerson: Sendable {
     var user: SandboxUser
 }
 
-/// What one sign-in has led to: the refresh tokens that replace one another, and the access tokens made with them.
-struct OAuthFamily: Sendable {
-    let number: Int
-    let client: String
+/// What a client may do for whom.
+struct OAuthGrant: Sendable {
+    var client: String
     let subject: String
-    let scope: [String]
-    let startedAt: Int64
-    /// When and how the person proved who they are.
-    let authentication: OAuthAuthentication
-    /// The thumbprint of the key that its refresh tokens are bound to: nil for none.
-    let key: String?
-    /// The newest refresh token; nil where none was given.
-    var newest: String?
-    var generation = 0
-    var counters = SandboxOAuthCounters()
-    /// Why it is over; nil while it is not.
-    var revokedBy: String?
+    var scope: [String]
+    /// When and how the person proved who they are; nil for a client's own.
+    var authentication: OAuthAuthentication?
+    /// The sign-in that it goes back to; nil for a client's own.
+    var family: Int?
 }
 
 /// When and how somebody proved who they are.
@@ -33,10 +25,24 @@ struct OAuthAuthentication: Sendable, Equatable {
     var nonce: String?
 }
 
+/// What one sign-in has led to: the refresh tokens that replace one another, and the access tokens made with them.
+struct OAuthFamily: Sendable {
+    let number: Int
+    let grant: OAuthGrant
+    let startedAt: Int64
+    /// The thumbprint of the key that its refresh tokens are bound to; nil for none.
+    let key: String?
+    /// The newest refresh token; nil if none was given.
+    var newest: String?
+    var generation = 0
+    var counters = SandboxOAuthCounters()
+    /// Why it is over; nil while it is not.
+    var revokedBy: String?
+}
+
 /// One refresh token.
 struct OAuthRefreshToken: Sendable {
     let family: Int
-    let generation: Int
     let issuedAt: Int64
     var expiresAt: Int64
     /// When it was replaced; nil while it is the newest.
@@ -47,32 +53,21 @@ struct OAuthRefreshToken: Sendable {
 struct OAuthAccessToken: Sendable {
     /// In which order it was made.
     var number = 0
-    /// The sign-in that it belongs to; nil for a client's own.
-    var family: Int?
-    let client: String
-    let subject: String
-    let scope: [String]
+    let grant: OAuthGrant
     let issuedAt: Int64
     let expiresAt: Int64
     var audience: [String]
     /// The client or person that acts for the subject.
     var actor: String?
     let key: String?
-    var authentication: OAuthAuthentication?
     var isRevoked = false
 
-    init(client: String, subject: String, scope: [String], exchange: OAuthExchange) {
-        (self.client, self.subject, self.scope) = (client, subject, scope)
+    init(_ grant: OAuthGrant, _ exchange: OAuthExchange) {
+        self.grant = grant
         issuedAt = exchange.now
         expiresAt = exchange.now + exchange.settings.accessLifetime
         audience = [exchange.origin + "/api"]
         key = exchange.key
-    }
-
-    init(family: OAuthFamily, scope: [String]? = nil, exchange: OAuthExchange) {
-        self.init(client: family.client, subject: family.subject, scope: scope ?? family.scope, exchange: exchange)
-        self.family = family.number
-        authentication = family.authentication
     }
 
     /// How it is presented.
@@ -84,13 +79,13 @@ struct OAuthCode: Sendable {
     let client: String
     let subject: String
     let scope: [String]
-    /// The redirect URI of the authorization request; nil where it had none.
+    let authentication: OAuthAuthentication
+    /// The redirect URI of the authorization request; nil if it had none.
     let redirectURI: String?
     let challenge: String?
     let challengeMethod: String
-    let authentication: OAuthAuthentication
     let expiresAt: Int64
-    /// What it was exchanged for.
+    /// The family that it was exchanged for.
     var family: Int?
 }
 

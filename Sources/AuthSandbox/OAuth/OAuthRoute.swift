@@ -1,88 +1,33 @@
 import HTTPRecovery
 
-/// An endpoint of the OAuth provider: a row of the table by which requests are routed.
-struct OAuthEndpoint: Sendable, Equatable {
-    /// The paths, of which discovery tells the first.
-    let paths: [String]
-    /// The path below `/oauth2`, beside the others; nil for the first of them.
-    let versioned: String?
-    /// The methods that it takes; empty for all.
-    let methods: [String]
-    /// Whether its parameters stand in a form, or in the query of a GET.
-    let takesForm: Bool
-    let answer:
-        @Sendable (inout OAuthWorld, OAuthExchange, inout SandboxContext) throws(OAuthFailure) -> SandboxResponse
+/// An endpoint of the OAuth provider.
+enum OAuthEndpoint: Sendable, CaseIterable {
+    case discovery, keys, token, revoke, introspect, device, activate, authorize, userinfo, resource
 
-    init(
-        _ paths: [String],
-        _ versioned: String? = nil,
-        _ methods: [String] = [],
-        takesForm: Bool = false,
-        answer:
-            @escaping @Sendable (inout OAuthWorld, OAuthExchange, inout SandboxContext) throws(OAuthFailure) ->
-            SandboxResponse
-    ) {
-        self.paths = paths
-        self.versioned = versioned
-        self.methods = methods
-        self.takesForm = takesForm
-        self.answer = answer
+    /// The paths, of which discovery tells the first; the one below `/oauth2` beside them; the methods, empty for all.
+    private var row: (paths: [String], versioned: String?, methods: [String]) {
+        switch self {
+        case .discovery:
+            ([".well-known/openid-configuration", ".well-known/oauth-authorization-server"], nil, ["GET", "HEAD"])
+        case .keys: (["oauth/keys"], "v1/keys", ["GET", "HEAD"])
+        case .token: (["oauth/token"], "v1/token", ["POST"])
+        case .revoke: (["oauth/revoke"], "v1/revoke", ["POST"])
+        case .introspect: (["oauth/introspect"], "v1/introspect", ["POST"])
+        case .device: (["oauth/device"], "v1/device/authorize", ["POST"])
+        case .activate: (["activate"], nil, ["GET", "POST"])
+        case .authorize: (["authorize", "oauth/authorize"], "v1/authorize", ["GET", "POST"])
+        case .userinfo: (["userinfo", "oauth/userinfo"], "v1/userinfo", ["GET", "POST"])
+        case .resource: (["resource"], nil, [])
+        }
     }
 
-    static func == (one: OAuthEndpoint, other: OAuthEndpoint) -> Bool { one.paths == other.paths }
-
+    var paths: [String] { row.paths }
+    var versioned: String? { row.versioned }
+    var methods: [String] { row.methods }
+    /// Whether its parameters stand in a form, or in the query of a GET.
+    var takesForm: Bool { methods == ["POST"] || self == .authorize }
     /// Whether its refusals are bearer challenges instead of error words in a body.
     var isResource: Bool { self == .resource || self == .userinfo }
-
-    static let discovery = OAuthEndpoint(
-        [".well-known/openid-configuration", ".well-known/oauth-authorization-server"],
-        nil,
-        ["GET", "HEAD"]
-    ) { world, exchange, _ in .json(world.discovery(exchange)) }
-    static let keys = OAuthEndpoint(["oauth/keys"], "v1/keys", ["GET", "HEAD"]) { _, _, _ in .json(["keys": []]) }
-    static let token = OAuthEndpoint(["oauth/token"], "v1/token", ["POST"], takesForm: true) {
-        world,
-        exchange,
-        _ throws(OAuthFailure) in .json(try world.token(exchange))
-    }
-    static let revoke = OAuthEndpoint(["oauth/revoke"], "v1/revoke", ["POST"], takesForm: true) {
-        world,
-        exchange,
-        _ throws(OAuthFailure) in try world.revoke(exchange)
-    }
-    static let introspect = OAuthEndpoint(["oauth/introspect"], "v1/introspect", ["POST"], takesForm: true) {
-        world,
-        exchange,
-        _ throws(OAuthFailure) in .json(try world.introspect(exchange))
-    }
-    static let device = OAuthEndpoint(["oauth/device"], "v1/device/authorize", ["POST"], takesForm: true) {
-        world,
-        exchange,
-        context throws(OAuthFailure) in .json(try world.authorizeDevice(exchange, context: &context))
-    }
-    static let activate = OAuthEndpoint(["activate"], nil, ["GET", "POST"]) {
-        world,
-        exchange,
-        _ throws(OAuthFailure) in try world.activate(exchange)
-    }
-    static let authorize = OAuthEndpoint(
-        ["authorize", "oauth/authorize"],
-        "v1/authorize",
-        ["GET", "POST"],
-        takesForm: true
-    ) { world, exchange, _ throws(OAuthFailure) in try world.authorize(exchange) }
-    static let userinfo = OAuthEndpoint(["userinfo", "oauth/userinfo"], "v1/userinfo", ["GET", "POST"]) {
-        world,
-        exchange,
-        _ throws(OAuthFailure) in .json(try world.userinfo(exchange))
-    }
-    static let resource = OAuthEndpoint(["resource"]) {
-        world,
-        exchange,
-        _ throws(OAuthFailure) in .json(try world.resource(exchange))
-    }
-
-    static let all = [discovery, keys, token, revoke, introspect, device, activate, authorize, userinfo, resource]
 }
 
 /// Which endpoint a path is, and below which base.
@@ -103,9 +48,8 @@ struct OAuthRoute: Sendable, Equatable {
         let bases = [["oauth2", "default"], ["oauth2"], []]
         let base = bases.first { parts.starts(with: $0) } ?? []
         let name = parts.dropFirst(base.count).joined(separator: "/")
-        let isResource = base.isEmpty ? parts.first == "api" || name == "resource" : false
-        let found = OAuthEndpoint.all.first { endpoint in
-            if endpoint == .resource { return isResource }
+        let found = OAuthEndpoint.allCases.first { endpoint in
+            if endpoint == .resource { return base.isEmpty && (parts.first == "api" || name == "resource") }
             return endpoint.paths.contains(name) || !base.isEmpty && endpoint.versioned == name
         }
         return found.map { OAuthRoute(endpoint: $0, base: base.map { "/" + $0 }.joined()) }
@@ -113,7 +57,6 @@ struct OAuthRoute: Sendable, Equatable {
 
     /// The path under which discovery tells of an endpoint.
     func path(of endpoint: OAuthEndpoint) -> String {
-        let versioned = base.isEmpty ? nil : endpoint.versioned
-        return "\(base)/\(versioned ?? endpoint.paths[0])"
+        "\(base)/\((base.isEmpty ? nil : endpoint.versioned) ?? endpoint.paths[0])"
     }
 }

@@ -91,21 +91,19 @@ extension OAuthWorld {
         return person
     }
 
-    private func activePerson(_ name: String) throws(SandboxError) -> OAuthPerson {
+    private func activePerson(_ name: String) throws(SandboxError) -> String {
         let person = try person(name)
-        guard person.user.state == "active" else {
-            throw SandboxError(.invalidInput, "\(name) may not sign in: \(person.user.state)")
-        }
-        return person
+        if person.user.state == "active" { return person.id }
+        throw SandboxError(.invalidInput, "\(name) may not sign in: \(person.user.state)")
     }
 
     /// Signs somebody in on a client.
     mutating func issue(_ order: IssueOrder, context: SandboxContext) throws(SandboxError) -> SandboxOAuthTokens {
         let request = SandboxRequest(method: "POST", target: "/")
-        var exchange = OAuthExchange(request, route: OAuthRoute(endpoint: .token, base: ""), context: context)
+        let exchange = OAuthExchange(request, route: OAuthRoute(endpoint: .token, base: ""), context: context)
         exchange.client = try client(order.client ?? "cli")
         if let lifetime = order.lifetime { exchange.settings.accessLifetime = lifetime.milliseconds }
-        let person = try activePerson(order.user)
+        let subject = try activePerson(order.user)
         let scope: [String]
         do {
             let client = order.scope == nil ? nil : exchange.client
@@ -114,7 +112,7 @@ extension OAuthWorld {
             throw SandboxError(.invalidInput, "scope: \(error.description)")
         }
         let authentication = OAuthAuthentication(time: context.now, acr: order.acr)
-        let (body, family) = signIn(person.id, scope: scope, authentication, exchange)
+        let (body, family) = signIn(subject, scope, authentication, exchange)
         return SandboxOAuthTokens(
             accessToken: body["access_token"]?.string ?? "",
             refreshToken: body["refresh_token"]?.string,
@@ -129,7 +127,7 @@ extension OAuthWorld {
         var subject: String?
         if decision.word == "approve" {
             guard let user = decision.user else { throw SandboxError(.invalidInput, "user is missing") }
-            subject = try activePerson(user).id
+            subject = try activePerson(user)
         }
         guard let (code, device) = pendingDevice(userCode: decision.userCode, now: now) else {
             throw SandboxError(.invalidInput, "no such device waits: \(decision.userCode ?? "none at all")")
@@ -138,80 +136,75 @@ extension OAuthWorld {
         return device.userCode
     }
 
-    /// Ends tokens from afar.
-    ///
-    /// - Parameters:
-    ///   - order: Which.
-    ///   - now: The sandbox's time.
-    /// - Returns: How many families were revoked, and how many live access tokens are so no longer.
-    mutating func revoke(
-        _ order: RevokeOrder,
-        now: Int64
-    ) throws(SandboxError) -> (families: Int, accessTokens: Int) {
+    /// Ends tokens from afar, and tells how many families were revoked, and how many live access tokens are so no
+    /// longer.
+    mutating func revoke(_ order: RevokeOrder, now: Int64) throws(SandboxError) -> (families: Int, accessTokens: Int) {
         if let name = order.client { _ = try client(name) }
         let subject = try order.user.map { name throws(SandboxError) in try person(name).id }
-        let chosen = Set(
-            families.values.filter { candidate in
-                (order.family ?? Self.familyID(candidate.number)) == Self.familyID(candidate.number)
-                    && (subject ?? candidate.subject) == candidate.subject
-                    && (order.client ?? candidate.client) == candidate.client
-            }.map(\.number)
-        )
+        let fitting = families.values.filter { family in
+            order.family ?? Self.familyID(family.number) == Self.familyID(family.number)
+                && subject ?? family.grant.subject == family.grant.subject
+                && order.client ?? family.grant.client == family.grant.client
+        }
+        let chosen = Set(fitting.map(\.number))
         if let family = order.family, chosen.isEmpty, subject == nil, order.client == nil {
             throw SandboxError(.invalidInput, "no such family: \(family)")
         }
-        var ended = 0
-        for (text, token) in accessTokens where isLive(token, now: now) {
-            // A client's own token belongs to no family.
-            let isChosen =
-                token.family.map(chosen.contains)
-                ?? (order.family == nil && subject == nil && (order.client ?? token.client) == token.client)
-            guard isChosen else { continue }
-            accessTokens[text]?.isRevoked = true
-            ended += 1
+        // A client's own token belongs to no family.
+        let isForOwn = order.family == nil && subject == nil
+        let ended = accessTokens.filter { _, token in
+            guard isLive(token, now: now) else { return false }
+            guard let family = token.grant.family else {
+                return isForOwn && order.client ?? token.grant.client == token.grant.client
+            }
+            return chosen.contains(family)
         }
-        return (order.what == "access" ? 0 : chosen.count { revokeFamily($0, by: "administrator") }, ended)
+        for text in ended.keys { accessTokens[text]?.isRevoked = true }
+        return (order.what == "access" ? 0 : chosen.count { revokeFamily($0, by: "administrator") }, ended.count)
     }
 
     // MARK: The view
 
     private func view(now: Int64) -> JSONValue {
-        var live: [Int: Int64] = [:]
-        for token in accessTokens.values where isLive(token, now: now) { live[token.family ?? 0, default: 0] += 1 }
-        let clientViews: [JSONValue] = clients.keys.sorted().map { id in
-            ["client_id": .string(id), "counters": JSONValue(of: clientCounters[id] ?? SandboxOAuthCounters())]
-        }
-        let familyViews: [JSONValue] = families.keys.sorted().suffix(1000).compactMap { families[$0] }.map { family in
-            [
-                "family": .string(Self.familyID(family.number)),
-                "client_id": .string(family.client),
-                "user": .optional(people[family.subject]?.user.identifier),
-                "sub": .string(family.subject),
-                "scope": .string(family.scope.joined(separator: " ")),
-                "started_at": .int(family.startedAt),
-                "revoked_by": .optional(family.revokedBy),
-                "generation": .int(family.generation),
-                "refresh_token": .optional(family.newest.map(Masking.fingerprint)),
-                "live_access_tokens": .int(live[family.number] ?? 0),
-                "counters": JSONValue(of: family.counters),
-            ]
-        }
-        let deviceViews: [JSONValue] = devices.values.sorted { $0.number < $1.number }.suffix(1000).map { device in
-            [
-                "user_code": .string(device.userCode),
-                "client_id": .string(device.client),
-                "state": .string(device.state(now: now)),
-                "polls": .int(device.polls),
-                "slow_downs": .int(device.slowDowns),
-                "interval_s": .seconds(device.interval),
-            ]
-        }
+        let live = accessTokens.values.filter { isLive($0, now: now) }
+        let liveByFamily = Dictionary(grouping: live) { $0.grant.family }
         return [
             "counters": JSONValue(of: counters),
             "served_requests": .int(servedRequests),
-            "clients": .array(clientViews),
-            "families": .array(familyViews),
-            "devices": .array(deviceViews),
+            "clients": .array(
+                clients.keys.sorted().map { id in
+                    ["client_id": .string(id), "counters": JSONValue(of: clientCounters[id] ?? .init())]
+                }
+            ),
+            "families": .array(
+                families.values.sorted { $0.number < $1.number }.suffix(1000).map { family in
+                    [
+                        "family": .string(Self.familyID(family.number)),
+                        "client_id": .string(family.grant.client),
+                        "user": .optional(people[family.grant.subject]?.user.identifier),
+                        "sub": .string(family.grant.subject),
+                        "scope": .string(family.grant.scope.joined(separator: " ")),
+                        "started_at": .int(family.startedAt),
+                        "revoked_by": .optional(family.revokedBy),
+                        "generation": .int(family.generation),
+                        "refresh_token": .optional(family.newest.map(Masking.fingerprint)),
+                        "live_access_tokens": .int(liveByFamily[family.number]?.count ?? 0),
+                        "counters": JSONValue(of: family.counters),
+                    ]
+                }
+            ),
+            "devices": .array(
+                devices.values.sorted { $0.number < $1.number }.suffix(1000).map { device in
+                    [
+                        "user_code": .string(device.userCode),
+                        "client_id": .string(device.client),
+                        "state": .string(device.state(now: now)),
+                        "polls": .int(device.polls),
+                        "slow_downs": .int(device.slowDowns),
+                        "interval_s": .seconds(device.interval),
+                    ]
+                }
+            ),
         ]
     }
 

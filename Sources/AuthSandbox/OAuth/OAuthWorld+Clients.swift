@@ -39,14 +39,9 @@ extension OAuthWorld {
         guard words.count == 2, words[0].lowercased() == "basic" else {
             throw .invalidClient("The Authorization header is not Basic.")
         }
-        let halves = Base64.decode(words[1].utf8)?.split(
-            separator: UInt8(ascii: ":"),
-            maxSplits: 1,
-            omittingEmptySubsequences: false
-        )
         // RFC 6749 section 2.3.1: both halves are form encoded before they are put together.
-        guard let halves, halves.count == 2, let id = OAuthForm.decode(halves[0]),
-            let secret = OAuthForm.decode(halves[1])
+        guard let text = Base64.decode(words[1].utf8), let colon = text.firstIndex(of: UInt8(ascii: ":")),
+            let id = OAuthForm.decode(text[..<colon]), let secret = OAuthForm.decode(text[(colon + 1)...])
         else { throw .invalidClient("The Authorization header is not well formed.") }
         let client = try known(id)
         if let named = form.value("client_id"), named != id {
@@ -58,9 +53,8 @@ extension OAuthWorld {
     }
 
     private func check(_ method: String, of client: SandboxOAuthClient) throws(OAuthFailure) {
-        guard client.authenticationMethods.contains(method) else {
-            throw .invalidClient("The client may not use \(method).")
-        }
+        if client.authenticationMethods.contains(method) { return }
+        throw .invalidClient("The client may not use \(method).")
     }
 
     private func check(secret: String, of client: SandboxOAuthClient, by method: String) throws(OAuthFailure) {
@@ -68,6 +62,7 @@ extension OAuthWorld {
         guard client.secret == secret else { throw .invalidClient("The client secret is wrong.") }
     }
 
+    /// A client assertion (RFC 7523 section 3).
     private mutating func authenticate(
         assertion text: String,
         _ exchange: OAuthExchange
@@ -88,7 +83,13 @@ extension OAuthWorld {
         guard isSecret ? jwt.isSigned(with: Array((client.secret ?? "").utf8)) : jwt.isAsymmetric else {
             throw .invalidClient("The client assertion is not signed as it should be.")
         }
-        try check(audience: jwt.claims["aud"], exchange)
+        // The issuer or an endpoint of this provider, alone or in a list.
+        let audience = jwt.claims["aud"]
+        let named = audience?.array?.compactMap(\.string) ?? [audience?.string ?? ""]
+        let here = [exchange.issuer, exchange.issuer + "/", exchange.url(of: .token)]
+        guard named.contains(where: (here + [exchange.origin + exchange.request.path]).contains) else {
+            throw .invalidClient("The client assertion is meant for somebody else.")
+        }
         guard let expires = jwt.claims["exp"]?.number.map({ $0.double * 1000 }), expires > Double(exchange.now) else {
             throw .invalidClient("The client assertion has expired.")
         }
@@ -102,16 +103,5 @@ extension OAuthWorld {
             throw .invalidClient("The client assertion was used before.")
         }
         return client
-    }
-
-    /// The issuer or an endpoint of this provider, alone or in a list.
-    private func check(audience: JSONValue?, _ exchange: OAuthExchange) throws(OAuthFailure) {
-        let named = audience?.string.map { [$0] } ?? audience?.array?.compactMap(\.string) ?? []
-        let accepted = [
-            exchange.issuer, exchange.issuer + "/", exchange.url(of: .token), exchange.origin + exchange.request.path,
-        ]
-        guard named.contains(where: accepted.contains) else {
-            throw .invalidClient("The client assertion is meant for somebody else.")
-        }
     }
 }

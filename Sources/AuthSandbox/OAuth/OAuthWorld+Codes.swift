@@ -11,7 +11,6 @@ extension OAuthWorld {
         guard let redirectURI = form.value("redirect_uri") ?? client.redirectURIs.first,
             client.accepts(redirectURI: redirectURI)
         else { throw .invalidRequest("The redirect URI is not one of the client's.") }
-        var exchange = exchange
         exchange.client = client
         var parameters: [(String, String)]
         do {
@@ -21,8 +20,7 @@ extension OAuthWorld {
         }
         if let state = form.value("state") { parameters.append(("state", state)) }
         parameters.append(("iss", exchange.issuer))
-        let query = parameters.map { "\(FormEncoding.encode($0.0))=\(FormEncoding.encode($0.1))" }
-            .joined(separator: "&")
+        let query = parameters.map { "\($0.0)=\(FormEncoding.encode($0.1))" }.joined(separator: "&")
         return .redirect(to: redirectURI + (redirectURI.contains("?") ? "&" : "?") + query)
     }
 
@@ -39,7 +37,7 @@ extension OAuthWorld {
             throw .invalidRequest("Only response_mode=query is understood here.")
         }
         guard client.mayUse(.authorizationCode) else {
-            throw OAuthFailure("unauthorized_client", "The client may not ask for codes.")
+            throw .unauthorized("The client may not ask for codes.")
         }
         let challenge = form.value("code_challenge")
         let method = form.value("code_challenge_method") ?? "plain"
@@ -59,18 +57,15 @@ extension OAuthWorld {
             throw OAuthFailure("access_denied", "The person said no.")
         }
         let code = "ac_" + random.letters(32)
+        let nonce = form.value("nonce").map { String($0.prefix(500)) }
         codes[code] = OAuthCode(
             client: client.id,
             subject: person.id,
             scope: scope,
+            authentication: OAuthAuthentication(time: exchange.now, acr: exchange.acr, nonce: nonce),
             redirectURI: form.value("redirect_uri"),
             challenge: challenge,
             challengeMethod: method,
-            authentication: OAuthAuthentication(
-                time: exchange.now,
-                acr: exchange.acr,
-                nonce: form.value("nonce").map { String($0.prefix(500)) }
-            ),
             expiresAt: exchange.now + exchange.settings.codeLifetime
         )
         return code
@@ -90,7 +85,7 @@ extension OAuthWorld {
             throw .invalidGrant("The redirect URI is not that of the authorization request.")
         }
         try check(verifier: exchange.form.value("code_verifier"), of: code)
-        let (answer, family) = signIn(code.subject, scope: code.scope, code.authentication, exchange)
+        let (answer, family) = signIn(code.subject, code.scope, code.authentication, exchange)
         codes[presented]?.family = family
         return answer
     }
@@ -103,17 +98,13 @@ extension OAuthWorld {
         }
         guard let verifier else { throw .invalidGrant("The code verifier is missing.") }
         guard Self.isVerifier(verifier) else { throw .invalidRequest("The code verifier is not well formed.") }
-        let hashed =
-            code.challengeMethod == "S256" ? Base64.encodeForURL(SHA256.hash(Array(verifier.utf8))) : verifier
-        guard hashed == challenge else { throw .invalidGrant("The code verifier does not fit the code challenge.") }
+        let isPlain = code.challengeMethod == "plain"
+        let proved = isPlain ? verifier : Base64.encodeForURL(SHA256.hash(Array(verifier.utf8)))
+        guard proved == challenge else { throw .invalidGrant("The code verifier does not fit the code challenge.") }
     }
 
     /// 43 to 128 unreserved characters (RFC 7636 section 4.1).
     private static func isVerifier(_ text: String) -> Bool {
-        (43...128).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                let character = Character(Unicode.Scalar(byte))
-                return character.isASCII && (character.isLetter || character.isNumber || "-._~".contains(character))
-            }
+        (43...128).contains(text.utf8.count) && FormEncoding.encode(text) == text
     }
 }

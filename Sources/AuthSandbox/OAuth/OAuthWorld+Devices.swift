@@ -2,16 +2,10 @@ import HTTPRecovery
 
 // Devices without a browser (RFC 8628).
 extension OAuthWorld {
-    mutating func authorizeDevice(
-        _ exchange: OAuthExchange,
-        context: inout SandboxContext
-    ) throws(OAuthFailure) -> JSONValue {
-        var exchange = exchange
+    mutating func authorizeDevice(_ exchange: OAuthExchange) throws(OAuthFailure) -> JSONValue {
         exchange.client = try authenticate(exchange)
         let client = exchange.client
-        guard client.mayUse(.deviceCode) else {
-            throw OAuthFailure("unauthorized_client", "The client may not use this grant.")
-        }
+        guard client.mayUse(.deviceCode) else { throw .unauthorized("The client may not use this grant.") }
         let scope = try personScopes(exchange)
         lastDevice += 1
         let code = "dc_" + random.letters(40)
@@ -26,7 +20,7 @@ extension OAuthWorld {
         )
         devices[code] = device
         let uri = exchange.url(of: .activate)
-        context.log.append("device code \(device.userCode) for \(client.id): \(uri)")
+        exchange.log.append("device code \(device.userCode) for \(client.id): \(uri)")
         return [
             "device_code": .string(code),
             "user_code": .string(device.userCode),
@@ -66,8 +60,7 @@ extension OAuthWorld {
         case .denied: throw OAuthFailure("access_denied", "The person said no.")
         case .approved(let subject, let time):
             device.decision = .used
-            let authentication = OAuthAuthentication(time: time, acr: device.acr)
-            return signIn(subject, scope: device.scope, authentication, exchange).answer
+            return signIn(subject, device.scope, .init(time: time, acr: device.acr), exchange).answer
         }
     }
 

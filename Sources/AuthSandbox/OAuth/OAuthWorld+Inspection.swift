@@ -4,16 +4,17 @@ import HTTPRecovery
 extension OAuthWorld {
     /// The metadata of RFC 8414 and OpenID Connect Discovery.
     func discovery(_ exchange: OAuthExchange) -> JSONValue {
+        func url(_ endpoint: OAuthEndpoint) -> JSONValue { .string(exchange.url(of: endpoint)) }
         let methods: JSONValue = .texts(SandboxOAuthClient.knownMethods)
         return .present([
             "issuer": .string(exchange.issuer),
-            "authorization_endpoint": .string(exchange.url(of: .authorize)),
-            "token_endpoint": .string(exchange.url(of: .token)),
-            "device_authorization_endpoint": .string(exchange.url(of: .device)),
-            "userinfo_endpoint": .string(exchange.url(of: .userinfo)),
-            "jwks_uri": .string(exchange.url(of: .keys)),
-            "revocation_endpoint": .string(exchange.url(of: .revoke)),
-            "introspection_endpoint": .string(exchange.url(of: .introspect)),
+            "authorization_endpoint": url(.authorize),
+            "token_endpoint": url(.token),
+            "device_authorization_endpoint": url(.device),
+            "userinfo_endpoint": url(.userinfo),
+            "jwks_uri": url(.keys),
+            "revocation_endpoint": url(.revoke),
+            "introspection_endpoint": url(.introspect),
             "response_types_supported": ["code"],
             "response_modes_supported": ["query"],
             "grant_types_supported": .texts(OAuthGrantType.allCases.map(\.wireName)),
@@ -39,47 +40,32 @@ extension OAuthWorld {
     mutating func introspect(_ exchange: OAuthExchange) throws(OAuthFailure) -> JSONValue {
         _ = try authenticate(exchange)
         let text = try exchange.form.required("token")
-        func answer(_ type: String, _ subject: String, _ more: KeyValuePairs<String, JSONValue?>) -> JSONValue {
-            let common: KeyValuePairs<String, JSONValue?> = [
-                "active": true, "token_type": .string(type), "sub": .string(subject), "iss": .string(exchange.issuer),
-                "username": (people[subject]?.user.identifier).map(JSONValue.string),
-            ]
-            return .object((JSONValue.present(common).members ?? []) + (JSONValue.present(more).members ?? []))
-        }
-        if let token = accessTokens[text], isLive(token, now: exchange.now) {
-            return answer(
-                token.type,
-                token.subject,
-                [
-                    "scope": .string(token.scope.joined(separator: " ")), "client_id": .string(token.client),
-                    "aud": .texts(token.audience), "iat": .int(token.issuedAt / 1000),
-                    "exp": .int(token.expiresAt / 1000), "act": token.actor.map { ["sub": .string($0)] },
-                    "cnf": token.key.map { ["jkt": .string($0)] },
-                ]
-            )
-        }
-        guard let token = refreshTokens[text], let family = families[token.family], family.revokedBy == nil,
-            token.expiresAt > exchange.now,
-            token.replacedAt.map({ exchange.now - $0 < exchange.settings.grace }) ?? true
-        else { return ["active": false] }
-        return answer(
-            "refresh_token",
-            family.subject,
-            [
-                "scope": .string(family.scope.joined(separator: " ")), "client_id": .string(family.client),
-                "iat": .int(token.issuedAt / 1000), "exp": .int(token.expiresAt / 1000),
-            ]
-        )
+        let access = liveAccessToken(text, exchange)
+        let refresh = liveRefreshToken(text, grace: exchange.settings.grace, exchange)
+        guard let grant = access?.grant ?? refresh?.family.grant else { return ["active": false] }
+        return .present([
+            "active": true,
+            "token_type": .string(access?.type ?? "refresh_token"),
+            "sub": .string(grant.subject),
+            "iss": .string(exchange.issuer),
+            "username": (people[grant.subject]?.user.identifier).map(JSONValue.string),
+            "scope": .string(grant.scope.joined(separator: " ")),
+            "client_id": .string(grant.client),
+            "aud": access.map { .texts($0.audience) },
+            "iat": (access?.issuedAt ?? refresh?.token.issuedAt).map { .int($0 / 1000) },
+            "exp": (access?.expiresAt ?? refresh?.token.expiresAt).map { .int($0 / 1000) },
+            "act": (access?.actor).map { ["sub": .string($0)] },
+            "cnf": (access?.key).map { ["jkt": .string($0)] },
+        ])
     }
 
     /// RFC 7009: an access token ends alone, a refresh token with its family; a token that is not known is no error.
     mutating func revoke(_ exchange: OAuthExchange) throws(OAuthFailure) -> SandboxResponse {
         let client = try authenticate(exchange)
         let text = try exchange.form.required("token")
-        let access = accessTokens[text]
-        let family = refreshTokens[text].flatMap { families[$0.family] }
-        if let owner = access?.client ?? family?.client, owner != client.id {
-            throw OAuthFailure("unauthorized_client", "The token is another client's.")
+        let (access, family) = (accessTokens[text], refreshTokens[text].flatMap { families[$0.family] })
+        if let owner = (access?.grant ?? family?.grant)?.client, owner != client.id {
+            throw .unauthorized("The token is another client's.")
         }
         if access != nil { accessTokens[text]?.isRevoked = true }
         if let family { revokeFamily(family.number, by: "client") }
@@ -87,18 +73,15 @@ extension OAuthWorld {
     }
 
     mutating func userinfo(_ exchange: OAuthExchange) throws(OAuthFailure) -> JSONValue {
-        let token = try bearer(exchange)
-        guard token.scope.contains("openid"), let person = people[token.subject] else {
-            throw OAuthFailure(
-                challenge: 403,
-                "insufficient_scope",
-                "The scope openid is needed.",
-                parameters: [("scope", "openid")]
-            )
+        let grant = try bearer(exchange).grant
+        guard grant.scope.contains("openid"), let person = people[grant.subject] else {
+            let parameters = [("scope", "openid")]
+            let text = "The scope openid is needed."
+            throw OAuthFailure(challenge: 403, "insufficient_scope", text, parameters: parameters)
         }
         let user = person.user
-        let email = token.scope.contains("email") ? user.emails.first : nil
-        let isNamed = token.scope.contains("profile")
+        let email = grant.scope.contains("email") ? user.emails.first : nil
+        let isNamed = grant.scope.contains("profile")
         let name = [user.firstName, user.lastName].compactMap(\.self).joined(separator: " ")
         return .present([
             "sub": .string(person.id),

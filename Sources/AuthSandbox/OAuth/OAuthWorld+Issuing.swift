@@ -2,38 +2,27 @@ import HTTPRecovery
 
 // Making tokens, and ending them.
 extension OAuthWorld {
-    /// The tokens of somebody who has just signed in, which begins a family.
-    ///
-    /// - Parameters:
-    ///   - subject: Who has signed in.
-    ///   - scope: What for.
-    ///   - authentication: When and how they proved who they are.
-    ///   - exchange: Whose client and key it is.
-    /// - Returns: The answer of the token endpoint, and the number of the family.
+    /// The tokens of somebody who has just signed in, which begins a family: the answer of the token endpoint, and the
+    /// number of the family.
     mutating func signIn(
         _ subject: String,
-        scope: [String],
+        _ scope: [String],
         _ authentication: OAuthAuthentication,
         _ exchange: OAuthExchange
     ) -> (answer: JSONValue, family: Int) {
         lastFamily += 1
-        let family = OAuthFamily(
-            number: lastFamily,
-            client: exchange.client.id,
-            subject: subject,
-            scope: scope,
-            startedAt: exchange.now,
-            authentication: authentication,
-            key: exchange.client.isPublic ? exchange.key : nil
-        )
-        families[lastFamily] = family
-        count(\.signIns, family: lastFamily)
+        let (number, client) = (lastFamily, exchange.client)
+        var grant = OAuthGrant(client: client.id, subject: subject, scope: scope, authentication: authentication)
+        grant.family = number
+        let key = client.isPublic ? exchange.key : nil
+        families[number] = OAuthFamily(number: number, grant: grant, startedAt: exchange.now, key: key)
+        count(\.signIns, family: number)
         let isAsked = !exchange.settings.requiresOfflineAccess || scope.contains("offline_access")
-        let mayRefresh = isAsked && exchange.client.mayUse(.refreshToken)
-        let answer = issue(OAuthAccessToken(family: family, exchange: exchange), exchange) { world in
-            mayRefresh ? world.issueRefreshToken(family: family.number, exchange) : nil
+        let mayRefresh = isAsked && client.mayUse(.refreshToken)
+        let answer = issue(OAuthAccessToken(grant, exchange), exchange) { world in
+            mayRefresh ? world.issueRefreshToken(family: number, exchange) : nil
         }
-        return (answer, family.number)
+        return (answer, number)
     }
 
     /// The first refresh token of a family, or the next one, which replaces the one before.
@@ -41,12 +30,8 @@ extension OAuthWorld {
         guard let family = families[number] else { return nil }
         if let former = family.newest { refreshTokens[former]?.replacedAt = exchange.now }
         let token = "rt_" + random.letters(40)
-        refreshTokens[token] = OAuthRefreshToken(
-            family: number,
-            generation: family.generation + 1,
-            issuedAt: exchange.now,
-            expiresAt: exchange.settings.refreshEnd(startedAt: family.startedAt, now: exchange.now)
-        )
+        let end = exchange.settings.refreshEnd(startedAt: family.startedAt, now: exchange.now)
+        refreshTokens[token] = OAuthRefreshToken(family: number, issuedAt: exchange.now, expiresAt: end)
         families[number]?.generation += 1
         families[number]?.newest = token
         return token
@@ -62,19 +47,19 @@ extension OAuthWorld {
         var token = description
         lastAccessToken += 1
         token.number = lastAccessToken
-        let settings = exchange.settings
+        let (settings, grant) = (exchange.settings, token.grant)
         let id = random.letters(settings.usesJWT ? 20 : 40)
         let access = settings.usesJWT ? jwt(token, id: id, issuer: exchange.issuer) : "at_" + id
         accessTokens[access] = token
         let seconds = max(1, (token.expiresAt - exchange.now) / 1000)
         let expiresIn: [String: JSONValue] = ["number": .int(seconds), "string": .string(String(seconds))]
-        let hasIDToken = token.family != nil && token.scope.contains("openid")
+        let hasIDToken = grant.family != nil && grant.scope.contains("openid")
         return .present([
             "access_token": .string(access),
             "token_type": .string(token.type),
             "expires_in": expiresIn[settings.expiresIn],
             "refresh_token": refresh(&self).map(JSONValue.string),
-            "scope": token.scope.isEmpty ? nil : .string(token.scope.joined(separator: " ")),
+            "scope": grant.scope.isEmpty ? nil : .string(grant.scope.joined(separator: " ")),
             "id_token": hasIDToken ? .string(idToken(token, issuer: exchange.issuer)) : nil,
         ])
     }
@@ -82,15 +67,15 @@ extension OAuthWorld {
     private func jwt(_ token: OAuthAccessToken, id: String, issuer: String) -> String {
         let claims: JSONValue = .present([
             "iss": .string(issuer),
-            "sub": .string(token.subject),
+            "sub": .string(token.grant.subject),
             "aud": token.audience.count == 1 ? .string(token.audience[0]) : .texts(token.audience),
             "iat": .int(token.issuedAt / 1000),
             "exp": .int(token.expiresAt / 1000),
             "jti": .string(id),
-            "client_id": .string(token.client),
-            "scope": .string(token.scope.joined(separator: " ")),
-            "auth_time": token.authentication.map { .int($0.time / 1000) },
-            "acr": token.authentication?.acr.map(JSONValue.string),
+            "client_id": .string(token.grant.client),
+            "scope": .string(token.grant.scope.joined(separator: " ")),
+            "auth_time": token.grant.authentication.map { .int($0.time / 1000) },
+            "acr": token.grant.authentication?.acr.map(JSONValue.string),
             "act": token.actor.map { ["sub": .string($0)] },
             "cnf": token.key.map { ["jkt": .string($0)] },
         ])
@@ -99,12 +84,12 @@ extension OAuthWorld {
 
     /// An ID token, signed (HS256) with the client's secret, or with the sandbox's own key for a client without one.
     private func idToken(_ token: OAuthAccessToken, issuer: String) -> String {
-        let authentication = token.authentication
-        let email = token.scope.contains("email") ? people[token.subject]?.user.emails.first : nil
+        let authentication = token.grant.authentication
+        let email = token.grant.scope.contains("email") ? people[token.grant.subject]?.user.emails.first : nil
         let claims: JSONValue = .present([
             "iss": .string(issuer),
-            "sub": .string(token.subject),
-            "aud": .string(token.client),
+            "sub": .string(token.grant.subject),
+            "aud": .string(token.grant.client),
             "iat": .int(token.issuedAt / 1000),
             "exp": .int(token.issuedAt / 1000 + 3600),
             "auth_time": authentication.map { .int($0.time / 1000) },
@@ -112,7 +97,7 @@ extension OAuthWorld {
             "nonce": authentication?.nonce.map(JSONValue.string),
             "email": email.map(JSONValue.string),
         ])
-        return OAuthJWT.make(type: "JWT", claims: claims, key: idTokenKey(of: token.client))
+        return OAuthJWT.make(type: "JWT", claims: claims, key: idTokenKey(of: token.grant.client))
     }
 
     /// What a client's ID tokens are signed with.
@@ -123,8 +108,25 @@ extension OAuthWorld {
     /// Whether an access token can still be used.
     func isLive(_ token: OAuthAccessToken, now: Int64) -> Bool {
         guard !token.isRevoked, token.expiresAt > now else { return false }
-        guard let number = token.family else { return true }
+        guard let number = token.grant.family else { return true }
         return families[number].map { $0.revokedBy == nil } ?? false
+    }
+
+    /// An access token that can still be used.
+    func liveAccessToken(_ text: String, _ exchange: OAuthExchange) -> OAuthAccessToken? {
+        accessTokens[text].flatMap { isLive($0, now: exchange.now) ? $0 : nil }
+    }
+
+    /// A refresh token of a family that lives on, as long as it has not expired, nor been replaced for too long.
+    func liveRefreshToken(
+        _ text: String,
+        grace: Int64,
+        _ exchange: OAuthExchange
+    ) -> (token: OAuthRefreshToken, family: OAuthFamily)? {
+        guard let token = refreshTokens[text], let family = families[token.family], family.revokedBy == nil,
+            token.expiresAt > exchange.now, token.replacedAt.map({ exchange.now - $0 < grace }) ?? true
+        else { return nil }
+        return (token, family)
     }
 
     /// Ends a family: its refresh tokens and every access token since the sign-in; false when it was over already.
@@ -139,7 +141,7 @@ extension OAuthWorld {
     /// Counts something for the provider, the client and the family.
     mutating func count(_ counter: WritableKeyPath<SandboxOAuthCounters, Int64>, family number: Int) {
         counters[keyPath: counter] += 1
-        guard let client = families[number]?.client else { return }
+        guard let client = families[number]?.grant.client else { return }
         families[number]?.counters[keyPath: counter] += 1
         clientCounters[client, default: SandboxOAuthCounters()][keyPath: counter] += 1
     }

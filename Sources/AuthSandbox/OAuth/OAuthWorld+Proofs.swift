@@ -3,7 +3,7 @@ import HTTPRecoveryTesting
 
 // Proofs of possession (RFC 9449).
 extension OAuthWorld {
-    /// How far the clock of a client may be off where no nonce tells the age of a proof.
+    /// How far the clock of a client may be off if no nonce tells the age of a proof.
     private static let clockTolerance: Int64 = 300_000
 
     /// The nonce that proofs need; a new one once the old one has lived long enough.
@@ -16,14 +16,14 @@ extension OAuthWorld {
 
     /// Checks the proof of a request and tells the thumbprint of its key.
     ///
-    /// Everything but the signature is checked. Where the server demands its nonce, that nonce tells how old the proof
+    /// Everything but the signature is checked. If the server demands its nonce, that nonce tells how old the proof
     /// is, and `iat` only has to be a number (section 11.1); otherwise it has to be within five minutes of the
     /// sandbox's clock.
     ///
     /// - Parameters:
     ///   - exchange: The request.
     ///   - accessToken: The token that comes with it; nil at the token endpoint.
-    /// - Returns: The thumbprint, or nil for a request without a proof where none is needed.
+    /// - Returns: The thumbprint, or nil for a request without a proof if none is needed.
     mutating func checkProof(_ exchange: OAuthExchange, accessToken: String?) throws(OAuthFailure) -> String? {
         let settings = exchange.settings
         func refusal(_ description: String, _ code: String = "invalid_dpop_proof") -> OAuthFailure {
@@ -33,9 +33,8 @@ extension OAuthWorld {
             return OAuthFailure(challenge: 401, code, description, scheme: "DPoP", parameters: parameters)
         }
         let proofs = exchange.request.headers.filter { $0.name == "dpop" }
-        if accessToken == nil {
-            if settings.dpop == "off" || proofs.isEmpty && settings.dpop == "optional" { return nil }
-        }
+        let isNeeded = accessToken != nil || settings.dpop == "required"
+        if !isNeeded, settings.dpop == "off" || proofs.isEmpty { return nil }
         guard proofs.count == 1 else { throw refusal("There has to be one DPoP header.") }
         guard let proof = OAuthJWT(proofs[0].value), proof.header["typ"]?.string?.lowercased() == "dpop+jwt",
             proof.isAsymmetric, let thumbprint = proof.header["jwk"].flatMap(Self.thumbprint)
@@ -68,37 +67,30 @@ extension OAuthWorld {
     }
 
     /// Whether a proof's address is that of the request, without query and fragment.
+    ///
+    /// Behind a proxy that ends TLS the client sees https.
     private static func isSame(_ target: String, _ origin: String, _ path: String) -> Bool {
         let target = target.prefix { $0 != "?" && $0 != "#" }
-        guard let mark = target.firstRange(of: "://") else { return false }
-        let scheme = target[..<mark.lowerBound].lowercased()
+        guard let mark = target.firstRange(of: "://"),
+            let port = ["http": ":80", "https": ":443"][target[..<mark.lowerBound].lowercased()]
+        else { return false }
         let rest = target[mark.upperBound...]
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
-        var authority = rest[..<slash].lowercased()
-        let usual = scheme == "https" ? ":443" : ":80"
-        if authority.hasSuffix(usual) { authority.removeLast(usual.count) }
-        // Behind a proxy that ends TLS the client sees https.
-        guard scheme == "http" || scheme == "https" else { return false }
-        var own = String(origin.dropFirst("http://".count))
-        if own.hasSuffix(usual) { own.removeLast(usual.count) }
-        return authority == own && (slash == rest.endIndex ? "/" : String(rest[slash...])) == path
+        func withoutPort(_ authority: String) -> Substring {
+            authority.hasSuffix(port) ? authority.dropLast(port.count) : authority[...]
+        }
+        return withoutPort(rest[..<slash].lowercased()) == withoutPort(String(origin.dropFirst("http://".count)))
+            && (slash == rest.endIndex ? "/" : rest[slash...]) == path
     }
 
     /// RFC 7638, for the three types of public key; nil for another, and for a private one.
     static func thumbprint(_ key: JSONValue) -> String? {
-        let names: [String]
-        switch key["kty"]?.string {
-        case "EC": names = ["crv", "kty", "x", "y"]
-        case "RSA": names = ["e", "kty", "n"]
-        case "OKP": names = ["crv", "kty", "x"]
-        default: return nil
+        let names = ["EC": ["crv", "kty", "x", "y"], "RSA": ["e", "kty", "n"], "OKP": ["crv", "kty", "x"]]
+        guard key["d"] == nil, let names = names[key["kty"]?.string ?? ""] else { return nil }
+        let members = names.compactMap { name in
+            key[name]?.string.flatMap { $0.isEmpty ? nil : JSONValue.Member(name, .string($0)) }
         }
-        guard key["d"] == nil else { return nil }
-        var members: [JSONValue.Member] = []
-        for name in names {
-            guard let value = key[name]?.string, !value.isEmpty else { return nil }
-            members.append(.init(name, .string(value)))
-        }
+        guard members.count == names.count else { return nil }
         return Base64.encodeForURL(SHA256.hash(Array(JSONValue.object(members).text.utf8)))
     }
 }

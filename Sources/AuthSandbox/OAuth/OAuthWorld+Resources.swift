@@ -6,30 +6,30 @@ extension OAuthWorld {
     /// A protected resource: tells who asked, and the how-manieth request it was.
     mutating func resource(_ exchange: OAuthExchange) throws(OAuthFailure) -> JSONValue {
         let settings = exchange.settings
-        var token: OAuthAccessToken?
+        var grant: OAuthGrant?
         if settings.requiresAuthorization || exchange.request.header("authorization") != nil {
-            let presented = try bearer(exchange)
+            let token = try bearer(exchange)
             let wanted = (settings.resourceScope ?? "").split(separator: " ").map(String.init)
-            guard wanted.allSatisfy(presented.scope.contains) else {
+            guard wanted.allSatisfy(token.grant.scope.contains) else {
                 throw OAuthFailure(
                     challenge: 403,
                     "insufficient_scope",
                     "The request needs more than the token allows.",
-                    scheme: presented.type,
+                    scheme: token.type,
                     parameters: [("scope", wanted.joined(separator: " "))]
                 )
             }
-            if let demand = settings.stepUp { try check(demand, presented, now: exchange.now) }
-            token = presented
+            if let demand = settings.stepUp { try check(demand, token, now: exchange.now) }
+            grant = token.grant
         }
         servedRequests += 1
         return .present([
             "method": .string(exchange.request.method),
             "path": .string(String(exchange.request.path.prefix(500))),
-            "sub": .optional(token?.subject),
-            "username": token.map { .optional(people[$0.subject]?.user.identifier) },
-            "client_id": token.map { .string($0.client) },
-            "scope": token.map { .string($0.scope.joined(separator: " ")) },
+            "sub": .optional(grant?.subject),
+            "username": grant.map { .optional(people[$0.subject]?.user.identifier) },
+            "client_id": grant.map { .string($0.client) },
+            "scope": grant.map { .string($0.scope.joined(separator: " ")) },
             "request": .int(servedRequests),
         ])
     }
@@ -39,21 +39,19 @@ extension OAuthWorld {
         _ token: OAuthAccessToken,
         now: Int64
     ) throws(OAuthFailure) {
-        let authentication = token.authentication
+        let authentication = token.grant.authentication
         let accepted = demand.acrValues?.split(separator: " ").map(String.init)
         let isStrong = accepted.map { list in authentication?.acr.map(list.contains) ?? false } ?? true
         let isFresh = demand.maximumAge.map { age in authentication.map { now - $0.time <= age } ?? false } ?? true
         if isStrong, isFresh { return }
-        var parameters: [(String, String)] = []
-        if let values = demand.acrValues { parameters.append(("acr_values", values)) }
-        if let age = demand.maximumAge { parameters.append(("max_age", String(age / 1000))) }
+        let values = demand.acrValues.map { [("acr_values", $0)] } ?? []
         let isOktas = demand.form == "okta"
         throw OAuthFailure(
             challenge: isOktas ? 403 : 401,
             isOktas ? "insufficient_authentication_context" : "insufficient_user_authentication",
             "A different authentication level is required.",
             scheme: token.type,
-            parameters: parameters
+            parameters: values + (demand.maximumAge.map { [("max_age", String($0 / 1000))] } ?? [])
         )
     }
 
@@ -65,10 +63,11 @@ extension OAuthWorld {
             throw OAuthFailure(challenge: 400, "invalid_request", "There is more than one Authorization header.")
         }
         let words = (headers.first?.value ?? "").split(separator: " ")
-        let isProved = words.first?.lowercased() == "dpop" && settings.dpop != "off"
-        guard isProved || words.first?.lowercased() == "bearer", words.count == 2 else {
-            // RFC 6750 section 3.1: a request without any credential is told no error.
-            let isMissing = !isProved && words.first?.lowercased() != "bearer"
+        let word = words.first?.lowercased()
+        let isProved = word == "dpop" && settings.dpop != "off"
+        // RFC 6750 section 3.1: a request without any credential is told no error.
+        let isMissing = !isProved && word != "bearer"
+        guard !isMissing, words.count == 2 else {
             throw OAuthFailure(
                 challenge: isMissing ? 401 : 400,
                 isMissing ? nil : "invalid_request",
@@ -76,12 +75,11 @@ extension OAuthWorld {
                 scheme: settings.dpop == "required" ? "DPoP" : "Bearer"
             )
         }
-        let scheme = isProved ? "DPoP" : "Bearer"
-        let text = String(words[1])
+        let (text, scheme) = (String(words[1]), isProved ? "DPoP" : "Bearer")
         func refusal(_ description: String, _ scheme: String = "DPoP") -> OAuthFailure {
             OAuthFailure(challenge: 401, "invalid_token", description, scheme: scheme)
         }
-        guard let token = accessTokens[text], isLive(token, now: exchange.now) else {
+        guard let token = liveAccessToken(text, exchange) else {
             throw refusal("The token is expired, revoked or not known.", scheme)
         }
         guard token.type == scheme else {

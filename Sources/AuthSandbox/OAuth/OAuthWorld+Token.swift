@@ -3,26 +3,25 @@ import HTTPRecovery
 // The token endpoint.
 extension OAuthWorld {
     mutating func token(_ exchange: OAuthExchange) throws(OAuthFailure) -> JSONValue {
-        var exchange = exchange
         let name = try exchange.form.required("grant_type")
         exchange.client = try authenticate(exchange)
-        guard let grant = OAuthGrantType(wireName: name) else {
+        guard let type = OAuthGrantType.onWire(name) else {
             throw OAuthFailure("unsupported_grant_type", "There is no such grant here.")
         }
-        guard exchange.client.mayUse(grant), grant != .clientCredentials || !exchange.client.isPublic else {
-            throw OAuthFailure("unauthorized_client", "The client may not use this grant.")
+        let client = exchange.client
+        guard client.mayUse(type), type != .clientCredentials || !client.isPublic else {
+            throw .unauthorized("The client may not use this grant.")
         }
         exchange.key = try checkProof(exchange, accessToken: nil)
-        switch grant {
+        switch type {
         case .refreshToken: return try refresh(exchange)
         case .authorizationCode: return try exchangeCode(exchange)
         case .deviceCode: return try pollDevice(exchange)
         case .tokenExchange: return try exchangeToken(exchange)
         case .clientCredentials:
-            let client = exchange.client
             let scope = try scopes(exchange.form.value("scope") ?? "", client: client)
             return issue(
-                OAuthAccessToken(client: client.id, subject: client.id, scope: scope, exchange: exchange),
+                OAuthAccessToken(.init(client: client.id, subject: client.id, scope: scope), exchange),
                 exchange
             )
         }
@@ -31,10 +30,9 @@ extension OAuthWorld {
     /// The scopes of a parameter (RFC 6749 section 3.3).
     func scopes(_ text: String, client: SandboxOAuthClient?) throws(OAuthFailure) -> [String] {
         var scopes: [String] = []
-        for part in text.split(separator: " ") where !scopes.contains(String(part)) { scopes.append(String(part)) }
+        for part in text.split(separator: " ").map(String.init) where !scopes.contains(part) { scopes.append(part) }
         let isWellFormed = scopes.allSatisfy { scope in
-            scope.utf8.count <= 200
-                && scope.utf8.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "\"") && $0 != 0x5C }
+            scope.utf8.count <= 200 && scope.utf8.allSatisfy { (0x21..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }
         }
         guard scopes.count <= 50, isWellFormed else { throw .invalidScope("The scope is not well formed.") }
         if let allowed = client?.scopes, !scopes.allSatisfy(allowed.contains) {
@@ -50,16 +48,16 @@ extension OAuthWorld {
         return try scopes(exchange.settings.defaultScope, client: nil).filter { client.scopes?.contains($0) ?? true }
     }
 
-    /// The scopes of a request for less than was granted; nil where it does not say.
+    /// What a request asks for out of a grant, which is all of it unless it says so.
     private func narrowed(
-        _ granted: [String],
+        _ grant: OAuthGrant,
         _ exchange: OAuthExchange,
         client: SandboxOAuthClient?,
         _ refusal: String
-    ) throws(OAuthFailure) -> [String]? {
-        guard let text = exchange.form.value("scope") else { return nil }
+    ) throws(OAuthFailure) -> [String] {
+        guard let text = exchange.form.value("scope") else { return grant.scope }
         let scope = try scopes(text, client: client)
-        guard scope.allSatisfy(granted.contains) else { throw .invalidScope(refusal) }
+        guard scope.allSatisfy(grant.scope.contains) else { throw .invalidScope(refusal) }
         return scope
     }
 
@@ -69,7 +67,7 @@ extension OAuthWorld {
         let presented = try exchange.form.required("refresh_token")
         let dead = OAuthFailure.invalidGrant("The refresh token is invalid or expired.")
         guard let token = refreshTokens[presented], let family = families[token.family],
-            family.client == exchange.client.id
+            family.grant.client == exchange.client.id
         else { throw dead }
         if let replacedAt = token.replacedAt, exchange.now - replacedAt >= exchange.settings.grace {
             count(\.violations, family: family.number)
@@ -80,14 +78,15 @@ extension OAuthWorld {
         guard family.key == nil || family.key == exchange.key else {
             throw .invalidGrant("The refresh token is bound to another key.")
         }
-        guard people[family.subject].map({ $0.user.state == "active" }) ?? false else {
+        guard people[family.grant.subject]?.user.state == "active" else {
             throw .invalidGrant("The person may not sign in any more.")
         }
-        let refusal = "The scope is wider than what was granted."
-        let scope = try narrowed(family.scope, exchange, client: nil, refusal)
+        var grant = family.grant
+        grant.scope = try narrowed(grant, exchange, client: nil, "The scope is wider than what was granted.")
         count(token.replacedAt == nil ? \.refreshes : \.graceReuses, family: family.number)
-        let access = OAuthAccessToken(family: family, scope: scope, exchange: exchange)
-        return issue(access, exchange) { world in world.nextRefreshToken(presented, token, family, exchange) }
+        return issue(OAuthAccessToken(grant, exchange), exchange) { world in
+            world.nextRefreshToken(presented, token, family, exchange)
+        }
     }
 
     /// The refresh token of the answer; nil for none.
@@ -126,78 +125,45 @@ extension OAuthWorld {
         for target in form.all("resource") where !target.contains("://") || target.contains("#") {
             throw OAuthFailure("invalid_target", "A resource has to be an absolute URI without a fragment.")
         }
+        var grant = subject
+        grant.client = exchange.client.id
         let refusal = "The scope is wider than that of the subject token."
-        let scope = try narrowed(subject.scope, exchange, client: exchange.client, refusal) ?? subject.scope
-        var token = OAuthAccessToken(
-            client: exchange.client.id,
-            subject: subject.subject,
-            scope: scope,
-            exchange: exchange
-        )
-        token.family = subject.family
-        token.authentication = subject.authentication
+        grant.scope = try narrowed(grant, exchange, client: exchange.client, refusal)
+        var token = OAuthAccessToken(grant, exchange)
         token.actor = actor?.subject
         let audience = form.all("audience") + form.all("resource")
         if !audience.isEmpty { token.audience = audience }
-        var exchange = exchange
         if wanted.hasSuffix(":jwt") { exchange.settings.usesJWT = true }
         return issue(token, exchange).adding("issued_token_type", .string(wanted))
     }
 
-    /// Somebody for whom a token speaks.
-    private struct Party {
-        let subject: String
-        var family: Int?
-        let scope: [String]
-        var authentication: OAuthAuthentication?
-    }
-
-    /// Whom the subject or the actor token speaks for; nil for a request without such a token.
-    private func party(_ role: String, _ exchange: OAuthExchange) throws(OAuthFailure) -> Party? {
+    /// What the subject or the actor token stands for; nil for a request without such a token.
+    private func party(_ role: String, _ exchange: OAuthExchange) throws(OAuthFailure) -> OAuthGrant? {
         guard let token = exchange.form.value("\(role)_token") else {
-            guard exchange.form.value("\(role)_token_type") == nil else {
-                throw .invalidRequest("\(role)_token_type stands there without \(role)_token.")
-            }
-            return nil
+            if exchange.form.value("\(role)_token_type") == nil { return nil }
+            throw .invalidRequest("\(role)_token_type stands there without \(role)_token.")
         }
         let type = try exchange.form.required("\(role)_token_type")
-        var party: Party?
+        let grant: OAuthGrant?
         switch type {
         case Self.tokenTypePrefix + "access_token", Self.tokenTypePrefix + "jwt":
-            if let known = accessTokens[token], isLive(known, now: exchange.now) {
-                party = Party(
-                    subject: known.subject,
-                    family: known.family,
-                    scope: known.scope,
-                    authentication: known.authentication
-                )
-            }
+            grant = liveAccessToken(token, exchange)?.grant
         case Self.tokenTypePrefix + "refresh_token":
-            if let known = refreshTokens[token], known.replacedAt == nil, known.expiresAt > exchange.now,
-                let family = families[known.family], family.revokedBy == nil
-            {
-                party = Party(
-                    subject: family.subject,
-                    family: family.number,
-                    scope: family.scope,
-                    authentication: family.authentication
-                )
-            }
-        case Self.tokenTypePrefix + "id_token":
-            party = subject(ofIDToken: token, now: exchange.now).map { Party(subject: $0, scope: ["openid"]) }
+            grant = liveRefreshToken(token, grace: 0, exchange)?.family.grant
+        case Self.tokenTypePrefix + "id_token": grant = self.grant(ofIDToken: token, now: exchange.now)
         default: throw .invalidRequest("This \(role)_token_type is not understood here.")
         }
         // RFC 8693 section 2.2.2 wants invalid_request for a token that is not good, too.
-        guard let party else { throw .invalidRequest("The \(role)_token is not valid.") }
-        return party
+        guard let grant else { throw .invalidRequest("The \(role)_token is not valid.") }
+        return grant
     }
 
     /// Whom an ID token of this sandbox speaks of.
-    private func subject(ofIDToken token: String, now: Int64) -> String? {
+    private func grant(ofIDToken token: String, now: Int64) -> OAuthGrant? {
         guard let jwt = OAuthJWT(token), let expires = jwt.claims["exp"]?.int, expires > now / 1000,
             let subject = jwt.claims["sub"]?.string, people[subject] != nil,
             let client = jwt.claims["aud"]?.string, jwt.isSigned(with: idTokenKey(of: client))
         else { return nil }
-        return subject
+        return OAuthGrant(client: client, subject: subject, scope: ["openid"])
     }
 }

@@ -92,27 +92,43 @@ struct OAuthWorld: ProviderWorld {
         _ route: OAuthRoute,
         context: inout SandboxContext
     ) -> SandboxResponse {
-        var exchange = OAuthExchange(request, route: route, context: context)
+        let exchange = OAuthExchange(request, route: route, context: context)
         prune(now: context.now)
-        let endpoint = route.endpoint
+        let (endpoint, settings) = (route.endpoint, exchange.settings)
         var response: SandboxResponse
-        do throws(OAuthFailure) {
-            guard endpoint.methods.isEmpty || endpoint.methods.contains(request.method) else {
-                var failure = OAuthFailure("invalid_request", "The method is not allowed here.", status: 405)
-                failure.headers = [.init(name: "Allow", value: endpoint.methods.joined(separator: ", "))]
-                throw failure
-            }
-            if endpoint.takesForm { exchange.form = try OAuthForm(request) }
-            response = try endpoint.answer(&self, exchange, &context)
+        do {
+            response = try answer(exchange)
         } catch {
             response = error.response
         }
-        let settings = exchange.settings
+        context.log += exchange.log
         if settings.dpop != "off", settings.demandsNonce, endpoint == .token || endpoint.isResource {
             response.setHeader("DPoP-Nonce", currentNonce(settings, now: context.now))
         }
         if endpoint != .discovery, endpoint != .keys { response.setHeader("Cache-Control", "no-store") }
         return response
+    }
+
+    private mutating func answer(_ exchange: OAuthExchange) throws(OAuthFailure) -> SandboxResponse {
+        let endpoint = exchange.route.endpoint
+        guard endpoint.methods.isEmpty || endpoint.methods.contains(exchange.request.method) else {
+            var failure = OAuthFailure("invalid_request", "The method is not allowed here.", status: 405)
+            failure.headers = [.init(name: "Allow", value: endpoint.methods.joined(separator: ", "))]
+            throw failure
+        }
+        if endpoint.takesForm { exchange.form = try OAuthForm(exchange.request) }
+        switch endpoint {
+        case .discovery: return .json(discovery(exchange))
+        case .keys: return .json(["keys": []])
+        case .token: return .json(try token(exchange))
+        case .revoke: return try revoke(exchange)
+        case .introspect: return .json(try introspect(exchange))
+        case .device: return .json(try authorizeDevice(exchange))
+        case .activate: return try activate(exchange)
+        case .authorize: return try authorize(exchange)
+        case .userinfo: return .json(try userinfo(exchange))
+        case .resource: return .json(try resource(exchange))
+        }
     }
 
     /// Forgets the oldest once there is too much of something.

@@ -96,7 +96,7 @@ extension SandboxOAuthClient: SandboxInput, Encodable {
 
     /// Whether it may ask for tokens so.
     func mayUse(_ grant: OAuthGrantType) -> Bool {
-        grantTypes?.contains { OAuthGrantType(name: $0) == grant } ?? true
+        grantTypes?.contains { OAuthGrantType.shortName($0) == grant.rawValue } ?? true
     }
 
     /// Finds what contradicts itself.
@@ -116,7 +116,7 @@ extension SandboxOAuthClient: SandboxInput, Encodable {
         return redirectURIs.contains { $0 == redirectURI || Self.withoutLoopbackPort($0) == wanted }
     }
 
-    /// The address without its port where it stays on this machine.
+    /// The address without its port, if it stays on this machine.
     private static func withoutLoopbackPort(_ uri: String) -> String {
         for host in ["http://127.0.0.1", "http://localhost", "http://[::1]"] where uri.hasPrefix(host + ":") {
             let rest = uri.dropFirst(host.count + 1)
