@@ -29,14 +29,15 @@ extension Terminal {
         showStatus(nil)
         // Before the question: who types as soon as they see it must not see what they type.
         let echo = isHidden ? Echo() : nil
-        try? FileDescriptor.write(question.description.utf8, to: STDERR_FILENO, name: "standard error")
-        // Meanwhile the shell has had the terminal, with settings and a line of its own.
+        // While the program is stopped the shell has the terminal, with settings and a line of its own: whoever sees the
+        // question may stop it at once.
         Program.resumption.withLock { resumption in
             resumption = {
                 echo?.suppress()
                 try? FileDescriptor.write(question.description.utf8, to: STDERR_FILENO, name: "standard error")
             }
         }
+        try? FileDescriptor.write(question.description.utf8, to: STDERR_FILENO, name: "standard error")
         defer {
             Program.resumption.withLock { $0 = nil }
             echo?.restore()
