@@ -8,6 +8,8 @@ final class ClerkCall {
     let route: String
     /// The id in the path.
     let id: String
+    /// The step that the path names: the first one unless it says so.
+    let step: ClerkStep
     let form: [FormEncoding.Field]
     let isNative: Bool
     /// The client token that came along.
@@ -34,6 +36,7 @@ final class ClerkCall {
         if hasID { parts[2] = "{id}" }
         let tunnelled = request.method == "POST" ? request.queryItem("_method")?.uppercased() : nil
         route = "\(tunnelled ?? request.method) \(parts.joined(separator: "/"))"
+        step = route.hasSuffix("_second_factor") ? .second : .first
         self.request = request
         self.context = context
         form = FormEncoding.fields(request.body)

@@ -141,7 +141,7 @@ struct ClerkProof: Sendable {
     /// Refuses to send another code so soon.
     func checkResend(_ call: ClerkCall) throws(ClerkFailure) {
         let again = sentAt + call.settings.resendWindow
-        if sentAt > 0, again > call.now { throw .resendTooSoon(milliseconds: again - call.now) }
+        if sentAt > 0, again > call.now { throw .resendTooSoon.waiting(again - call.now) }
     }
 
     /// Tries a code, as long as one is taken; nil is never right.

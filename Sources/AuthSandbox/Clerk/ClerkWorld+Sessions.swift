@@ -13,9 +13,8 @@ extension ClerkWorld {
         case "resource_not_found": throw .notFound("session")
         case "signed_out": throw .signedOut
         case "session_status":
-            let status = session.status
-            let long = "The session is no longer active: it is \(status)."
-            throw ClerkFailure(401, "session_\(status)", "Session \(status)", long)
+            throw ClerkFailure(401, "session_\(session.status)", "Session \(session.status)")
+                .saying("The session is no longer active: it is \(session.status).")
         default: throw .authenticationInvalid
         }
     }
@@ -144,12 +143,12 @@ extension ClerkWorld {
     }
 
     /// The verification that is under way for the session in the path, which has to be at one of its steps.
-    func openVerification(_ call: ClerkCall, _ step: ClerkStep) throws(ClerkFailure) -> ClerkSignIn {
+    func openVerification(_ call: ClerkCall) throws(ClerkFailure) -> ClerkSignIn {
         let session = try liveSession(call)
         guard let verification = session.verification.flatMap({ signIns[$0] }) else { throw .verificationMissing }
         if verification.status == "complete" { throw .verificationAlreadyVerified }
         if verification.abandonAt <= call.now { throw .verificationExpired }
-        guard verification.status == "needs_\(step.rawValue)" else {
+        guard verification.status == "needs_\(call.step.rawValue)" else {
             throw .clientStateInvalid("This step is not possible in status \(verification.status).")
         }
         return verification

@@ -25,7 +25,7 @@ extension ClerkWorld {
         } else if let identifier = call.field("identifier") {
             if identifier.isEmpty { throw .null("identifier") }
             signIn.identifier = identifier
-            signIn.account = try accountToSignIn(identifier, client: client, call)
+            signIn.account = try account(identifier, on: client, call)
             keep(signIn, "needs_first_factor", call)
             try takeFirstStep(of: signIn.id, strategy, call)
         } else if strategy == "passkey" {
@@ -58,11 +58,9 @@ extension ClerkWorld {
         return client
     }
 
-    private mutating func accountToSignIn(
-        _ identifier: String,
-        client: String,
-        _ call: ClerkCall
-    ) throws(ClerkFailure) -> String? {
+    private mutating func account(_ identifier: String, on client: String, _ call: ClerkCall) throws(ClerkFailure)
+        -> String?
+    {
         guard let id = accountsByIdentifier[identifier.lowercased()], let account = accounts[id] else {
             if !call.settings.protectsAgainstEnumeration { throw .identifierNotFound }
             return nil
@@ -87,7 +85,7 @@ extension ClerkWorld {
             if strategy == "password" {
                 try attemptPassword(signIn, call)
             } else {
-                try prepare(signIn, strategy, .first, call)
+                try prepare(signIn, strategy, call)
             }
         } catch {
             // A refused password leaves nothing behind; one that has to be replaced leaves a sign-in to go on with.
@@ -120,12 +118,12 @@ extension ClerkWorld {
     }
 
     /// The current sign-in, which has to be at one of its steps.
-    func openSignIn(_ call: ClerkCall, _ step: ClerkStep) throws(ClerkFailure) -> ClerkSignIn {
+    func openSignIn(_ call: ClerkCall) throws(ClerkFailure) -> ClerkSignIn {
         let signIn = try currentSignIn(call)
         _ = try call.required("strategy")
-        let statuses = step == .first ? ["needs_first_factor"] : ["needs_second_factor", "needs_client_trust"]
+        let statuses = call.step == .first ? ["needs_first_factor"] : ["needs_second_factor", "needs_client_trust"]
         if statuses.contains(signIn.status) { return signIn }
-        if signIn.proofs[step]?.status == "verified" { throw .verificationAlreadyVerified }
+        if signIn.proofs[call.step]?.status == "verified" { throw .verificationAlreadyVerified }
         throw .clientStateInvalid("This step is not possible while the sign-in is in status \(signIn.status).")
     }
 
