@@ -47,6 +47,8 @@ final class ClerkCall {
     /// The first value of a form field; nil when it is absent.
     func field(_ name: String) -> String? { form.first { $0.name == name }?.value }
 
+    var strategy: String { field("strategy") ?? "" }
+
     /// A field that has to be there and not empty.
     func required(_ name: String) throws(ClerkFailure) -> String {
         guard let value = field(name) else { throw .missing(name) }
@@ -55,7 +57,7 @@ final class ClerkCall {
     }
 
     /// Sends a code or a link to somebody.
-    func send(_ code: String, to address: String, _ strategy: String, for id: String) {
+    func send(_ code: String, to address: String, for id: String) {
         let channel = strategy.hasSuffix("phone_code") ? "phone" : "email"
         context.send(.init(to: address, channel: channel, strategy: strategy, code: code, sentAt: now, signIn: id))
     }

@@ -20,13 +20,10 @@ extension ClerkWorld {
 
     // MARK: Sending codes
 
-    mutating func prepare(_ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
-        try prepare(signIn, call.required("strategy"), call)
-        return view(of: signIn)
-    }
-
     /// Sends a code, a link or a challenge and remembers it.
-    mutating func prepare(_ signIn: ClerkSignIn, _ strategy: String, _ call: ClerkCall) throws(ClerkFailure) {
+    @discardableResult
+    mutating func prepare(_ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        let strategy = call.strategy
         let isOffered = offered(signIn, call.step).contains(strategy)
         guard isOffered, Self.preparable.contains(strategy) else { throw .strategyInvalid }
         let proof: ClerkProof
@@ -35,26 +32,26 @@ extension ClerkWorld {
         } else {
             try checkLock(signIn.account, call)
             if let former = signIn.proofs[call.step], former.strategy == strategy { try former.checkResend(call) }
-            let address = try address(for: strategy, signIn, call)
-            proof =
-                try strategy == "email_link"
-                ? sendLink(to: address, signIn, call) : sendCode(strategy, to: address, for: signIn.id, call)
+            let (address, id) = (try address(for: signIn, call), signIn.id)
+            let isLink = strategy == "email_link"
+            proof = isLink ? try sendLink(to: address, for: id, call) : sendCode(to: address, for: id, call)
         }
         signIns[signIn.id]?.proofs[call.step] = proof
+        return view(of: signIn)
     }
 
     /// Sends a code, if there is somebody to send it to.
-    func sendCode(_ strategy: String, to address: String?, for id: String, _ call: ClerkCall) -> ClerkProof {
+    func sendCode(to address: String?, for id: String, _ call: ClerkCall) -> ClerkProof {
         let code = Self.isTestAddress(address) ? "424242" : call.context.codes.sixDigits()
-        if let address { call.send(code, to: address, strategy, for: id) }
-        return ClerkProof(strategy: strategy, expireAt: call.now + call.settings.codeLife, code: code, sentAt: call.now)
+        if let address { call.send(code, to: address, for: id) }
+        let end = call.now + call.settings.codeLife
+        return ClerkProof(strategy: call.strategy, expireAt: end, code: code, sentAt: call.now)
     }
 
     /// Where a code goes: the address that the form names, or the first one; nil for somebody who does not exist.
-    private func address(for strategy: String, _ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) -> String?
-    {
-        guard let contacts = account(of: signIn)?.contacts(for: strategy) else { return nil }
-        let parameter = strategy.hasSuffix("phone_code") ? "phone_number_id" : "email_address_id"
+    private func address(for signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) -> String? {
+        guard let contacts = account(of: signIn)?.contacts(for: call.strategy) else { return nil }
+        let parameter = call.strategy.hasSuffix("phone_code") ? "phone_number_id" : "email_address_id"
         guard let wanted = call.field(parameter), !wanted.isEmpty else {
             guard let first = contacts.first else { throw .strategyInvalid }
             return first.address
@@ -74,8 +71,7 @@ extension ClerkWorld {
     // MARK: Taking proofs
 
     mutating func attempt(_ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
-        let strategy = try call.required("strategy")
-        let step = call.step
+        let (strategy, step) = (call.strategy, call.step)
         let offered = offered(signIn, step)
         let isSignIn = signIn.reverification == nil
         if isSignIn, step == .second, offered.isEmpty { throw .noSecondFactors }
@@ -85,8 +81,8 @@ extension ClerkWorld {
         switch strategy {
         case "password": try attemptPassword(signIn, call)
         case "passkey": try attemptPasskey(signIn, call)
-        case "totp", "backup_code": try attemptDevice(signIn, strategy, call)
-        default: try attemptCode(signIn, strategy, call)
+        case "totp", "backup_code": try attemptDevice(signIn, call)
+        default: try attemptCode(signIn, call)
         }
         if strategy != "password" { after(step, of: signIn.id, call) }
         return view(of: signIn)
@@ -118,9 +114,8 @@ extension ClerkWorld {
     }
 
     /// A code that the person's own device or paper shows.
-    private mutating func attemptDevice(_ signIn: ClerkSignIn, _ strategy: String, _ call: ClerkCall)
-        throws(ClerkFailure)
-    {
+    private mutating func attemptDevice(_ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) {
+        let strategy = call.strategy
         guard let account = account(of: signIn) else { throw .strategyInvalid }
         try checkLock(account.id, call)
         let code = try call.required("code")
@@ -150,11 +145,10 @@ extension ClerkWorld {
         }
     }
 
-    private mutating func attemptCode(_ signIn: ClerkSignIn, _ strategy: String, _ call: ClerkCall) throws(ClerkFailure)
-    {
+    private mutating func attemptCode(_ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) {
         try checkLock(signIn.account, call)
         guard var proof = signIn.proofs[call.step] else { throw .verificationMissing }
-        guard proof.strategy == strategy else { throw .verificationStrategyInvalid }
+        guard proof.strategy == call.strategy else { throw .verificationStrategyInvalid }
         let code = try call.required("code")
         defer { signIns[signIn.id]?.proofs[call.step] = proof }
         guard try proof.attempt(signIn.account == nil ? nil : code, call) else {

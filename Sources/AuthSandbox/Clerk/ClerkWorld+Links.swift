@@ -3,9 +3,7 @@ import HTTPRecovery
 // Links in e-mails, and tickets.
 extension ClerkWorld {
     /// Sends a link in place of a code.
-    mutating func sendLink(to address: String?, _ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure)
-        -> ClerkProof
-    {
+    mutating func sendLink(to address: String?, for id: String, _ call: ClerkCall) throws(ClerkFailure) -> ClerkProof {
         let challenge = call.field("code_challenge")
         let method = call.field("code_challenge_method") ?? ""
         if challenge != nil, method != "S256" { throw .invalidValue("code_challenge_method", method) }
@@ -14,15 +12,13 @@ extension ClerkWorld {
         let end = call.now + call.settings.codeLife
         links[token] = ClerkLink(
             flow: call.context.random.identifier("mlf_"),
-            signIn: signIn.id,
+            signIn: id,
             step: call.step,
             target: target,
             codeChallenge: challenge,
             expiresAt: end
         )
-        if let address {
-            call.send("http://\(call.host)/v1/verify?token=\(token)", to: address, "email_link", for: signIn.id)
-        }
+        if let address { call.send("http://\(call.host)/v1/verify?token=\(token)", to: address, for: id) }
         return ClerkProof(strategy: "email_link", expireAt: end, sentAt: call.now)
     }
 

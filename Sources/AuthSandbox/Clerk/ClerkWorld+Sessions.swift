@@ -89,16 +89,10 @@ extension ClerkWorld {
         let (now, end) = (call.now, call.now + call.settings.sessionTokenLife)
         let token = jwt(
             .present([
-                "exp": .int(end / 1000),
-                "fva": session.factorAges(at: now),
-                "iat": .int(now / 1000),
-                "iss": "https://sandbox.invalid",
-                "jti": .string(call.context.random.letters(20).lowercased()),
-                "nbf": .int(now / 1000 - 10),
-                "sid": .string(id),
-                "sts": .string(session.status),
-                "sub": .string(session.account),
-                "v": 2,
+                "exp": .int(end / 1000), "fva": session.factorAges(at: now), "iat": .int(now / 1000),
+                "iss": "https://sandbox.invalid", "jti": .string(call.context.random.letters(20).lowercased()),
+                "nbf": .int(now / 1000 - 10), "sid": .string(id), "sts": .string(session.status),
+                "sub": .string(session.account), "v": 2,
                 "template": template.map { .string(String($0.prefix(100))) },
             ])
         )
@@ -135,7 +129,7 @@ extension ClerkWorld {
             identifier: account?.user.identifier,
             account: session.account,
             status: level == "second_factor" && hasSecond ? "needs_second_factor" : "needs_first_factor",
-            reverification: .init(session: session.id, level: level)
+            reverification: (session.id, level)
         )
         signIns[verification.id] = verification
         sessions[session.id]?.verification = verification.id
@@ -151,6 +145,7 @@ extension ClerkWorld {
         guard verification.status == "needs_\(call.step.rawValue)" else {
             throw .clientStateInvalid("This step is not possible in status \(verification.status).")
         }
+        _ = try call.required("strategy")
         return verification
     }
 

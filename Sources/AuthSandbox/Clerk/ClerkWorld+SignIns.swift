@@ -25,9 +25,9 @@ extension ClerkWorld {
         } else if let identifier = call.field("identifier") {
             if identifier.isEmpty { throw .null("identifier") }
             signIn.identifier = identifier
-            signIn.account = try account(identifier, on: client, call)
+            signIn.account = try person(identifier, call)
             keep(signIn, "needs_first_factor", call)
-            try takeFirstStep(of: signIn.id, strategy, call)
+            if strategy != nil { try takeFirstStep(of: signIn.id, isPassword: strategy == "password", call) }
         } else if strategy == "passkey" {
             signIn.proofs[.first] = challenge(call)
             keep(signIn, "needs_first_factor", call)
@@ -58,15 +58,14 @@ extension ClerkWorld {
         return client
     }
 
-    private mutating func account(_ identifier: String, on client: String, _ call: ClerkCall) throws(ClerkFailure)
-        -> String?
-    {
+    /// Whom an identifier names; nil for nobody, if that is not to be seen.
+    private mutating func person(_ identifier: String, _ call: ClerkCall) throws(ClerkFailure) -> String? {
         guard let id = accountsByIdentifier[identifier.lowercased()], let account = accounts[id] else {
             if !call.settings.protectsAgainstEnumeration { throw .identifierNotFound }
             return nil
         }
         if let refusal = ClerkFailure.states[account.user.state] { throw refusal }
-        let own = clients[client]?.sessions.first { sessions[$0]?.account == id }
+        let own = call.client.flatMap { clients[$0] }?.sessions.first { sessions[$0]?.account == id }
         if let own { throw .alreadySignedIn(session: own) }
         try checkLock(id, call)
         return id
@@ -79,14 +78,10 @@ extension ClerkWorld {
         clients[signIn.client]?.updatedAt = call.now
     }
 
-    private mutating func takeFirstStep(of id: String, _ strategy: String?, _ call: ClerkCall) throws(ClerkFailure) {
-        guard let strategy, let signIn = signIns[id] else { return }
+    private mutating func takeFirstStep(of id: String, isPassword: Bool, _ call: ClerkCall) throws(ClerkFailure) {
+        guard let signIn = signIns[id] else { return }
         do {
-            if strategy == "password" {
-                try attemptPassword(signIn, call)
-            } else {
-                try prepare(signIn, strategy, call)
-            }
+            if isPassword { try attemptPassword(signIn, call) } else { try prepare(signIn, call) }
         } catch {
             // A refused password leaves nothing behind; one that has to be replaced leaves a sign-in to go on with.
             let goesOn: [ClerkFailure] = [

@@ -26,7 +26,7 @@ extension OAuthWorld {
 
     /// A code for the person whose browser it is, or the reason why there is none.
     private mutating func code(_ exchange: OAuthExchange) throws(OAuthFailure) -> String {
-        let (form, client) = (exchange.form, exchange.client)
+        let (form, client, settings) = (exchange.form, exchange.client, exchange.settings)
         guard form.value("request") == nil, form.value("request_uri") == nil else {
             throw OAuthFailure("request_not_supported", "Request objects are not understood here.")
         }
@@ -41,19 +41,16 @@ extension OAuthWorld {
         }
         let challenge = form.value("code_challenge")
         let method = form.value("code_challenge_method") ?? "plain"
-        if challenge == nil, exchange.settings.requiresPKCE, client.isPublic {
-            throw .invalidRequest("A public client needs a code challenge.")
-        }
-        guard ["plain", "S256"].contains(method) else {
-            throw .invalidRequest("This code_challenge_method is not understood here.")
-        }
-        if let challenge, !Self.isVerifier(challenge) {
-            throw .invalidRequest("The code challenge is not well formed.")
-        }
+        let rules: KeyValuePairs = [
+            "A public client needs a code challenge.": challenge != nil || !settings.requiresPKCE || !client.isPublic,
+            "This code_challenge_method is not understood here.": ["plain", "S256"].contains(method),
+            "The code challenge is not well formed.": challenge.map(Self.isVerifier) ?? true,
+        ]
+        try OAuthFailure.demand(rules, or: OAuthFailure.invalidRequest)
         let scope = try personScopes(exchange)
-        guard let name = form.value("login_hint") ?? exchange.settings.signedInUser, let person = person(named: name)
+        guard let name = form.value("login_hint") ?? settings.signedInUser, let person = person(named: name)
         else { throw OAuthFailure("login_required", "The client specified not to prompt, but nobody is signed in.") }
-        guard exchange.settings.authorizeDecision == "approve", person.user.state == "active" else {
+        guard settings.authorizeDecision == "approve", person.user.state == "active" else {
             throw OAuthFailure("access_denied", "The person said no.")
         }
         let code = "ac_" + random.letters(32)
@@ -66,7 +63,7 @@ extension OAuthWorld {
             redirectURI: form.value("redirect_uri"),
             challenge: challenge,
             challengeMethod: method,
-            expiresAt: exchange.now + exchange.settings.codeLifetime
+            expiresAt: exchange.now + settings.codeLifetime
         )
         return code
     }

@@ -22,8 +22,7 @@ extension OAuthWorld {
         let uri = exchange.url(of: .activate)
         exchange.log.append("device code \(device.userCode) for \(client.id): \(uri)")
         return [
-            "device_code": .string(code),
-            "user_code": .string(device.userCode),
+            "device_code": .string(code), "user_code": .string(device.userCode),
             "verification_uri": .string(uri),
             "verification_uri_complete": .string("\(uri)?user_code=\(device.userCode)"),
             "expires_in": .int(max(1, exchange.settings.deviceLifetime / 1000)),

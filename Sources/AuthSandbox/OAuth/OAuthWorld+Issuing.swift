@@ -66,12 +66,9 @@ extension OAuthWorld {
 
     private func jwt(_ token: OAuthAccessToken, id: String, issuer: String) -> String {
         let claims: JSONValue = .present([
-            "iss": .string(issuer),
-            "sub": .string(token.grant.subject),
+            "iss": .string(issuer), "sub": .string(token.grant.subject),
             "aud": token.audience.count == 1 ? .string(token.audience[0]) : .texts(token.audience),
-            "iat": .int(token.issuedAt / 1000),
-            "exp": .int(token.expiresAt / 1000),
-            "jti": .string(id),
+            "iat": .int(token.issuedAt / 1000), "exp": .int(token.expiresAt / 1000), "jti": .string(id),
             "client_id": .string(token.grant.client),
             "scope": .string(token.grant.scope.joined(separator: " ")),
             "auth_time": token.grant.authentication.map { .int($0.time / 1000) },
@@ -87,11 +84,8 @@ extension OAuthWorld {
         let authentication = token.grant.authentication
         let email = token.grant.scope.contains("email") ? people[token.grant.subject]?.user.emails.first : nil
         let claims: JSONValue = .present([
-            "iss": .string(issuer),
-            "sub": .string(token.grant.subject),
-            "aud": .string(token.grant.client),
-            "iat": .int(token.issuedAt / 1000),
-            "exp": .int(token.issuedAt / 1000 + 3600),
+            "iss": .string(issuer), "sub": .string(token.grant.subject), "aud": .string(token.grant.client),
+            "iat": .int(token.issuedAt / 1000), "exp": .int(token.issuedAt / 1000 + 3600),
             "auth_time": authentication.map { .int($0.time / 1000) },
             "acr": authentication?.acr.map(JSONValue.string),
             "nonce": authentication?.nonce.map(JSONValue.string),
