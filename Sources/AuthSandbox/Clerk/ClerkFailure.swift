@@ -57,8 +57,10 @@ struct ClerkFailure: Error, Sendable, Equatable {
     private static func wholeSeconds(_ milliseconds: Int64) -> Int64 { max(1, (milliseconds + 999) / 1000) }
 }
 
-// The request and its client.
+// The codes in use, with the words that a developer and a person would read.
 extension ClerkFailure {
+    // MARK: The request and its client
+
     static let originAndAuthorization = ClerkFailure(
         400,
         "origin_authorization_headers_conflict",
@@ -91,10 +93,9 @@ extension ClerkFailure {
         .saying("This sign-in is not the latest one of the client.")
     static let tooManyRequests =
         ClerkFailure(429, "too_many_requests", "Too many requests. Please try again in a bit.")
-}
 
-// The fields of a form.
-extension ClerkFailure {
+    // MARK: The fields of a form
+
     static func missing(_ parameter: String) -> ClerkFailure {
         ClerkFailure(parameter, "form_param_missing", "is missing").saying("\(parameter) must be included.")
     }
@@ -112,10 +113,9 @@ extension ClerkFailure {
     static func taken(_ parameter: String, _ message: String) -> ClerkFailure {
         ClerkFailure(parameter, "form_identifier_exists", message)
     }
-}
 
-// Sessions.
-extension ClerkFailure {
+    // MARK: Sessions
+
     static let signedOut = ClerkFailure(401, "signed_out", "Signed out").saying("You are signed out.")
     static let authenticationInvalid = ClerkFailure(401, "authentication_invalid", "Invalid authentication")
         .saying("Unable to authenticate the request, you need to have an active session.")
@@ -132,10 +132,9 @@ extension ClerkFailure {
         return ClerkFailure(403, "session_reverification_required", "Additional verification required")
             .saying("You need to verify your session again for this.", meta: meta)
     }
-}
 
-// People and their passwords.
-extension ClerkFailure {
+    // MARK: People and their passwords
+
     /// How somebody is refused in each state of an account.
     static let states = [
         "banned": ClerkFailure(403, "user_banned", "User is banned").saying("This account has been banned."),
@@ -163,11 +162,15 @@ extension ClerkFailure {
         "form_password_pwned",
         "Password has been found in an online data breach."
     ).saying("Password has been found in an online data breach. For account safety, please use a different password.")
-    static let passwordResetRequired = ClerkFailure("password", "password_reset_required", "Password reset required")
-        .saying("Your password must be reset before you can sign in.")
-    static let passwordTooLong =
-        ClerkFailure("password", "password_too_long_needs_reset", "Password needs to be reset")
-        .saying("Your password is longer than is supported today and must be reset.")
+    /// How a password is refused that has to be replaced; a compromised one as a pwned one, if nothing else is left.
+    static let passwordStates = [
+        "compromised": passwordCompromised,
+        "pwned": passwordPwned,
+        "reset_required": ClerkFailure("password", "password_reset_required", "Password reset required")
+            .saying("Your password must be reset before you can sign in."),
+        "too_long": ClerkFailure("password", "password_too_long_needs_reset", "Password needs to be reset")
+            .saying("Your password is longer than is supported today and must be reset."),
+    ]
 
     static func locked(milliseconds: Int64?, format: String) -> ClerkFailure {
         var meta: JSONValue = [:]
@@ -180,10 +183,9 @@ extension ClerkFailure {
         return ClerkFailure(403, "user_locked", "Account locked")
             .saying(sentence + " For more information, please contact support.", meta: meta)
     }
-}
 
-// Factors and what proves them.
-extension ClerkFailure {
+    // MARK: Factors and what proves them
+
     static let codeIncorrect = ClerkFailure("code", "form_code_incorrect", "is incorrect").saying("Incorrect code")
     static let strategyInvalid = ClerkFailure(400, "strategy_for_user_invalid", "Invalid verification strategy")
         .saying("The verification strategy is not valid for this account.")
@@ -201,10 +203,9 @@ extension ClerkFailure {
         .saying("This verification has already been verified.")
     static let resendTooSoon = ClerkFailure(429, "verification_code_too_many_requests", "Too many requests")
         .saying("A code was sent a moment ago. Wait at least 30 seconds before you ask for another.")
-}
 
-// Tickets, links and what comes from another provider.
-extension ClerkFailure {
+    // MARK: Tickets, links and what comes from another provider
+
     /// Nobody has proved themselves to another provider: there is nothing to take over.
     static let noTransfer = ClerkFailure(400, "account_transfer_invalid", "Invalid account transfer")
         .saying("There is no account to transfer.")

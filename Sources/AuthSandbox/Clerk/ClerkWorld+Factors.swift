@@ -101,13 +101,9 @@ extension ClerkWorld {
             let failure: ClerkFailure = isProtected ? .nameOrPasswordIncorrect : .passwordIncorrect
             throw noteFailure(account.id, failure, call)
         }
-        switch account.user.passwordState {
-        case "compromised" where account.firstFactors.contains { $0 == "email_code" || $0 == "phone_code" }:
-            throw .passwordCompromised
-        case "compromised", "pwned": throw .passwordPwned
-        case "reset_required": throw .passwordResetRequired
-        case "too_long": throw .passwordTooLong
-        default: break
+        if let refusal = ClerkFailure.passwordStates[account.user.passwordState] {
+            let hasAlternative = account.firstFactors.contains { $0 == "email_code" || $0 == "phone_code" }
+            throw refusal == .passwordCompromised && !hasAlternative ? .passwordPwned : refusal
         }
         signIns[signIn.id]?.proofs[.first] = .verified("password")
         after(.first, of: signIn.id, call)

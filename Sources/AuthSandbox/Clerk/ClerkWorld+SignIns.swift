@@ -27,7 +27,20 @@ extension ClerkWorld {
             signIn.identifier = identifier
             signIn.account = try person(identifier, call)
             keep(signIn, "needs_first_factor", call)
-            if strategy != nil { try takeFirstStep(of: signIn.id, isPassword: strategy == "password", call) }
+            do {
+                if strategy == "password" {
+                    try attemptPassword(signIn, call)
+                } else if strategy != nil {
+                    try prepare(signIn, call)
+                }
+            } catch {
+                // A refused password leaves nothing behind; one that has to be replaced leaves a sign-in to go on with.
+                if !ClerkFailure.passwordStates.values.contains(where: { $0.code == error.code }) {
+                    signIns[signIn.id] = nil
+                    clients[client]?.signIn = nil
+                }
+                throw error
+            }
         } else if strategy == "passkey" {
             signIn.proofs[.first] = challenge(call)
             keep(signIn, "needs_first_factor", call)
@@ -76,23 +89,6 @@ extension ClerkWorld {
         signIns[signIn.id]?.status = status
         clients[signIn.client]?.signIn = signIn.id
         clients[signIn.client]?.updatedAt = call.now
-    }
-
-    private mutating func takeFirstStep(of id: String, isPassword: Bool, _ call: ClerkCall) throws(ClerkFailure) {
-        guard let signIn = signIns[id] else { return }
-        do {
-            if isPassword { try attemptPassword(signIn, call) } else { try prepare(signIn, call) }
-        } catch {
-            // A refused password leaves nothing behind; one that has to be replaced leaves a sign-in to go on with.
-            let goesOn: [ClerkFailure] = [
-                .passwordCompromised, .passwordPwned, .passwordResetRequired, .passwordTooLong,
-            ]
-            if !goesOn.contains(where: { $0.code == error.code }) {
-                signIns[id] = nil
-                clients[signIn.client]?.signIn = nil
-            }
-            throw error
-        }
     }
 
     mutating func getSignIn(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {

@@ -107,8 +107,9 @@ extension OAuthWorld {
         } catch {
             throw SandboxError(.invalidInput, "scope: \(error.description)")
         }
-        let authentication = OAuthAuthentication(time: context.now, acr: order.acr)
-        let (body, family) = signIn(subject, scope, authentication, exchange)
+        var grant = OAuthGrant(client: exchange.client.id, subject: subject, scope: scope)
+        grant.authentication = .init(time: context.now, acr: order.acr)
+        let (body, family) = signIn(grant, exchange)
         return SandboxOAuthTokens(
             accessToken: body["access_token"]?.string ?? "",
             refreshToken: body["refresh_token"]?.string,

@@ -36,9 +36,7 @@ extension OAuthWorld {
         guard (form.value("response_mode") ?? "query") == "query" else {
             throw .invalidRequest("Only response_mode=query is understood here.")
         }
-        guard client.mayUse(.authorizationCode) else {
-            throw .unauthorized("The client may not ask for codes.")
-        }
+        guard client.mayUse(.authorizationCode) else { throw .unauthorized("The client may not ask for codes.") }
         let challenge = form.value("code_challenge")
         let method = form.value("code_challenge_method") ?? "plain"
         let rules: KeyValuePairs = [
@@ -55,11 +53,9 @@ extension OAuthWorld {
         }
         let code = "ac_" + random.letters(32)
         let nonce = form.value("nonce").map { String($0.prefix(500)) }
+        let authentication = OAuthAuthentication(time: exchange.now, acr: exchange.acr, nonce: nonce)
         codes[code] = OAuthCode(
-            client: client.id,
-            subject: person.id,
-            scope: scope,
-            authentication: OAuthAuthentication(time: exchange.now, acr: exchange.acr, nonce: nonce),
+            grant: OAuthGrant(client: client.id, subject: person.id, scope: scope, authentication: authentication),
             redirectURI: form.value("redirect_uri"),
             challenge: challenge,
             challengeMethod: method,
@@ -71,33 +67,31 @@ extension OAuthWorld {
     mutating func exchangeCode(_ exchange: OAuthExchange) throws(OAuthFailure) -> JSONValue {
         let presented = try exchange.form.required("code")
         let dead = OAuthFailure.invalidGrant("The authorization code is invalid or has expired.")
-        guard let code = codes[presented], code.client == exchange.client.id else { throw dead }
+        guard let code = codes[presented], code.grant.client == exchange.client.id else { throw dead }
         if let family = code.family {
             // RFC 6749 section 4.1.2: what was made with a code that is used twice should not live on.
             revokeFamily(family, by: "code_reuse")
             throw .invalidGrant("The authorization code was used before.")
         }
         guard code.expiresAt > exchange.now else { throw dead }
-        guard code.redirectURI == exchange.form.value("redirect_uri") else {
-            throw .invalidGrant("The redirect URI is not that of the authorization request.")
+        let (form, verifier) = (exchange.form, exchange.form.value("code_verifier"))
+        let rules: KeyValuePairs = [
+            "The redirect URI is not that of the authorization request.": code.redirectURI
+                == form.value("redirect_uri"),
+            // RFC 9700 section 2.1.1: a verifier without a challenge is an attempt to go around it.
+            "The authorization request had no code challenge.": code.challenge != nil || verifier == nil,
+            "The code verifier is missing.": code.challenge == nil || verifier != nil,
+        ]
+        try OAuthFailure.demand(rules, or: OAuthFailure.invalidGrant)
+        if let verifier {
+            guard Self.isVerifier(verifier) else { throw .invalidRequest("The code verifier is not well formed.") }
+            let isPlain = code.challengeMethod == "plain"
+            let proved = isPlain ? verifier : Base64.encodeForURL(SHA256.hash(Array(verifier.utf8)))
+            if proved != code.challenge { throw .invalidGrant("The code verifier does not fit the code challenge.") }
         }
-        try check(verifier: exchange.form.value("code_verifier"), of: code)
-        let (answer, family) = signIn(code.subject, code.scope, code.authentication, exchange)
+        let (answer, family) = signIn(code.grant, exchange)
         codes[presented]?.family = family
         return answer
-    }
-
-    private func check(verifier: String?, of code: OAuthCode) throws(OAuthFailure) {
-        guard let challenge = code.challenge else {
-            // RFC 9700 section 2.1.1: a verifier without a challenge is an attempt to go around it.
-            if verifier != nil { throw .invalidGrant("The authorization request had no code challenge.") }
-            return
-        }
-        guard let verifier else { throw .invalidGrant("The code verifier is missing.") }
-        guard Self.isVerifier(verifier) else { throw .invalidRequest("The code verifier is not well formed.") }
-        let isPlain = code.challengeMethod == "plain"
-        let proved = isPlain ? verifier : Base64.encodeForURL(SHA256.hash(Array(verifier.utf8)))
-        guard proved == challenge else { throw .invalidGrant("The code verifier does not fit the code challenge.") }
     }
 
     /// 43 to 128 unreserved characters (RFC 7636 section 4.1).

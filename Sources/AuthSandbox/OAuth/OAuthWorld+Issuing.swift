@@ -4,20 +4,15 @@ import HTTPRecovery
 extension OAuthWorld {
     /// The tokens of somebody who has just signed in, which begins a family: the answer of the token endpoint, and the
     /// number of the family.
-    mutating func signIn(
-        _ subject: String,
-        _ scope: [String],
-        _ authentication: OAuthAuthentication,
-        _ exchange: OAuthExchange
-    ) -> (answer: JSONValue, family: Int) {
+    mutating func signIn(_ grant: OAuthGrant, _ exchange: OAuthExchange) -> (answer: JSONValue, family: Int) {
         lastFamily += 1
         let (number, client) = (lastFamily, exchange.client)
-        var grant = OAuthGrant(client: client.id, subject: subject, scope: scope, authentication: authentication)
+        var grant = grant
         grant.family = number
         let key = client.isPublic ? exchange.key : nil
         families[number] = OAuthFamily(number: number, grant: grant, startedAt: exchange.now, key: key)
         count(\.signIns, family: number)
-        let isAsked = !exchange.settings.requiresOfflineAccess || scope.contains("offline_access")
+        let isAsked = !exchange.settings.requiresOfflineAccess || grant.scope.contains("offline_access")
         let mayRefresh = isAsked && client.mayUse(.refreshToken)
         let answer = issue(OAuthAccessToken(grant, exchange), exchange) { world in
             mayRefresh ? world.issueRefreshToken(family: number, exchange) : nil

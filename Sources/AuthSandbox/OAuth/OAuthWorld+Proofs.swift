@@ -14,16 +14,11 @@ extension OAuthWorld {
         return fresh
     }
 
-    /// Checks the proof of a request and tells the thumbprint of its key.
+    /// Checks the proof of a request and tells the thumbprint of its key; nil if none came and none is needed.
     ///
     /// Everything but the signature is checked. If the server demands its nonce, that nonce tells how old the proof
     /// is, and `iat` only has to be a number (section 11.1); otherwise it has to be within five minutes of the
-    /// sandbox's clock.
-    ///
-    /// - Parameters:
-    ///   - exchange: The request.
-    ///   - accessToken: The token that comes with it; nil at the token endpoint.
-    /// - Returns: The thumbprint, or nil for a request without a proof if none is needed.
+    /// sandbox's clock. At the token endpoint there is no access token.
     mutating func checkProof(_ exchange: OAuthExchange, accessToken: String?) throws(OAuthFailure) -> String? {
         let settings = exchange.settings
         func refusal(_ description: String, _ code: String = "invalid_dpop_proof") -> OAuthFailure {
