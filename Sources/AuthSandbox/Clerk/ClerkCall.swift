@@ -8,6 +8,8 @@ final class ClerkCall {
     let route: String
     /// The id in the path.
     let id: String
+    /// The step that the path names: the first one unless it says so.
+    let step: ClerkStep
     let form: [FormEncoding.Field]
     let isNative: Bool
     /// The client token that came along.
@@ -34,6 +36,7 @@ final class ClerkCall {
         if hasID { parts[2] = "{id}" }
         let tunnelled = request.method == "POST" ? request.queryItem("_method")?.uppercased() : nil
         route = "\(tunnelled ?? request.method) \(parts.joined(separator: "/"))"
+        step = route.hasSuffix("_second_factor") ? .second : .first
         self.request = request
         self.context = context
         form = FormEncoding.fields(request.body)
@@ -44,6 +47,8 @@ final class ClerkCall {
     /// The first value of a form field; nil when it is absent.
     func field(_ name: String) -> String? { form.first { $0.name == name }?.value }
 
+    var strategy: String { field("strategy") ?? "" }
+
     /// A field that has to be there and not empty.
     func required(_ name: String) throws(ClerkFailure) -> String {
         guard let value = field(name) else { throw .missing(name) }
@@ -52,7 +57,7 @@ final class ClerkCall {
     }
 
     /// Sends a code or a link to somebody.
-    func send(_ code: String, to address: String, _ strategy: String, for id: String) {
+    func send(_ code: String, to address: String, for id: String) {
         let channel = strategy.hasSuffix("phone_code") ? "phone" : "email"
         context.send(.init(to: address, channel: channel, strategy: strategy, code: code, sentAt: now, signIn: id))
     }

@@ -112,15 +112,9 @@ struct ClerkSignIn: ClerkPossession, Sendable {
     var proofs: [ClerkStep: ClerkProof] = [:]
     var createdSession: String?
     var clientTrustState: String?
-    /// The session that it verifies again, if it is no sign-in at all.
-    var reverification: Reverification?
-
-    /// A session that is verified again.
-    struct Reverification: Sendable {
-        let session: String
-        /// `first_factor`, `second_factor` or `multi_factor`.
-        let level: String
-    }
+    /// The session that it verifies again, if it is no sign-in at all, and which factors: the first, the second or
+    /// `multi_factor`.
+    var reverification: (session: String, level: String)?
 }
 
 /// One factor's proof.
@@ -141,7 +135,7 @@ struct ClerkProof: Sendable {
     /// Refuses to send another code so soon.
     func checkResend(_ call: ClerkCall) throws(ClerkFailure) {
         let again = sentAt + call.settings.resendWindow
-        if sentAt > 0, again > call.now { throw .resendTooSoon(milliseconds: again - call.now) }
+        if sentAt > 0, again > call.now { throw .resendTooSoon.waiting(again - call.now) }
     }
 
     /// Tries a code, as long as one is taken; nil is never right.

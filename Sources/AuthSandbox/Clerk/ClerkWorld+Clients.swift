@@ -77,7 +77,7 @@ extension ClerkWorld {
         var times = (arrivals[key] ?? []).filter { $0 > begin && $0 <= call.now }
         defer { arrivals[key] = times }
         if Int64(times.count) >= limit.count, let oldest = times.first {
-            throw .tooManyRequests(milliseconds: oldest - begin)
+            throw .tooManyRequests.waiting(oldest - begin)
         }
         times.append(call.now)
     }

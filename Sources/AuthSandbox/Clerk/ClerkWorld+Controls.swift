@@ -126,16 +126,11 @@ extension ClerkWorld {
         guard let account = accounts[id] else { return .null }
         let live = sessions.values.filter { $0.account == id && $0.isLive }
         return [
-            "id": .string(id),
-            "identifier": .string(account.user.identifier),
-            "emails": .texts(account.user.emails),
-            "phones": .texts(account.user.phones),
-            "state": .string(account.user.state),
-            "password_state": .string(account.user.passwordState),
-            "first_factors": .texts(account.firstFactors),
-            "second_factors": .texts(account.secondFactors),
-            "failures": .int(account.failures),
-            "locked_s": account.lock.json(now: now),
+            "id": .string(id), "identifier": .string(account.user.identifier),
+            "emails": .texts(account.user.emails), "phones": .texts(account.user.phones),
+            "state": .string(account.user.state), "password_state": .string(account.user.passwordState),
+            "first_factors": .texts(account.firstFactors), "second_factors": .texts(account.secondFactors),
+            "failures": .int(account.failures), "locked_s": account.lock.json(now: now),
             "sessions": .texts(live.map(\.id).sorted()),
         ]
     }

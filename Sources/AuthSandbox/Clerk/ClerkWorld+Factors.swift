@@ -20,60 +20,44 @@ extension ClerkWorld {
 
     // MARK: Sending codes
 
-    mutating func prepare(
-        _ signIn: ClerkSignIn,
-        _ step: ClerkStep,
-        _ call: ClerkCall
-    ) throws(ClerkFailure) -> JSONValue {
-        try prepare(signIn, call.required("strategy"), step, call)
-        return view(of: signIn)
-    }
-
     /// Sends a code, a link or a challenge and remembers it.
-    mutating func prepare(
-        _ signIn: ClerkSignIn,
-        _ strategy: String,
-        _ step: ClerkStep,
-        _ call: ClerkCall
-    ) throws(ClerkFailure) {
-        guard Self.preparable.contains(strategy), offered(signIn, step).contains(strategy) else {
-            throw .strategyInvalid
-        }
+    @discardableResult
+    mutating func prepare(_ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        let strategy = call.strategy
+        let isOffered = offered(signIn, call.step).contains(strategy)
+        guard isOffered, Self.preparable.contains(strategy) else { throw .strategyInvalid }
         let proof: ClerkProof
         if strategy == "passkey" {
             proof = challenge(call, account: signIn.account)
         } else {
             try checkLock(signIn.account, call)
-            if let former = signIn.proofs[step], former.strategy == strategy { try former.checkResend(call) }
-            let address = try contact(for: strategy, signIn, call)?.address
-            proof =
-                try strategy == "email_link"
-                ? sendLink(to: address, signIn, step, call) : sendCode(strategy, to: address, for: signIn.id, call)
+            if let former = signIn.proofs[call.step], former.strategy == strategy { try former.checkResend(call) }
+            let (address, id) = (try address(for: signIn, call), signIn.id)
+            let isLink = strategy == "email_link"
+            proof = isLink ? try sendLink(to: address, for: id, call) : sendCode(to: address, for: id, call)
         }
-        signIns[signIn.id]?.proofs[step] = proof
+        signIns[signIn.id]?.proofs[call.step] = proof
+        return view(of: signIn)
     }
 
     /// Sends a code, if there is somebody to send it to.
-    func sendCode(_ strategy: String, to address: String?, for id: String, _ call: ClerkCall) -> ClerkProof {
+    func sendCode(to address: String?, for id: String, _ call: ClerkCall) -> ClerkProof {
         let code = Self.isTestAddress(address) ? "424242" : call.context.codes.sixDigits()
-        if let address { call.send(code, to: address, strategy, for: id) }
-        return ClerkProof(strategy: strategy, expireAt: call.now + call.settings.codeLife, code: code, sentAt: call.now)
+        if let address { call.send(code, to: address, for: id) }
+        let end = call.now + call.settings.codeLife
+        return ClerkProof(strategy: call.strategy, expireAt: end, code: code, sentAt: call.now)
     }
 
     /// Where a code goes: the address that the form names, or the first one; nil for somebody who does not exist.
-    private func contact(
-        for strategy: String,
-        _ signIn: ClerkSignIn,
-        _ call: ClerkCall
-    ) throws(ClerkFailure) -> ClerkAccount.Contact? {
-        guard let contacts = account(of: signIn)?.contacts(for: strategy) else { return nil }
-        let parameter = strategy.hasSuffix("phone_code") ? "phone_number_id" : "email_address_id"
+    private func address(for signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) -> String? {
+        guard let contacts = account(of: signIn)?.contacts(for: call.strategy) else { return nil }
+        let parameter = call.strategy.hasSuffix("phone_code") ? "phone_number_id" : "email_address_id"
         guard let wanted = call.field(parameter), !wanted.isEmpty else {
             guard let first = contacts.first else { throw .strategyInvalid }
-            return first
+            return first.address
         }
         guard let found = contacts.first(where: { $0.id == wanted }) else { throw .invalidValue(parameter, wanted) }
-        return found
+        return found.address
     }
 
     /// The provider's test identities: `+clerk_test` addresses and the 555 numbers 0100 to 0199.
@@ -86,17 +70,8 @@ extension ClerkWorld {
 
     // MARK: Taking proofs
 
-    mutating func attemptSignIn(_ step: ClerkStep, _ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
-        try limit(\.attemptSignIn, "attempt_sign_in", call)
-        return try attempt(openSignIn(call, step), step, call)
-    }
-
-    mutating func attempt(
-        _ signIn: ClerkSignIn,
-        _ step: ClerkStep,
-        _ call: ClerkCall
-    ) throws(ClerkFailure) -> JSONValue {
-        let strategy = try call.required("strategy")
+    mutating func attempt(_ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        let (strategy, step) = (call.strategy, call.step)
         let offered = offered(signIn, step)
         let isSignIn = signIn.reverification == nil
         if isSignIn, step == .second, offered.isEmpty { throw .noSecondFactors }
@@ -106,8 +81,8 @@ extension ClerkWorld {
         switch strategy {
         case "password": try attemptPassword(signIn, call)
         case "passkey": try attemptPasskey(signIn, call)
-        case "totp", "backup_code": try attemptDevice(signIn, strategy, call)
-        default: try attemptCode(signIn, strategy, step, call)
+        case "totp", "backup_code": try attemptDevice(signIn, call)
+        default: try attemptCode(signIn, call)
         }
         if strategy != "password" { after(step, of: signIn.id, call) }
         return view(of: signIn)
@@ -116,34 +91,27 @@ extension ClerkWorld {
     /// Checks the password in the form and, if it is right, goes on.
     mutating func attemptPassword(_ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) {
         let password = try call.required("password")
-        guard let account = account(of: signIn) else { throw .passwordOrIdentifierIncorrect }
+        guard let account = account(of: signIn) else { throw .nameOrPasswordIncorrect }
         try checkLock(account.id, call)
         guard account.firstFactors.contains("password"), let secret = account.user.password else {
             throw .strategyInvalid
         }
         guard password == secret else {
             let isProtected = call.settings.protectsAgainstEnumeration
-            let failure: ClerkFailure = isProtected ? .passwordOrIdentifierIncorrect : .passwordIncorrect
+            let failure: ClerkFailure = isProtected ? .nameOrPasswordIncorrect : .passwordIncorrect
             throw noteFailure(account.id, failure, call)
         }
-        switch account.user.passwordState {
-        case "compromised" where account.firstFactors.contains { $0 == "email_code" || $0 == "phone_code" }:
-            throw .passwordCompromised
-        case "compromised", "pwned": throw .passwordPwned
-        case "reset_required": throw .passwordResetRequired
-        case "too_long": throw .passwordTooLong
-        default: break
+        if let refusal = ClerkFailure.passwordStates[account.user.passwordState] {
+            let hasAlternative = account.firstFactors.contains { $0 == "email_code" || $0 == "phone_code" }
+            throw refusal == .passwordCompromised && !hasAlternative ? .passwordPwned : refusal
         }
         signIns[signIn.id]?.proofs[.first] = .verified("password")
         after(.first, of: signIn.id, call)
     }
 
     /// A code that the person's own device or paper shows.
-    private mutating func attemptDevice(
-        _ signIn: ClerkSignIn,
-        _ strategy: String,
-        _ call: ClerkCall
-    ) throws(ClerkFailure) {
+    private mutating func attemptDevice(_ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) {
+        let strategy = call.strategy
         guard let account = account(of: signIn) else { throw .strategyInvalid }
         try checkLock(account.id, call)
         let code = try call.required("code")
@@ -173,17 +141,12 @@ extension ClerkWorld {
         }
     }
 
-    private mutating func attemptCode(
-        _ signIn: ClerkSignIn,
-        _ strategy: String,
-        _ step: ClerkStep,
-        _ call: ClerkCall
-    ) throws(ClerkFailure) {
+    private mutating func attemptCode(_ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) {
         try checkLock(signIn.account, call)
-        guard var proof = signIn.proofs[step] else { throw .verificationMissing }
-        guard proof.strategy == strategy else { throw .verificationStrategyInvalid }
+        guard var proof = signIn.proofs[call.step] else { throw .verificationMissing }
+        guard proof.strategy == call.strategy else { throw .verificationStrategyInvalid }
         let code = try call.required("code")
-        defer { signIns[signIn.id]?.proofs[step] = proof }
+        defer { signIns[signIn.id]?.proofs[call.step] = proof }
         guard try proof.attempt(signIn.account == nil ? nil : code, call) else {
             throw noteFailure(signIn.account, proof.failure, call)
         }

@@ -3,12 +3,7 @@ import HTTPRecovery
 // Links in e-mails, and tickets.
 extension ClerkWorld {
     /// Sends a link in place of a code.
-    mutating func sendLink(
-        to address: String?,
-        _ signIn: ClerkSignIn,
-        _ step: ClerkStep,
-        _ call: ClerkCall
-    ) throws(ClerkFailure) -> ClerkProof {
+    mutating func sendLink(to address: String?, for id: String, _ call: ClerkCall) throws(ClerkFailure) -> ClerkProof {
         let challenge = call.field("code_challenge")
         let method = call.field("code_challenge_method") ?? ""
         if challenge != nil, method != "S256" { throw .invalidValue("code_challenge_method", method) }
@@ -17,15 +12,13 @@ extension ClerkWorld {
         let end = call.now + call.settings.codeLife
         links[token] = ClerkLink(
             flow: call.context.random.identifier("mlf_"),
-            signIn: signIn.id,
-            step: step,
+            signIn: id,
+            step: call.step,
             target: target,
             codeChallenge: challenge,
             expiresAt: end
         )
-        if let address {
-            call.send("http://\(call.host)/v1/verify?token=\(token)", to: address, "email_link", for: signIn.id)
-        }
+        if let address { call.send("http://\(call.host)/v1/verify?token=\(token)", to: address, for: id) }
         return ClerkProof(strategy: "email_link", expireAt: end, sentAt: call.now)
     }
 
@@ -55,21 +48,22 @@ extension ClerkWorld {
 
     /// The client that asked for a link proves that it did, and gets a ticket.
     mutating func completeLink(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
-        func dead(_ code: String, _ text: String) -> ClerkFailure { ClerkFailure(422, code, text) }
         let (flow, token) = (try call.required("flow_id"), try call.required("approval_token"))
         let verifier = try call.required("code_verifier")
         guard let link = links[token], link.flow == flow, let challenge = link.codeChallenge else {
-            throw dead("approval_token_invalid", "The approval is invalid.")
+            throw ClerkFailure(422, "approval_token_invalid", "The approval is invalid.")
         }
-        if link.isUsed { throw dead("approval_token_consumed", "The approval has been used.") }
-        guard link.expiresAt > call.now else { throw dead("approval_token_expired", "The approval is too old.") }
-        guard link.isOpened else { throw dead("flow_not_approved", "The link has not been opened.") }
-        guard Base64.encodeForURL(SHA256.hash(Array(verifier.utf8))) == challenge else {
-            throw dead("pkce_verification_failed", "The verifier does not belong to the challenge.")
-        }
+        let isProved = Base64.encodeForURL(SHA256.hash(Array(verifier.utf8))) == challenge
+        let rules = [
+            (!link.isUsed, "approval_token_consumed", "The approval has been used."),
+            (link.expiresAt > call.now, "approval_token_expired", "The approval is too old."),
+            (link.isOpened, "flow_not_approved", "The link has not been opened."),
+            (isProved, "pkce_verification_failed", "The verifier does not belong to the challenge."),
+        ]
+        if let broken = rules.first(where: { !$0.0 }) { throw ClerkFailure(422, broken.1, broken.2) }
         links[token]?.isUsed = true
         guard let account = signIns[link.signIn]?.account else {
-            throw dead("approval_token_invalid", "The sign-in is gone.")
+            throw ClerkFailure(422, "approval_token_invalid", "The sign-in is gone.")
         }
         let ticket = make(ClerkTicket(account: account, expiresAt: call.now + 300_000), &call.context.random)
         return wrapped(["flow_id": .string(flow), "ticket": .string(ticket)], call.client)

@@ -1,11 +1,7 @@
 import HTTPRecovery
 
 extension ClerkWorld {
-    /// A challenge for a passkey.
-    ///
-    /// - Parameters:
-    ///   - call: The request; its host is the relying party.
-    ///   - account: Whose passkeys may sign; nil lets the authenticator find one.
+    /// A challenge for a passkey of an account, or for one that the authenticator finds; the host is the relying party.
     func challenge(_ call: ClerkCall, account: String? = nil) -> ClerkProof {
         let known = account.flatMap { accounts[$0] }?.user.passkeys ?? []
         let options: JSONValue = [

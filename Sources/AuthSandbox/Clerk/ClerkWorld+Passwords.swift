@@ -38,9 +38,8 @@ extension ClerkWorld {
     /// Holds a new password against the policy; every rule that it breaks has an entry.
     func check(_ password: String, of user: SandboxUser, _ call: ClerkCall) throws(ClerkFailure) {
         let policy = call.settings.passwordPolicy
-        let (isShort, isPlain) = (
-            Int64(password.count) < policy.minimumLength, password.allSatisfy { $0.isLetter || $0.isNumber }
-        )
+        let isShort = Int64(password.count) < policy.minimumLength
+        let isPlain = password.allSatisfy { $0.isLetter || $0.isNumber }
         let lacksNumber = policy.requiresNumber && !password.contains(where: \.isNumber)
         let lacksUppercase = policy.requiresUppercase && !password.contains(where: \.isUppercase)
         let isName = user.names.contains { $0.lowercased() == password.lowercased() }
@@ -52,15 +51,18 @@ extension ClerkWorld {
             (policy.requiresSpecial && isPlain, "no_special_char", "Passwords must contain a special character."),
             (isName, "matches_identifier", "Password must not match your identifier."),
         ]
-        var items = rules.filter { $0.0 }.flatMap { ClerkFailure("password", "form_password_\($0.1)", $0.2).items }
+        var broken = rules.filter { $0.0 }.map { ClerkFailure("password", "form_password_\($0.1)", $0.2) }
         if user.passwordState != "ok" && password == user.password || policy.breached.contains(password.lowercased()) {
-            items += ClerkFailure.passwordPwned.items
-        } else if items.isEmpty, Set(password).count < 4 {
+            broken.append(.passwordPwned)
+        } else if broken.isEmpty, Set(password).count < 4 {
             let suggestion: JSONValue = ["code": "anotherWord", "message": "Add another word that is less common."]
-            let meta: JSONValue = ["param_name": "password", "zxcvbn": ["suggestions": [suggestion]]]
             let text = "Given password is not strong enough."
-            items = ClerkFailure(422, "form_password_not_strong_enough", text, meta: meta).items
+            var failure = ClerkFailure(422, "form_password_not_strong_enough", text)
+            failure.meta = ["param_name": "password", "zxcvbn": ["suggestions": [suggestion]]]
+            broken = [failure]
         }
-        if !items.isEmpty { throw ClerkFailure(status: 422, items: items) }
+        guard var failure = broken.first else { return }
+        failure.more = broken.dropFirst().flatMap(\.items)
+        throw failure
     }
 }

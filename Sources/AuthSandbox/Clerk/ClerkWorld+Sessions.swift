@@ -13,9 +13,8 @@ extension ClerkWorld {
         case "resource_not_found": throw .notFound("session")
         case "signed_out": throw .signedOut
         case "session_status":
-            let status = session.status
-            let long = "The session is no longer active: it is \(status)."
-            throw ClerkFailure(401, "session_\(status)", "Session \(status)", long)
+            throw ClerkFailure(401, "session_\(session.status)", "Session \(session.status)")
+                .saying("The session is no longer active: it is \(session.status).")
         default: throw .authenticationInvalid
         }
     }
@@ -90,16 +89,10 @@ extension ClerkWorld {
         let (now, end) = (call.now, call.now + call.settings.sessionTokenLife)
         let token = jwt(
             .present([
-                "exp": .int(end / 1000),
-                "fva": session.factorAges(at: now),
-                "iat": .int(now / 1000),
-                "iss": "https://sandbox.invalid",
-                "jti": .string(call.context.random.letters(20).lowercased()),
-                "nbf": .int(now / 1000 - 10),
-                "sid": .string(id),
-                "sts": .string(session.status),
-                "sub": .string(session.account),
-                "v": 2,
+                "exp": .int(end / 1000), "fva": session.factorAges(at: now), "iat": .int(now / 1000),
+                "iss": "https://sandbox.invalid", "jti": .string(call.context.random.letters(20).lowercased()),
+                "nbf": .int(now / 1000 - 10), "sid": .string(id), "sts": .string(session.status),
+                "sub": .string(session.account), "v": 2,
                 "template": template.map { .string(String($0.prefix(100))) },
             ])
         )
@@ -136,7 +129,7 @@ extension ClerkWorld {
             identifier: account?.user.identifier,
             account: session.account,
             status: level == "second_factor" && hasSecond ? "needs_second_factor" : "needs_first_factor",
-            reverification: .init(session: session.id, level: level)
+            reverification: (session.id, level)
         )
         signIns[verification.id] = verification
         sessions[session.id]?.verification = verification.id
@@ -144,14 +137,15 @@ extension ClerkWorld {
     }
 
     /// The verification that is under way for the session in the path, which has to be at one of its steps.
-    func openVerification(_ call: ClerkCall, _ step: ClerkStep) throws(ClerkFailure) -> ClerkSignIn {
+    func openVerification(_ call: ClerkCall) throws(ClerkFailure) -> ClerkSignIn {
         let session = try liveSession(call)
         guard let verification = session.verification.flatMap({ signIns[$0] }) else { throw .verificationMissing }
         if verification.status == "complete" { throw .verificationAlreadyVerified }
         if verification.abandonAt <= call.now { throw .verificationExpired }
-        guard verification.status == "needs_\(step.rawValue)" else {
+        guard verification.status == "needs_\(call.step.rawValue)" else {
             throw .clientStateInvalid("This step is not possible in status \(verification.status).")
         }
+        _ = try call.required("strategy")
         return verification
     }
 

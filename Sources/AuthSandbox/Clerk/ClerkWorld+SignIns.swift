@@ -25,9 +25,22 @@ extension ClerkWorld {
         } else if let identifier = call.field("identifier") {
             if identifier.isEmpty { throw .null("identifier") }
             signIn.identifier = identifier
-            signIn.account = try accountToSignIn(identifier, client: client, call)
+            signIn.account = try person(identifier, call)
             keep(signIn, "needs_first_factor", call)
-            try takeFirstStep(of: signIn.id, strategy, call)
+            do {
+                if strategy == "password" {
+                    try attemptPassword(signIn, call)
+                } else if strategy != nil {
+                    try prepare(signIn, call)
+                }
+            } catch {
+                // A refused password leaves nothing behind; one that has to be replaced leaves a sign-in to go on with.
+                if !ClerkFailure.passwordStates.values.contains(where: { $0.code == error.code }) {
+                    signIns[signIn.id] = nil
+                    clients[client]?.signIn = nil
+                }
+                throw error
+            }
         } else if strategy == "passkey" {
             signIn.proofs[.first] = challenge(call)
             keep(signIn, "needs_first_factor", call)
@@ -58,17 +71,14 @@ extension ClerkWorld {
         return client
     }
 
-    private mutating func accountToSignIn(
-        _ identifier: String,
-        client: String,
-        _ call: ClerkCall
-    ) throws(ClerkFailure) -> String? {
+    /// Whom an identifier names; nil for nobody, if that is not to be seen.
+    private mutating func person(_ identifier: String, _ call: ClerkCall) throws(ClerkFailure) -> String? {
         guard let id = accountsByIdentifier[identifier.lowercased()], let account = accounts[id] else {
             if !call.settings.protectsAgainstEnumeration { throw .identifierNotFound }
             return nil
         }
         if let refusal = ClerkFailure.states[account.user.state] { throw refusal }
-        let own = clients[client]?.sessions.first { sessions[$0]?.account == id }
+        let own = call.client.flatMap { clients[$0] }?.sessions.first { sessions[$0]?.account == id }
         if let own { throw .alreadySignedIn(session: own) }
         try checkLock(id, call)
         return id
@@ -79,27 +89,6 @@ extension ClerkWorld {
         signIns[signIn.id]?.status = status
         clients[signIn.client]?.signIn = signIn.id
         clients[signIn.client]?.updatedAt = call.now
-    }
-
-    private mutating func takeFirstStep(of id: String, _ strategy: String?, _ call: ClerkCall) throws(ClerkFailure) {
-        guard let strategy, let signIn = signIns[id] else { return }
-        do {
-            if strategy == "password" {
-                try attemptPassword(signIn, call)
-            } else {
-                try prepare(signIn, strategy, .first, call)
-            }
-        } catch {
-            // A refused password leaves nothing behind; one that has to be replaced leaves a sign-in to go on with.
-            let goesOn: [ClerkFailure] = [
-                .passwordCompromised, .passwordPwned, .passwordResetRequired, .passwordTooLong,
-            ]
-            if !goesOn.contains(where: { $0.code == error.code }) {
-                signIns[id] = nil
-                clients[signIn.client]?.signIn = nil
-            }
-            throw error
-        }
     }
 
     mutating func getSignIn(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
@@ -120,12 +109,12 @@ extension ClerkWorld {
     }
 
     /// The current sign-in, which has to be at one of its steps.
-    func openSignIn(_ call: ClerkCall, _ step: ClerkStep) throws(ClerkFailure) -> ClerkSignIn {
+    func openSignIn(_ call: ClerkCall) throws(ClerkFailure) -> ClerkSignIn {
         let signIn = try currentSignIn(call)
         _ = try call.required("strategy")
-        let statuses = step == .first ? ["needs_first_factor"] : ["needs_second_factor", "needs_client_trust"]
+        let statuses = call.step == .first ? ["needs_first_factor"] : ["needs_second_factor", "needs_client_trust"]
         if statuses.contains(signIn.status) { return signIn }
-        if signIn.proofs[step]?.status == "verified" { throw .verificationAlreadyVerified }
+        if signIn.proofs[call.step]?.status == "verified" { throw .verificationAlreadyVerified }
         throw .clientStateInvalid("This step is not possible while the sign-in is in status \(signIn.status).")
     }
 

@@ -64,12 +64,11 @@ extension ClerkWorld {
 
     mutating func prepareSignUp(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
         var signUp = try currentSignUp(call)
-        let strategy = try call.required("strategy")
-        let field = try Self.field(for: strategy)
+        let field = try Self.field(of: call)
         guard let address = signUp.fields[field] else { throw .missing(field) }
         if signUp.isVerified(field) { throw .verificationAlreadyVerified }
         try signUp.proofs[field]?.checkResend(call)
-        signUp.proofs[field] = sendCode(strategy, to: address, for: signUp.id, call)
+        signUp.proofs[field] = sendCode(to: address, for: signUp.id, call)
         signUps[signUp.id] = signUp
         return wrapped(signUpView(signUp.id, call.settings), signUp.client)
     }
@@ -77,7 +76,7 @@ extension ClerkWorld {
     mutating func attemptSignUp(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
         try limit(\.attemptSignUp, "attempt_sign_up", call)
         var signUp = try currentSignUp(call)
-        let field = try Self.field(for: call.required("strategy"))
+        let field = try Self.field(of: call)
         let code = try call.required("code")
         guard var proof = signUp.proofs[field] else { throw .verificationMissing }
         let isRight = try proof.attempt(code, call)
@@ -87,12 +86,11 @@ extension ClerkWorld {
         return try goOn(with: signUp, call)
     }
 
-    private static func field(for strategy: String) throws(ClerkFailure) -> String {
-        switch strategy {
-        case "email_code": return "email_address"
-        case "phone_code": return "phone_number"
-        default: throw .invalidValue("strategy", strategy)
-        }
+    /// The field that the strategy of a form proves.
+    private static func field(of call: ClerkCall) throws(ClerkFailure) -> String {
+        let fields = ["email_code": "email_address", "phone_code": "phone_number"]
+        guard let field = fields[try call.required("strategy")] else { throw .invalidValue("strategy", call.strategy) }
+        return field
     }
 
     /// Keeps a sign-up, and makes the account and the session once nothing is missing.

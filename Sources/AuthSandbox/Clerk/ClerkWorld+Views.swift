@@ -5,17 +5,14 @@ extension ClerkWorld {
     func clientView(_ id: String) -> JSONValue {
         guard let client = clients[id] else { return .null }
         return [
-            "object": "client",
-            "id": .string(id),
+            "object": "client", "id": .string(id),
             "sessions": .array(client.sessions.map(sessionView)),
             "sign_in": client.signIn.map(signInView) ?? .null,
             "sign_up": client.signUp.map { signUpView($0) } ?? .null,
             "last_active_session_id": .optional(client.lastActiveSession),
             "last_authentication_strategy": .optional(client.lastStrategy),
-            "cookie_expires_at": .null,
-            "captcha_bypass": false,
-            "created_at": .int(client.createdAt),
-            "updated_at": .int(client.updatedAt),
+            "cookie_expires_at": .null, "captcha_bypass": false,
+            "created_at": .int(client.createdAt), "updated_at": .int(client.updatedAt),
         ]
     }
 
@@ -23,14 +20,11 @@ extension ClerkWorld {
         guard let session = sessions[id] else { return .null }
         let user = accounts[session.account]?.user
         return [
-            "object": "session",
-            "id": .string(id),
-            "status": .string(session.status),
+            "object": "session", "id": .string(id), "status": .string(session.status),
             "expire_at": .int(session.expireAt),
             "abandon_at": .int(session.createdAt + 2_592_000_000),
             "last_active_at": .int(session.lastActiveAt),
-            "last_active_organization_id": .null,
-            "actor": .null,
+            "last_active_organization_id": .null, "actor": .null,
             "user": userView(session.account),
             "public_user_data": Self.nameView(user)
                 .adding("identifier", .string(user?.identifier ?? ""))
@@ -39,8 +33,7 @@ extension ClerkWorld {
             "factor_verification_age": session.factorAges(at: session.lastActiveAt),
             "last_active_token": session.isLive ? ["object": "token", "jwt": .string(session.lastToken)] : .null,
             "tasks": .array(session.tasks.map { ["key": .string($0)] }),
-            "created_at": .int(session.createdAt),
-            "updated_at": .int(session.updatedAt),
+            "created_at": .int(session.createdAt), "updated_at": .int(session.updatedAt),
         ]
     }
 
@@ -56,9 +49,7 @@ extension ClerkWorld {
         let hasFirst = signIn.identifier != nil && signIn.status != "complete"
         let hasSecond = ["needs_second_factor", "needs_client_trust"].contains(signIn.status)
         return .present([
-            "object": "sign_in_attempt",
-            "id": .string(id),
-            "status": .string(signIn.status),
+            "object": "sign_in_attempt", "id": .string(id), "status": .string(signIn.status),
             "supported_identifiers": ["email_address", "phone_number", "username"],
             "identifier": .optional(signIn.identifier),
             "supported_first_factors": hasFirst ? factorsView(signIn, .first) : .null,
@@ -75,9 +66,7 @@ extension ClerkWorld {
     func verificationView(of id: String) -> JSONValue {
         guard let verification = signIns[id], let purpose = verification.reverification else { return .null }
         return [
-            "object": "session_verification",
-            "status": .string(verification.status),
-            "level": .string(purpose.level),
+            "object": "session_verification", "status": .string(verification.status), "level": .string(purpose.level),
             "session": sessionView(purpose.session),
             "supported_first_factors": verification.status == "complete"
                 ? .null : factorsView(verification, .first) { !$0.hasPrefix("reset_password") && $0 != "email_link" },
@@ -92,8 +81,7 @@ extension ClerkWorld {
         guard let signUp = signUps[id] else { return .null }
         func text(_ name: String) -> JSONValue { .optional(signUp.fields[name]) }
         return [
-            "object": "sign_up_attempt",
-            "id": .string(id),
+            "object": "sign_up_attempt", "id": .string(id),
             "status": signUp.isComplete ? "complete" : "missing_requirements",
             "required_fields": .texts(["email_address"] + settings.requiredFields),
             "optional_fields": ["phone_number", "username", "first_name", "last_name"],
@@ -103,11 +91,8 @@ extension ClerkWorld {
                 "email_address": proofView(signUp.proofs["email_address"]),
                 "phone_number": proofView(signUp.proofs["phone_number"]), "external_account": .null,
             ],
-            "email_address": text("email_address"),
-            "phone_number": text("phone_number"),
-            "username": text("username"),
-            "first_name": text("first_name"),
-            "last_name": text("last_name"),
+            "email_address": text("email_address"), "phone_number": text("phone_number"), "username": text("username"),
+            "first_name": text("first_name"), "last_name": text("last_name"),
             "has_password": .bool(signUp.fields["password"] != nil),
             "created_session_id": .optional(signUp.createdSession),
             "created_user_id": .optional(signUp.createdUser),
@@ -120,11 +105,8 @@ extension ClerkWorld {
         let own = ["password", "totp", "backup_code", "ticket", "email_link", "passkey"]
         return [
             "object": .string("verification_" + (own.contains(proof.strategy) ? proof.strategy : "otp")),
-            "status": .string(proof.status),
-            "strategy": .string(proof.strategy),
-            "attempts": .int(proof.attempts),
-            "expire_at": .optional(proof.expireAt),
-            "nonce": .optional(proof.nonce),
+            "status": .string(proof.status), "strategy": .string(proof.strategy), "attempts": .int(proof.attempts),
+            "expire_at": .optional(proof.expireAt), "nonce": .optional(proof.nonce),
         ]
     }
 
@@ -162,25 +144,17 @@ extension ClerkWorld {
         func contactView(_ kind: String, _ contact: ClerkAccount.Contact) -> JSONValue {
             let isPhone = kind == "phone_number"
             return .present([
-                "object": .string(kind),
-                "id": .string(contact.id),
-                kind: .string(contact.address),
+                "object": .string(kind), "id": .string(contact.id), kind: .string(contact.address),
                 "reserved_for_second_factor": isPhone ? .bool(account.secondFactors.contains("phone_code")) : nil,
                 "default_second_factor": isPhone ? false : nil,
                 "reserved": false,
                 "verification": ["status": "verified", "strategy": "admin", "attempts": .null, "expire_at": .null],
-                "linked_to": [],
-                "created_at": createdAt,
-                "updated_at": createdAt,
+                "linked_to": [], "created_at": createdAt, "updated_at": createdAt,
             ])
         }
         return [
-            "object": "user",
-            "id": .string(id),
-            "username": .optional(user.username),
-            "first_name": .optional(user.firstName),
-            "last_name": .optional(user.lastName),
-            "image_url": "",
+            "object": "user", "id": .string(id), "username": .optional(user.username),
+            "first_name": .optional(user.firstName), "last_name": .optional(user.lastName), "image_url": "",
             "has_image": false,
             "primary_email_address_id": .optional(account.emails.first?.id),
             "primary_phone_number_id": .optional(account.phones.first?.id),
@@ -194,15 +168,10 @@ extension ClerkWorld {
             "web3_wallets": [], "passkeys": [], "external_accounts": [], "saml_accounts": [],
             "enterprise_accounts": [], "public_metadata": [:], "unsafe_metadata": [:], "external_id": .null,
             "last_sign_in_at": .optional(account.lastSignInAt),
-            "banned": .bool(user.state == "banned"),
-            "locked": .bool(account.lock != .open),
-            "lockout_expires_in_seconds": .null,
-            "verification_attempts_remaining": .null,
-            "delete_self_enabled": true,
-            "create_organization_enabled": false,
-            "last_active_at": .optional(account.lastSignInAt),
-            "created_at": createdAt,
-            "updated_at": createdAt,
+            "banned": .bool(user.state == "banned"), "locked": .bool(account.lock != .open),
+            "lockout_expires_in_seconds": .null, "verification_attempts_remaining": .null,
+            "delete_self_enabled": true, "create_organization_enabled": false,
+            "last_active_at": .optional(account.lastSignInAt), "created_at": createdAt, "updated_at": createdAt,
         ]
     }
 

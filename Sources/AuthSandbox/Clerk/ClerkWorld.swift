@@ -110,7 +110,9 @@ struct ClerkWorld: ProviderWorld {
         if request.header("origin") != nil, ClerkCall.bearer(request) != nil { throw .originAndAuthorization }
         if call.isNative, !call.settings.isNativeAPIEnabled { throw .nativeAPIDisabled }
         if let version = request.header("clerk-api-version"), !Self.isVersion(version) { throw .versionInvalid }
-        if !request.body.isEmpty, !Masking.isForm(request) { throw .unsupported(type: request.header("content-type")) }
+        if !request.body.isEmpty, !Masking.isForm(request) {
+            throw .unsupported(type: request.header("content-type") ?? "(none)")
+        }
     }
 
     private static func isVersion(_ text: String) -> Bool {
@@ -128,15 +130,9 @@ struct ClerkWorld: ProviderWorld {
         return retired.client
     }
 
-    private func refusal(
-        _ failure: ClerkFailure,
-        _ client: String?,
-        _ context: inout SandboxContext
-    ) -> SandboxResponse {
+    private func refusal(_ failure: ClerkFailure, _ id: String?, _ context: inout SandboxContext) -> SandboxResponse {
         var body: JSONValue = ["errors": .array(failure.items)]
-        if context.settings.showsClientInErrors, let client {
-            body = body.adding("meta", ["client": clientView(client)])
-        }
+        if context.settings.showsClientInErrors, let id { body = body.adding("meta", ["client": clientView(id)]) }
         body = body.adding("clerk_trace_id", .string(context.random.letters(32).lowercased()))
         var response = SandboxResponse.json(body, status: failure.status)
         for header in failure.headers { response.setHeader(header.name, header.value) }
@@ -170,12 +166,11 @@ struct ClerkWorld: ProviderWorld {
         case "DELETE client": return try deleteClient(call)
         case "POST client/sign_ins": return try createSignIn(call)
         case "GET client/sign_ins/{id}": return try getSignIn(call)
-        case "POST client/sign_ins/{id}/prepare_first_factor":
-            return try prepare(openSignIn(call, .first), .first, call)
-        case "POST client/sign_ins/{id}/attempt_first_factor": return try attemptSignIn(.first, call)
-        case "POST client/sign_ins/{id}/prepare_second_factor":
-            return try prepare(openSignIn(call, .second), .second, call)
-        case "POST client/sign_ins/{id}/attempt_second_factor": return try attemptSignIn(.second, call)
+        case "POST client/sign_ins/{id}/prepare_first_factor", "POST client/sign_ins/{id}/prepare_second_factor":
+            return try prepare(openSignIn(call), call)
+        case "POST client/sign_ins/{id}/attempt_first_factor", "POST client/sign_ins/{id}/attempt_second_factor":
+            try limit(\.attemptSignIn, "attempt_sign_in", call)
+            return try attempt(openSignIn(call), call)
         case "POST client/sign_ins/{id}/reset_password": return try resetPassword(call)
         case "POST client/sign_ups": return try createSignUp(call)
         case "GET client/sign_ups/{id}": return try getSignUp(call)
@@ -185,14 +180,12 @@ struct ClerkWorld: ProviderWorld {
         case "GET verify": return try openLink(call)
         case "POST client/magic_links/complete": return try completeLink(call)
         case "POST client/sessions/{id}/verify": return try beginVerification(call)
-        case "POST client/sessions/{id}/verify/prepare_first_factor":
-            return try prepare(openVerification(call, .first), .first, call)
-        case "POST client/sessions/{id}/verify/prepare_second_factor":
-            return try prepare(openVerification(call, .second), .second, call)
-        case "POST client/sessions/{id}/verify/attempt_first_factor":
-            return try attempt(openVerification(call, .first), .first, call)
-        case "POST client/sessions/{id}/verify/attempt_second_factor":
-            return try attempt(openVerification(call, .second), .second, call)
+        case "POST client/sessions/{id}/verify/prepare_first_factor",
+            "POST client/sessions/{id}/verify/prepare_second_factor":
+            return try prepare(openVerification(call), call)
+        case "POST client/sessions/{id}/verify/attempt_first_factor",
+            "POST client/sessions/{id}/verify/attempt_second_factor":
+            return try attempt(openVerification(call), call)
         case "POST me/change_password": return try changePassword(call)
         case "DELETE client/sessions": return try endAllSessions(call)
         case "POST client/sessions/{id}/touch": return try touch(call)

@@ -14,8 +14,8 @@ extension AuthSandbox {
         scope: String? = nil,
         lifetime: Duration? = nil
     ) throws(SandboxError) -> SandboxOAuthTokens {
-        let lifetime = lifetime.map { Seconds($0) }
-        let order = OAuthWorld.IssueOrder(user: user, client: client, scope: scope, lifetime: lifetime)
+        let life = lifetime.map { Seconds($0) }
+        let order = OAuthWorld.IssueOrder(user: user, client: client, scope: scope, lifetime: life)
         return try with(OAuthWorld.self) { world, context throws(SandboxError) in
             try world.issue(order, context: context)
         }

@@ -48,6 +48,14 @@ struct OAuthFailure: Error, Sendable {
         return failure
     }
 
+    /// Throws for the first rule that does not hold: each is the sentence that says so.
+    static func demand(
+        _ rules: KeyValuePairs<String, Bool>,
+        or failure: (String) -> OAuthFailure
+    ) throws(OAuthFailure) {
+        for (text, holds) in rules where !holds { throw failure(text) }
+    }
+
     /// What a fault makes up: an error of RFC 6749 section 5.2, or of RFC 6750 at a resource.
     init(_ fault: SandboxFault, status: Int?, isResource: Bool) {
         let (status, code) = (status ?? 400, fault.errorCode)

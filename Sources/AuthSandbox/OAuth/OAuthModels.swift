@@ -76,10 +76,7 @@ struct OAuthAccessToken: Sendable {
 
 /// One authorization code.
 struct OAuthCode: Sendable {
-    let client: String
-    let subject: String
-    let scope: [String]
-    let authentication: OAuthAuthentication
+    let grant: OAuthGrant
     /// The redirect URI of the authorization request; nil if it had none.
     let redirectURI: String?
     let challenge: String?

@@ -3,10 +3,9 @@ import HTTPRecovery
 // What an administrator, or a test, does behind the back of the clients.
 extension OAuthWorld {
     static let controls: [SandboxControl] = [
-        view(
-            "GET oauth",
-            "counters, clients, families of tokens, devices; fingerprints stand for the tokens"
-        ) { world, context in world.view(now: context.now) },
+        view("GET oauth", "counters, clients, families of tokens, devices; fingerprints stand for the tokens") {
+            $0.view(now: $1.now)
+        },
         control(
             "POST oauth/issue",
             IssueOrder.self,
@@ -43,14 +42,11 @@ extension OAuthWorld {
 
     /// Whom to sign in.
     struct IssueOrder: SandboxInput {
-        /// An identifier or a subject.
         var user: String
         var client: String?
-        /// Scopes, separated by spaces; nil for the default ones.
         var scope: String?
         /// The life of the first access token; nil for that of the settings.
         var lifetime: Seconds?
-        /// How strong the sign-in was.
         var acr: String?
 
         enum CodingKeys: String, CodingKey {
@@ -111,8 +107,9 @@ extension OAuthWorld {
         } catch {
             throw SandboxError(.invalidInput, "scope: \(error.description)")
         }
-        let authentication = OAuthAuthentication(time: context.now, acr: order.acr)
-        let (body, family) = signIn(subject, scope, authentication, exchange)
+        var grant = OAuthGrant(client: exchange.client.id, subject: subject, scope: scope)
+        grant.authentication = .init(time: context.now, acr: order.acr)
+        let (body, family) = signIn(grant, exchange)
         return SandboxOAuthTokens(
             accessToken: body["access_token"]?.string ?? "",
             refreshToken: body["refresh_token"]?.string,
@@ -179,13 +176,11 @@ extension OAuthWorld {
             "families": .array(
                 families.values.sorted { $0.number < $1.number }.suffix(1000).map { family in
                     [
-                        "family": .string(Self.familyID(family.number)),
-                        "client_id": .string(family.grant.client),
+                        "family": .string(Self.familyID(family.number)), "client_id": .string(family.grant.client),
                         "user": .optional(people[family.grant.subject]?.user.identifier),
                         "sub": .string(family.grant.subject),
                         "scope": .string(family.grant.scope.joined(separator: " ")),
-                        "started_at": .int(family.startedAt),
-                        "revoked_by": .optional(family.revokedBy),
+                        "started_at": .int(family.startedAt), "revoked_by": .optional(family.revokedBy),
                         "generation": .int(family.generation),
                         "refresh_token": .optional(family.newest.map(Masking.fingerprint)),
                         "live_access_tokens": .int(liveByFamily[family.number]?.count ?? 0),
@@ -196,12 +191,9 @@ extension OAuthWorld {
             "devices": .array(
                 devices.values.sorted { $0.number < $1.number }.suffix(1000).map { device in
                     [
-                        "user_code": .string(device.userCode),
-                        "client_id": .string(device.client),
-                        "state": .string(device.state(now: now)),
-                        "polls": .int(device.polls),
-                        "slow_downs": .int(device.slowDowns),
-                        "interval_s": .seconds(device.interval),
+                        "user_code": .string(device.userCode), "client_id": .string(device.client),
+                        "state": .string(device.state(now: now)), "polls": .int(device.polls),
+                        "slow_downs": .int(device.slowDowns), "interval_s": .seconds(device.interval),
                     ]
                 }
             ),

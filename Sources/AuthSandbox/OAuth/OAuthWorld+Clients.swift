@@ -12,13 +12,14 @@ extension OAuthWorld {
     mutating func authenticate(_ exchange: OAuthExchange) throws(OAuthFailure) -> SandboxOAuthClient {
         let form = exchange.form
         let headers = exchange.request.headers.filter { $0.name == "authorization" }
-        guard headers.count < 2 else { throw .invalidRequest("There is more than one Authorization header.") }
         let used = [headers.first?.value, form.value("client_secret"), form.value("client_assertion")]
-        guard used.compactMap(\.self).count < 2 else {
-            throw .invalidRequest("The client proves itself in more than one way.")
-        }
+        let rules: KeyValuePairs = [
+            "There is more than one Authorization header.": headers.count < 2,
+            "The client proves itself in more than one way.": used.compactMap(\.self).count < 2,
+        ]
+        try OAuthFailure.demand(rules, or: OAuthFailure.invalidRequest)
         if let header = headers.first { return try authenticateBasic(header.value, form) }
-        if let assertion = form.value("client_assertion") { return try authenticate(assertion: assertion, exchange) }
+        if let assertion = form.value("client_assertion") { return try authenticate(assertion, exchange) }
         guard let id = form.value("client_id") else { throw .invalidClient("The client does not say who it is.") }
         let client = try known(id)
         if let secret = form.value("client_secret") {
@@ -52,54 +53,47 @@ extension OAuthWorld {
         return client
     }
 
-    private func check(_ method: String, of client: SandboxOAuthClient) throws(OAuthFailure) {
-        if client.authenticationMethods.contains(method) { return }
-        throw .invalidClient("The client may not use \(method).")
-    }
-
     private func check(secret: String, of client: SandboxOAuthClient, by method: String) throws(OAuthFailure) {
-        try check(method, of: client)
-        guard client.secret == secret else { throw .invalidClient("The client secret is wrong.") }
+        let rules: KeyValuePairs = [
+            "The client may not use \(method).": client.authenticationMethods.contains(method),
+            "The client secret is wrong.": client.secret == secret,
+        ]
+        try OAuthFailure.demand(rules, or: OAuthFailure.invalidClient)
     }
 
-    /// A client assertion (RFC 7523 section 3).
     private mutating func authenticate(
-        assertion text: String,
+        _ assertion: String,
         _ exchange: OAuthExchange
     ) throws(OAuthFailure) -> SandboxOAuthClient {
         guard exchange.form.value("client_assertion_type") == Self.assertionType else {
             throw .invalidRequest("client_assertion_type has to be \(Self.assertionType).")
         }
-        guard let jwt = OAuthJWT(text) else { throw .invalidClient("The client assertion is not a JWT.") }
+        guard let jwt = OAuthJWT(assertion) else { throw .invalidClient("The client assertion is not a JWT.") }
         guard let issuer = jwt.claims["iss"]?.string, jwt.claims["sub"]?.string == issuer else {
             throw .invalidClient("iss and sub of the client assertion have to be the client_id.")
         }
         let client = try known(issuer)
-        guard exchange.form.value("client_id") ?? issuer == issuer else {
-            throw .invalidClient("The client is not known.")
-        }
         let isSecret = jwt.header["alg"]?.string == "HS256"
-        try check(isSecret ? "client_secret_jwt" : "private_key_jwt", of: client)
-        guard isSecret ? jwt.isSigned(with: Array((client.secret ?? "").utf8)) : jwt.isAsymmetric else {
-            throw .invalidClient("The client assertion is not signed as it should be.")
-        }
+        let method = isSecret ? "client_secret_jwt" : "private_key_jwt"
         // The issuer or an endpoint of this provider, alone or in a list.
-        let audience = jwt.claims["aud"]
-        let named = audience?.array?.compactMap(\.string) ?? [audience?.string ?? ""]
-        let here = [exchange.issuer, exchange.issuer + "/", exchange.url(of: .token)]
-        guard named.contains(where: (here + [exchange.origin + exchange.request.path]).contains) else {
-            throw .invalidClient("The client assertion is meant for somebody else.")
-        }
-        guard let expires = jwt.claims["exp"]?.number.map({ $0.double * 1000 }), expires > Double(exchange.now) else {
-            throw .invalidClient("The client assertion has expired.")
-        }
-        guard expires <= Double(exchange.now) + 3_600_000 else {
-            throw .invalidClient("The client assertion is good for more than an hour.")
-        }
-        guard let identifier = jwt.identifier("jti") else {
-            throw .invalidClient("The client assertion has no jti.")
-        }
-        guard use("assertion \(issuer) \(identifier)", until: Int64(expires)) else {
+        let audience = jwt.claims["aud"]?.array?.compactMap(\.string) ?? [jwt.claims["aud"]?.string ?? ""]
+        let here = [
+            exchange.issuer, exchange.issuer + "/", exchange.url(of: .token), exchange.origin + exchange.request.path,
+        ]
+        let (now, expires) = (Double(exchange.now), (jwt.claims["exp"]?.number?.double ?? 0) * 1000)
+        let identifier = jwt.identifier("jti")
+        let rules: KeyValuePairs = [
+            "The client is not known.": exchange.form.value("client_id") ?? issuer == issuer,
+            "The client may not use \(method).": client.authenticationMethods.contains(method),
+            "The client assertion is not signed as it should be.": isSecret
+                ? jwt.isSigned(with: Array((client.secret ?? "").utf8)) : jwt.isAsymmetric,
+            "The client assertion is meant for somebody else.": audience.contains(where: here.contains),
+            "The client assertion has expired.": expires > now,
+            "The client assertion is good for more than an hour.": expires <= now + 3_600_000,
+            "The client assertion has no jti.": identifier != nil,
+        ]
+        try OAuthFailure.demand(rules, or: OAuthFailure.invalidClient)
+        guard let identifier, use("assertion \(issuer) \(identifier)", until: Int64(expires)) else {
             throw .invalidClient("The client assertion was used before.")
         }
         return client

@@ -22,8 +22,7 @@ extension OAuthWorld {
         let uri = exchange.url(of: .activate)
         exchange.log.append("device code \(device.userCode) for \(client.id): \(uri)")
         return [
-            "device_code": .string(code),
-            "user_code": .string(device.userCode),
+            "device_code": .string(code), "user_code": .string(device.userCode),
             "verification_uri": .string(uri),
             "verification_uri_complete": .string("\(uri)?user_code=\(device.userCode)"),
             "expires_in": .int(max(1, exchange.settings.deviceLifetime / 1000)),
@@ -43,9 +42,7 @@ extension OAuthWorld {
         guard var device = devices[code], device.client == exchange.client.id, device.decision != .used else {
             throw .invalidGrant("The device code is invalid.")
         }
-        guard device.expiresAt > exchange.now else {
-            throw OAuthFailure("expired_token", "The device code has expired.")
-        }
+        if device.expiresAt <= exchange.now { throw OAuthFailure("expired_token", "The device code has expired.") }
         // A hundredth of the interval is let pass: two clocks measure it.
         let isEarly = device.lastPoll.map { (exchange.now - $0) * 100 < device.interval * 99 } ?? false
         device.lastPoll = exchange.now
@@ -60,7 +57,9 @@ extension OAuthWorld {
         case .denied: throw OAuthFailure("access_denied", "The person said no.")
         case .approved(let subject, let time):
             device.decision = .used
-            return signIn(subject, device.scope, .init(time: time, acr: device.acr), exchange).answer
+            var grant = OAuthGrant(client: device.client, subject: subject, scope: device.scope)
+            grant.authentication = .init(time: time, acr: device.acr)
+            return signIn(grant, exchange).answer
         }
     }
 

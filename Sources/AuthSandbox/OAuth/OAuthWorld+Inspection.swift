@@ -8,18 +8,12 @@ extension OAuthWorld {
         let methods: JSONValue = .texts(SandboxOAuthClient.knownMethods)
         return .present([
             "issuer": .string(exchange.issuer),
-            "authorization_endpoint": url(.authorize),
-            "token_endpoint": url(.token),
-            "device_authorization_endpoint": url(.device),
-            "userinfo_endpoint": url(.userinfo),
-            "jwks_uri": url(.keys),
-            "revocation_endpoint": url(.revoke),
-            "introspection_endpoint": url(.introspect),
-            "response_types_supported": ["code"],
-            "response_modes_supported": ["query"],
+            "authorization_endpoint": url(.authorize), "token_endpoint": url(.token),
+            "device_authorization_endpoint": url(.device), "userinfo_endpoint": url(.userinfo), "jwks_uri": url(.keys),
+            "revocation_endpoint": url(.revoke), "introspection_endpoint": url(.introspect),
+            "response_types_supported": ["code"], "response_modes_supported": ["query"],
             "grant_types_supported": .texts(OAuthGrantType.allCases.map(\.wireName)),
-            "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": ["HS256"],
+            "subject_types_supported": ["public"], "id_token_signing_alg_values_supported": ["HS256"],
             "scopes_supported": ["openid", "profile", "email", "offline_access"],
             "code_challenge_methods_supported": ["S256", "plain"],
             "token_endpoint_auth_methods_supported": methods,
@@ -27,8 +21,7 @@ extension OAuthWorld {
             "revocation_endpoint_auth_methods_supported": methods,
             "introspection_endpoint_auth_methods_supported": methods,
             "authorization_response_iss_parameter_supported": true,
-            "request_parameter_supported": false,
-            "request_uri_parameter_supported": false,
+            "request_parameter_supported": false, "request_uri_parameter_supported": false,
             "dpop_signing_alg_values_supported":
                 exchange.settings.dpop == "off" ? nil : ["ES256", "RS256", "PS256", "EdDSA"],
         ])
@@ -44,10 +37,8 @@ extension OAuthWorld {
         let refresh = liveRefreshToken(text, grace: exchange.settings.grace, exchange)
         guard let grant = access?.grant ?? refresh?.family.grant else { return ["active": false] }
         return .present([
-            "active": true,
-            "token_type": .string(access?.type ?? "refresh_token"),
-            "sub": .string(grant.subject),
-            "iss": .string(exchange.issuer),
+            "active": true, "token_type": .string(access?.type ?? "refresh_token"),
+            "sub": .string(grant.subject), "iss": .string(exchange.issuer),
             "username": (people[grant.subject]?.user.identifier).map(JSONValue.string),
             "scope": .string(grant.scope.joined(separator: " ")),
             "client_id": .string(grant.client),

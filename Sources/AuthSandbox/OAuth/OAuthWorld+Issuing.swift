@@ -4,20 +4,15 @@ import HTTPRecovery
 extension OAuthWorld {
     /// The tokens of somebody who has just signed in, which begins a family: the answer of the token endpoint, and the
     /// number of the family.
-    mutating func signIn(
-        _ subject: String,
-        _ scope: [String],
-        _ authentication: OAuthAuthentication,
-        _ exchange: OAuthExchange
-    ) -> (answer: JSONValue, family: Int) {
+    mutating func signIn(_ grant: OAuthGrant, _ exchange: OAuthExchange) -> (answer: JSONValue, family: Int) {
         lastFamily += 1
         let (number, client) = (lastFamily, exchange.client)
-        var grant = OAuthGrant(client: client.id, subject: subject, scope: scope, authentication: authentication)
+        var grant = grant
         grant.family = number
         let key = client.isPublic ? exchange.key : nil
         families[number] = OAuthFamily(number: number, grant: grant, startedAt: exchange.now, key: key)
         count(\.signIns, family: number)
-        let isAsked = !exchange.settings.requiresOfflineAccess || scope.contains("offline_access")
+        let isAsked = !exchange.settings.requiresOfflineAccess || grant.scope.contains("offline_access")
         let mayRefresh = isAsked && client.mayUse(.refreshToken)
         let answer = issue(OAuthAccessToken(grant, exchange), exchange) { world in
             mayRefresh ? world.issueRefreshToken(family: number, exchange) : nil
@@ -66,12 +61,9 @@ extension OAuthWorld {
 
     private func jwt(_ token: OAuthAccessToken, id: String, issuer: String) -> String {
         let claims: JSONValue = .present([
-            "iss": .string(issuer),
-            "sub": .string(token.grant.subject),
+            "iss": .string(issuer), "sub": .string(token.grant.subject),
             "aud": token.audience.count == 1 ? .string(token.audience[0]) : .texts(token.audience),
-            "iat": .int(token.issuedAt / 1000),
-            "exp": .int(token.expiresAt / 1000),
-            "jti": .string(id),
+            "iat": .int(token.issuedAt / 1000), "exp": .int(token.expiresAt / 1000), "jti": .string(id),
             "client_id": .string(token.grant.client),
             "scope": .string(token.grant.scope.joined(separator: " ")),
             "auth_time": token.grant.authentication.map { .int($0.time / 1000) },
@@ -87,11 +79,8 @@ extension OAuthWorld {
         let authentication = token.grant.authentication
         let email = token.grant.scope.contains("email") ? people[token.grant.subject]?.user.emails.first : nil
         let claims: JSONValue = .present([
-            "iss": .string(issuer),
-            "sub": .string(token.grant.subject),
-            "aud": .string(token.grant.client),
-            "iat": .int(token.issuedAt / 1000),
-            "exp": .int(token.issuedAt / 1000 + 3600),
+            "iss": .string(issuer), "sub": .string(token.grant.subject), "aud": .string(token.grant.client),
+            "iat": .int(token.issuedAt / 1000), "exp": .int(token.issuedAt / 1000 + 3600),
             "auth_time": authentication.map { .int($0.time / 1000) },
             "acr": authentication?.acr.map(JSONValue.string),
             "nonce": authentication?.nonce.map(JSONValue.string),

@@ -14,16 +14,11 @@ extension OAuthWorld {
         return fresh
     }
 
-    /// Checks the proof of a request and tells the thumbprint of its key.
+    /// Checks the proof of a request and tells the thumbprint of its key; nil if none came and none is needed.
     ///
     /// Everything but the signature is checked. If the server demands its nonce, that nonce tells how old the proof
     /// is, and `iat` only has to be a number (section 11.1); otherwise it has to be within five minutes of the
-    /// sandbox's clock.
-    ///
-    /// - Parameters:
-    ///   - exchange: The request.
-    ///   - accessToken: The token that comes with it; nil at the token endpoint.
-    /// - Returns: The thumbprint, or nil for a request without a proof if none is needed.
+    /// sandbox's clock. At the token endpoint there is no access token.
     mutating func checkProof(_ exchange: OAuthExchange, accessToken: String?) throws(OAuthFailure) -> String? {
         let settings = exchange.settings
         func refusal(_ description: String, _ code: String = "invalid_dpop_proof") -> OAuthFailure {
@@ -43,21 +38,21 @@ extension OAuthWorld {
         guard let identifier = proof.identifier("jti"), let issuedAt = claims["iat"]?.number?.double else {
             throw refusal("jti or iat is missing in the proof.")
         }
-        guard claims["htm"]?.string == exchange.request.method else {
-            throw refusal("The proof is for another method.")
-        }
-        guard let target = claims["htu"]?.string, Self.isSame(target, exchange.origin, exchange.request.path) else {
-            throw refusal("The proof is for another address.")
-        }
-        if let accessToken, claims["ath"]?.string != Base64.encodeForURL(SHA256.hash(accessToken.utf8)) {
-            throw refusal("The proof is for another token.")
-        }
-        if settings.demandsNonce {
-            guard claims["nonce"]?.string == currentNonce(settings, now: exchange.now) else {
-                throw refusal("The proof needs the server's nonce.", "use_dpop_nonce")
-            }
-        } else if abs(issuedAt * 1000 - Double(exchange.now)) > Double(Self.clockTolerance) {
-            throw refusal("The proof is too old, or from the future.")
+        let (request, age) = (exchange.request, abs(issuedAt * 1000 - Double(exchange.now)))
+        let hash = accessToken.map { Base64.encodeForURL(SHA256.hash($0.utf8)) }
+        let rules: KeyValuePairs = [
+            "The proof is for another method.": claims["htm"]?.string == request.method,
+            "The proof is for another address.": Self.isSame(
+                claims["htu"]?.string ?? "",
+                exchange.origin,
+                request.path
+            ),
+            "The proof is for another token.": hash == nil || claims["ath"]?.string == hash,
+            "The proof is too old, or from the future.": settings.demandsNonce || age <= Double(Self.clockTolerance),
+        ]
+        try OAuthFailure.demand(rules) { refusal($0) }
+        if settings.demandsNonce, claims["nonce"]?.string != currentNonce(settings, now: exchange.now) {
+            throw refusal("The proof needs the server's nonce.", "use_dpop_nonce")
         }
         let memory = settings.demandsNonce ? settings.nonceLifetime : 2 * Self.clockTolerance
         guard use("proof \(thumbprint) \(identifier)", until: exchange.now + memory) else {

@@ -19,7 +19,7 @@ extension OAuthWorld {
                     parameters: [("scope", wanted.joined(separator: " "))]
                 )
             }
-            if let demand = settings.stepUp { try check(demand, token, now: exchange.now) }
+            try settings.stepUp?.check(token, now: exchange.now)
             grant = token.grant
         }
         servedRequests += 1
@@ -34,27 +34,6 @@ extension OAuthWorld {
         ])
     }
 
-    private func check(
-        _ demand: SandboxOAuthSettings.StepUp,
-        _ token: OAuthAccessToken,
-        now: Int64
-    ) throws(OAuthFailure) {
-        let authentication = token.grant.authentication
-        let accepted = demand.acrValues?.split(separator: " ").map(String.init)
-        let isStrong = accepted.map { list in authentication?.acr.map(list.contains) ?? false } ?? true
-        let isFresh = demand.maximumAge.map { age in authentication.map { now - $0.time <= age } ?? false } ?? true
-        if isStrong, isFresh { return }
-        let values = demand.acrValues.map { [("acr_values", $0)] } ?? []
-        let isOktas = demand.form == "okta"
-        throw OAuthFailure(
-            challenge: isOktas ? 403 : 401,
-            isOktas ? "insufficient_authentication_context" : "insufficient_user_authentication",
-            "A different authentication level is required.",
-            scheme: token.type,
-            parameters: values + (demand.maximumAge.map { [("max_age", String($0 / 1000))] } ?? [])
-        )
-    }
-
     /// The token of a request, which has to be live and sent as it should be.
     mutating func bearer(_ exchange: OAuthExchange) throws(OAuthFailure) -> OAuthAccessToken {
         let settings = exchange.settings
@@ -65,15 +44,14 @@ extension OAuthWorld {
         let words = (headers.first?.value ?? "").split(separator: " ")
         let word = words.first?.lowercased()
         let isProved = word == "dpop" && settings.dpop != "off"
-        // RFC 6750 section 3.1: a request without any credential is told no error.
-        let isMissing = !isProved && word != "bearer"
-        guard !isMissing, words.count == 2 else {
-            throw OAuthFailure(
-                challenge: isMissing ? 401 : 400,
-                isMissing ? nil : "invalid_request",
-                isMissing ? "A token is needed." : "The Authorization header is not well formed.",
-                scheme: settings.dpop == "required" ? "DPoP" : "Bearer"
-            )
+        let usual = settings.dpop == "required" ? "DPoP" : "Bearer"
+        guard isProved || word == "bearer" else {
+            // RFC 6750 section 3.1: a request without any credential is told no error.
+            throw OAuthFailure(challenge: 401, nil, "A token is needed.", scheme: usual)
+        }
+        guard words.count == 2 else {
+            let text = "The Authorization header is not well formed."
+            throw OAuthFailure(challenge: 400, "invalid_request", text, scheme: usual)
         }
         let (text, scheme) = (String(words[1]), isProved ? "DPoP" : "Bearer")
         func refusal(_ description: String, _ scheme: String = "DPoP") -> OAuthFailure {
@@ -90,5 +68,24 @@ extension OAuthWorld {
             guard key == token.key else { throw refusal("The token is bound to another key.") }
         }
         return token
+    }
+}
+
+extension SandboxOAuthSettings.StepUp {
+    /// Refuses a token whose sign-in is not strong or fresh enough.
+    fileprivate func check(_ token: OAuthAccessToken, now: Int64) throws(OAuthFailure) {
+        let authentication = token.grant.authentication
+        let accepted = acrValues?.split(separator: " ").map(String.init)
+        let isStrong = accepted.map { list in authentication?.acr.map(list.contains) ?? false } ?? true
+        let isFresh = maximumAge.map { age in authentication.map { now - $0.time <= age } ?? false } ?? true
+        if isStrong, isFresh { return }
+        let values = acrValues.map { [("acr_values", $0)] } ?? []
+        throw OAuthFailure(
+            challenge: form == "okta" ? 403 : 401,
+            form == "okta" ? "insufficient_authentication_context" : "insufficient_user_authentication",
+            "A different authentication level is required.",
+            scheme: token.type,
+            parameters: values + (maximumAge.map { [("max_age", String($0 / 1000))] } ?? [])
+        )
     }
 }

@@ -75,12 +75,11 @@ extension OAuthWorld {
             throw dead
         }
         guard family.revokedBy == nil, token.expiresAt > exchange.now else { throw dead }
-        guard family.key == nil || family.key == exchange.key else {
-            throw .invalidGrant("The refresh token is bound to another key.")
-        }
-        guard people[family.grant.subject]?.user.state == "active" else {
-            throw .invalidGrant("The person may not sign in any more.")
-        }
+        let rules: KeyValuePairs = [
+            "The refresh token is bound to another key.": family.key == nil || family.key == exchange.key,
+            "The person may not sign in any more.": people[family.grant.subject]?.user.state == "active",
+        ]
+        try OAuthFailure.demand(rules, or: OAuthFailure.invalidGrant)
         var grant = family.grant
         grant.scope = try narrowed(grant, exchange, client: nil, "The scope is wider than what was granted.")
         count(token.replacedAt == nil ? \.refreshes : \.graceReuses, family: family.number)

@@ -162,10 +162,7 @@ struct OAuthWorld: ProviderWorld {
 
     // MARK: Faults and the log
 
-    static func isTokenRequest(_ request: SandboxRequest) -> Bool {
-        OAuthRoute.find(request.path)?.endpoint == .token
-    }
-
+    static func isTokenRequest(_ request: SandboxRequest) -> Bool { OAuthRoute.find(request.path)?.endpoint == .token }
     static func errorCode(of body: JSONValue) -> String? { body["error"]?.string }
 
     func error(

@@ -39,9 +39,8 @@ public struct SandboxOAuthClient: Sendable, Equatable {
     ) {
         self.id = id
         self.secret = secret
-        self.authenticationMethods =
-            authenticationMethods
-            ?? (secret == nil ? ["none"] : ["client_secret_basic", "client_secret_post", "client_secret_jwt"])
+        let usual = secret == nil ? ["none"] : ["client_secret_basic", "client_secret_post", "client_secret_jwt"]
+        self.authenticationMethods = authenticationMethods ?? usual
         self.redirectURIs = redirectURIs
         self.grantTypes = grantTypes
         self.scopes = scopes

@@ -4,7 +4,7 @@ import HTTPRecovery
 public struct SandboxOAuthTokens: Sendable, Equatable {
     /// The access token.
     public let accessToken: String
-    /// The refresh token; nil where the settings or the client give none.
+    /// The refresh token; nil if the settings or the client give none.
     public let refreshToken: String?
     /// What the access token is for, separated by spaces.
     public let scope: String
