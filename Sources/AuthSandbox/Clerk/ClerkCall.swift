@@ -47,6 +47,7 @@ final class ClerkCall {
     /// The first value of a form field; nil when it is absent.
     func field(_ name: String) -> String? { form.first { $0.name == name }?.value }
 
+    /// The strategy that the form names; blank for none.
     var strategy: String { field("strategy") ?? "" }
 
     /// A field that has to be there and not empty.

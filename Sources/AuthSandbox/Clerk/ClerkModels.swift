@@ -1,6 +1,3 @@
-import HTTPRecovery
-import HTTPRecoveryTesting
-
 /// A person's account with what has happened to it.
 struct ClerkAccount: Sendable {
     let id: String
