@@ -75,7 +75,7 @@ struct Gates: Admission {
         return outcome
     }
 
-    /// The keys of a scope's gate, the one by which it is closed first; none where the call is not of the scope.
+    /// The keys of a scope's gate, the one by which it is closed first; none if the call is not of the scope.
     private static func keys(
         for scope: Outcome.Scope,
         _ attempt: PlannedAttempt,

@@ -3,7 +3,7 @@ import Synchronization
 /// Bounds how much retries add to the load of an origin, whatever the number of callers.
 ///
 /// Every call deposits a fraction of an attempt, every resend withdraws one, and a resend that succeeds gives it back.
-/// So while nothing succeeds, attempts stay at or below `calls * (1 + ratio) + burst`; where resends work, as after a
+/// So while nothing succeeds, attempts stay at or below `calls * (1 + ratio) + burst`; if resends work, as after a
 /// rate limit that was waited out, they do not run dry.
 public final class RetryBudget: Sendable {
     /// The sizes of a budget.
@@ -60,7 +60,7 @@ public final class RetryBudget: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The sizes.
-    ///   - key: Under which name the budget is shared, where it is: the origin.
+    ///   - key: Under which name the budget is shared, if it is: the origin.
     public init(_ configuration: Configuration = Configuration(), key: String = "") {
         self.key = key
         self.deposit = Int((configuration.ratio * Double(Self.unit)).rounded())

@@ -30,7 +30,7 @@ final class RetryBudgets: Admission {
         }
     }
 
-    /// What an origin's budget has left, in resends or in the model's tokens; infinite where nothing bounds it.
+    /// What an origin's budget has left, in resends or in the model's tokens; infinite if nothing bounds it.
     func left(for request: HTTPRequest, at now: TimeSource.Instant) -> Double {
         switch accounts[request] {
         case .ratio(let budget): budget.left

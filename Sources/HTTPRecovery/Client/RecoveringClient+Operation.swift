@@ -11,7 +11,7 @@ extension RecoveringClient {
     ///   - observer: Told the events of its calls and its own, beside those who watch the client.
     ///   - work: The work; it makes its calls by a client that is ``within(_:)`` the operation.
     /// - Returns: What the work returns.
-    /// - Throws: What the work throws; `RecoveryError` where the client has been shut down.
+    /// - Throws: What the work throws; `RecoveryError` if the client has been shut down.
     public func operation<Result>(
         deadline: Duration? = nil,
         longestWait: Duration? = nil,

@@ -15,7 +15,7 @@ public struct RecoveringClient: Sendable {
     private let pipeline: Next
     private let transport: any HTTPTransport
     let openCalls = OpenCalls()
-    /// The operation that the calls belong to; nil where each stands for itself.
+    /// The operation that the calls belong to; nil if each stands for itself.
     var scope: RecoveryOperation? {
         get { operation.optional }
         set { operation = BoxedIfPresent(newValue) }
@@ -83,7 +83,7 @@ public struct RecoveringClient: Sendable {
 
     /// Takes note of a call that begins.
     ///
-    /// - Throws: `RecoveryError` where the client takes none any more.
+    /// - Throws: `RecoveryError` if the client takes none any more.
     @inline(never)
     private func begin(_ request: HTTPRequest, _ body: MessageBody?, _ options: RequestOptions) throws -> OpenCall {
         let isTaken = operation.isEmpty ? openCalls.enter() : openCalls.enter(within: scope)
@@ -157,7 +157,7 @@ public struct RecoveringClient: Sendable {
     /// A call has ended when it has returned its response: one whose body is streamed is cut off while it is read.
     ///
     /// - Parameter limit: How long to wait; what is under way then is cut off.
-    /// - Returns: Whether all came to their end by themselves; false too where the waiting task is cancelled, which cuts
+    /// - Returns: Whether all came to their end by themselves; false too if the waiting task is cancelled, which cuts
     ///   off what is under way.
     @discardableResult
     public func drain(within limit: Duration) async -> Bool {

@@ -44,7 +44,7 @@ struct AdmissionRound {
 
     /// Takes note of an answer.
     ///
-    /// - Returns: What the call is told of it; nil where the attempt may go, as far as this admission is concerned.
+    /// - Returns: What the call is told of it; nil if the attempt may go, as far as this admission is concerned.
     @inline(never)
     mutating func take(_ answer: PlannedAttempt.Answer, of index: Int) -> CallState.Event? {
         switch answer {
@@ -72,7 +72,7 @@ struct AdmissionRound {
 
     /// Tells all how the attempt has ended: all permits are given back with that.
     ///
-    /// - Returns: What is left to be done about it; nil where nothing is.
+    /// - Returns: What is left to be done about it; nil if nothing is.
     mutating func conclude(
         _ attempt: PlannedAttempt,
         _ end: PlannedAttempt.End,
@@ -101,7 +101,7 @@ struct AdmissionRound {
 
     /// Gives all back, because there is no attempt.
     ///
-    /// - Returns: What is left to be done about it; nil where nothing is.
+    /// - Returns: What is left to be done about it; nil if nothing is.
     mutating func giveBackAll(_ context: CallContext) -> [Admission.Remainder]? {
         giveBack(context) { _ in false }
     }
@@ -109,7 +109,7 @@ struct AdmissionRound {
     /// Gives back what is not kept while the call waits.
     ///
     /// - Parameter index: The admission that has it wait.
-    /// - Returns: What is left to be done about it; nil where nothing is.
+    /// - Returns: What is left to be done about it; nil if nothing is.
     @inline(never)
     mutating func giveBack(waitingFor index: Int, _ context: CallContext) -> [Admission.Remainder]? {
         giveBack(context) { given in

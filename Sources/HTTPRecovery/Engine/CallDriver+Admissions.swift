@@ -54,7 +54,7 @@ extension CallDriver {
 
     /// Tells all how the attempt ended.
     ///
-    /// - Returns: What is left to be done about it; nil where nothing is.
+    /// - Returns: What is left to be done about it; nil if nothing is.
     @inline(never)
     mutating func conclude(_ end: PlannedAttempt.End, _ request: HTTPRequest) -> [Admission.Remainder]? {
         hedging.hasRaced ? nil : round.conclude(planned(request), end, context)
@@ -68,7 +68,7 @@ extension CallDriver {
 
     /// Gives back what is left when the call ends without another attempt, or within one.
     ///
-    /// - Returns: What is left to be done about it; nil where nothing is.
+    /// - Returns: What is left to be done about it; nil if nothing is.
     @inline(never)
     mutating func abandon(_ request: HTTPRequest) -> [Admission.Remainder]? {
         round.isSent ? conclude(.abandoned, request) : round.giveBackAll(context)
@@ -76,7 +76,7 @@ extension CallDriver {
 
     /// Does what is left to be done, in order.
     ///
-    /// - Returns: The gate that was closed by it last; nil where none was.
+    /// - Returns: The gate that was closed by it last; nil if none was.
     static func carryOut(_ remainders: [Admission.Remainder]) async -> SharedState.Gate.Key? {
         var closed: SharedState.Gate.Key?
         for remainder in remainders { closed = await remainder() ?? closed }

@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// Most calls are over with their first attempt, and pay for no driver: it goes out without one where nobody has anything
-/// to say to it. Where it comes to anything but a plain success, a driver takes it over as its first attempt.
+/// Most calls are over with their first attempt, and pay for no driver: it goes out without one if nobody has anything
+/// to say to it. If it comes to anything but a plain success, a driver takes it over as its first attempt.
 extension CallDriver {
     /// Sends a call for an engine.
     @inline(__always)
@@ -70,7 +70,7 @@ extension Recovery {
 
     /// Tells all that the call is over with its first attempt.
     ///
-    /// - Returns: What is left to be done about it; nil where nothing is.
+    /// - Returns: What is left to be done about it; nil if nothing is.
     @inline(never)
     fileprivate func conclude(
         _ response: RecoveredResponse,

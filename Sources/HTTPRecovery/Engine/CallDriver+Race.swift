@@ -166,7 +166,7 @@ struct HedgeRace {
 extension CallDriver {
     /// What a driver knows of hedges.
     struct Hedging {
-        /// How the engine hedges; nil where it does not.
+        /// How the engine hedges; nil if it does not.
         var memory: HedgeMemory?
         /// How many hedges there were beside the last attempt.
         var count = 0

@@ -10,13 +10,13 @@ struct CallDriver {
     var round: AdmissionRound
     var context: CallContext
     private let tape: CallTape?
-    /// What the first attempt has come to, where that was made before there was a driver.
+    /// What the first attempt has come to, if that was made before there was a driver.
     var firstResult: Result<RecoveredResponse, any Error>?
-    /// What a repair has made of the request; nil where it is the caller's.
+    /// What a repair has made of the request; nil if it is the caller's.
     private(set) var amended: HTTPRequest?
     /// What the last attempt came to.
     var outcome = Outcome(.unknown)
-    /// The last response; nil where the last attempt had none.
+    /// The last response; nil if the last attempt had none.
     var response: RecoveredResponse?
     /// What a repair has failed with.
     private(set) var repairError: (any Error)?

@@ -14,7 +14,7 @@ struct CallState: Sendable {
         ///
         /// - Parameters:
         ///   - following: What it continues, as a redirect.
-        ///   - repeating: What the same failed with before, where an operation makes it again.
+        ///   - repeating: What the same failed with before, if an operation makes it again.
         indirect case continued(following: Outcome? = nil, repeating: Outcome.Kind? = nil)
         /// The admissions let the coming attempt go.
         case admitted
@@ -38,7 +38,7 @@ struct CallState: Sendable {
         ///
         /// - Parameters:
         ///   - outcome: With what.
-        ///   - obstacle: Why the request must not be sent again, by `ResendRule`; nil where it may.
+        ///   - obstacle: Why the request must not be sent again, by `ResendRule`; nil if it may.
         ///   - hasQueue: Whether a gate was closed by it, before which callers queue.
         ///   - hedges: How many attempts more were made at the same time.
         indirect case failed(Outcome, obstacle: History.StopReason?, hasQueue: Bool, hedges: Int = 0)
@@ -92,7 +92,7 @@ struct CallState: Sendable {
     private var wasRepairedAfterSending = false
     /// Whether an attempt was made again for nothing: that happens once.
     private var hasResentTransparently = false
-    /// Why the last attempt must not be made again; nil where it may.
+    /// Why the last attempt must not be made again; nil if it may.
     private var obstacle: History.StopReason?
     /// What the call has come to so far; nil before the first failure.
     private var failure: Outcome? {
@@ -111,7 +111,7 @@ struct CallState: Sendable {
     ///
     /// - Parameters:
     ///   - event: What has happened.
-    ///   - remaining: The time that is left; nil without a bound. Asked only where something is decided.
+    ///   - remaining: The time that is left; nil without a bound. Asked only if something is decided.
     ///   - random: A number in `0 ..< 1`, another one each time it is asked for.
     /// - Returns: What is to be done now.
     mutating func next(
@@ -254,7 +254,7 @@ struct CallState: Sendable {
     /// Of what an admission has stated and what was planned before it was asked, that which takes longer; an end comes
     /// first.
     ///
-    /// - Parameter own: What is pending where it is the stated.
+    /// - Parameter own: What is pending if it is the stated.
     private mutating func longer(
         _ stated: Action,
         _ own: Pending,
@@ -278,7 +278,7 @@ struct CallState: Sendable {
         }
     }
 
-    /// - Parameter remaining: The time that is left, where some has passed since the wait was decided; nil without a bound.
+    /// - Parameter remaining: The time that is left, if some has passed since the wait was decided; nil without a bound.
     private mutating func pause(
         _ delay: Duration,
         _ reason: Outcome.Kind,
@@ -305,7 +305,7 @@ struct CallState: Sendable {
     private mutating func wait(_ delay: Duration, because outcome: Outcome, remaining: Duration?) -> Action {
         var outcome = outcome
         outcome.status = outcome.status ?? failure?.status
-        // The caller's deadline is the stricter word where both bounds are passed.
+        // The caller's deadline is the stricter word if both bounds are passed.
         if let remaining, delay >= remaining { return .fail(outcome, .deadlineWouldPass, needed: delay) }
         if delay > rules.maxWait { return .fail(outcome, .waitExceedsLimit, needed: delay) }
         return .wait(delay, outcome.kind)

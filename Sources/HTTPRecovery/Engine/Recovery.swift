@@ -58,7 +58,7 @@ public struct Recovery: ClientLayer {
         self.all = [budgets] + self.admissions
     }
 
-    /// What the budget of a request's origin has left, in resends or in the model's tokens; infinite where nothing bounds it.
+    /// What the budget of a request's origin has left, in resends or in the model's tokens; infinite if nothing bounds it.
     package func budgetLeft(for request: HTTPRequest, at now: TimeSource.Instant) -> Double {
         budgets.left(for: request, at: now)
     }
@@ -68,7 +68,7 @@ public struct Recovery: ClientLayer {
         [RateLimitBackoff(), LockoutWait(), TransientRetry()]
     }
 
-    /// Sends the request, and again where that is right.
+    /// Sends the request, and again if that is right.
     public func intercept(
         _ request: HTTPRequest,
         body: MessageBody?,

@@ -53,7 +53,7 @@ final class RecoveryRules: Sendable {
     ///   - situation: What is known.
     ///   - obstacle: Why the request must not be sent again, by `ResendRule`; nil when it may.
     ///   - progress: What is remembered of the call's own delays.
-    ///   - random: A number in `0 ..< 1`; asked for once where an own delay is computed, and else not.
+    ///   - random: A number in `0 ..< 1`; asked for once if an own delay is computed, and else not.
     func next(
         _ situation: FailureContext,
         obstacle: History.StopReason?,
@@ -121,7 +121,7 @@ final class RecoveryRules: Sendable {
     }
 
     private func check(delay: Duration, _ situation: FailureContext, restarting: Bool = false) -> Step {
-        // The caller's deadline is the stricter word where both bounds are passed.
+        // The caller's deadline is the stricter word if both bounds are passed.
         if let remaining = situation.remaining, delay >= remaining {
             return .giveUp(.deadlineWouldPass, needed: delay)
         }

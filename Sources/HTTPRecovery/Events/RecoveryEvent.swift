@@ -58,7 +58,7 @@ public struct RecoveryEvent: Sendable {
     /// The number of the call for which this one is made, as a renewal is; nil for one that stands for itself.
     public var parent: Int?
 
-    /// The call's name by ``RequestOptions/label``; nil where it has none.
+    /// The call's name by ``RequestOptions/label``; nil if it has none.
     public var label: String?
 
     /// The method of the call's request; nil for an operation of several.

@@ -26,7 +26,7 @@ extension JSONValue {
             }
         }
 
-        /// The number as a whole number: exact, or truncated and saturated where it has a fraction or is too large.
+        /// The number as a whole number: exact, or truncated and saturated if it has a fraction or is too large.
         public var saturatedInt: Int64 {
             if let exact = Int64(text) { return exact }
             let value = double
@@ -35,7 +35,7 @@ extension JSONValue {
             return Int64(value)
         }
 
-        /// The nearest floating-point number; infinite where the number is too large.
+        /// The nearest floating-point number; infinite if the number is too large.
         public var double: Double {
             Double(text) ?? (text.hasPrefix("-") ? -.infinity : .infinity)
         }

@@ -13,7 +13,7 @@ public indirect enum JSONValue: Sendable, Hashable {
     case string(String)
     /// An array.
     case array([JSONValue])
-    /// An object; where a key repeats, the last member counts.
+    /// An object; if a key repeats, the last member counts.
     case object([Member])
 
     /// A member of an object.
@@ -84,7 +84,7 @@ public indirect enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The number, also where a text holds it.
+    /// The number, also if a text holds it.
     package var lenientNumber: JSONValue.Number? {
         number
             ?? string.flatMap { text in

@@ -15,7 +15,7 @@ public struct AttemptTimeout: ContextLayer {
         bound = PackedDuration(limit)
     }
 
-    /// What an attempt may take where no layer says otherwise: 30 seconds.
+    /// What an attempt may take if no layer says otherwise: 30 seconds.
     public static let standard: Duration = AttemptOptions.standardTimeout
 
     /// Lets an attempt take any time, within the deadline of the call.

@@ -70,7 +70,7 @@ private struct RedirectHop {
     var request: HTTPRequest
     var body: MessageBody?
     var context: CallContext
-    /// Where the request goes, where that is not the origin that was asked.
+    /// Where the request goes, if that is not the origin that was asked.
     private(set) var origin: Origin?
 
     init(request: HTTPRequest, body: MessageBody?, context: CallContext) {

@@ -1,5 +1,5 @@
 extension MessageBody: Redacted {
-    /// The length, where it is known; nothing of the content.
+    /// The length, if it is known; nothing of the content.
     public var description: String {
         "MessageBody(\(length.map { "\($0) bytes" } ?? "streamed"))"
     }

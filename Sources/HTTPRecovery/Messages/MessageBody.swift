@@ -38,7 +38,7 @@ public struct MessageBody: Sendable, AsyncSequence {
 
     private let source: Source
 
-    /// The number of bytes, where it is known beforehand.
+    /// The number of bytes, if it is known beforehand.
     public let length: Int?
 
     private init(source: Source, length: Int?) {
@@ -71,7 +71,7 @@ public struct MessageBody: Sendable, AsyncSequence {
     /// Creates a body from a function that makes a fresh stream of chunks for each reading.
     ///
     /// - Parameters:
-    ///   - length: The number of bytes every stream delivers, where it is known.
+    ///   - length: The number of bytes every stream delivers, if it is known.
     ///   - makeStream: Called once per reading.
     public init<Stream: AsyncSequence & Sendable>(
         length: Int? = nil,
@@ -108,7 +108,7 @@ public struct MessageBody: Sendable, AsyncSequence {
         }
     }
 
-    /// The bytes, where the whole body is in memory.
+    /// The bytes, if the whole body is in memory.
     public var bytesInMemory: ArraySlice<UInt8>? {
         if case .bytes(let bytes) = source { bytes } else { nil }
     }

@@ -72,7 +72,7 @@ public struct RecoveredResponse: Sendable {
     /// How much stands in the history.
     var stepCount: Int { storage.history.steps.count }
 
-    /// Who gave the answer, where that is not the origin that was asked.
+    /// Who gave the answer, if that is not the origin that was asked.
     var origin: Origin? {
         get { storage.origin }
         set { change { $0.origin = newValue } }

@@ -2,7 +2,7 @@
 typealias OpenCalls = InFlight
 
 extension OpenCalls {
-    /// Takes note of a call that begins; false where none is taken any more.
+    /// Takes note of a call that begins; false if none is taken any more.
     ///
     /// - Parameter operation: What it is part of. An operation that has begun here is let end, and so is a renewal for
     ///   which calls wait that are under way here.

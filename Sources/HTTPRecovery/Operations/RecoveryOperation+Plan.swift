@@ -45,7 +45,7 @@ extension RecoveryOperation {
         ///
         /// - Parameters:
         ///   - step: Which.
-        ///   - repeating: What the same failed with before; its calls are paid for from the retry budget then. Nil where
+        ///   - repeating: What the same failed with before; its calls are paid for from the retry budget then. Nil if
         ///     nothing is repeated, as by a poll that was answered.
         case perform(_ step: Step, repeating: Outcome.Kind? = nil)
         /// Wait.

@@ -19,10 +19,10 @@ public struct RecoveryOperation: Sendable {
     /// Until when its calls may send; nil is no limit.
     private(set) var sendBy: RequestOptions.SendBy?
 
-    /// The calls of the client that has begun it; nil where none has.
+    /// The calls of the client that has begun it; nil if none has.
     let home: OpenCalls?
 
-    /// What the call failed with before that is made again now; nil where nothing is repeated.
+    /// What the call failed with before that is made again now; nil if nothing is repeated.
     private(set) var repetition: Outcome.Kind?
 
     /// Creates an operation that belongs to no client; ``RecoveringClient/operation(deadline:longestWait:label:observer:_:)``
@@ -104,7 +104,7 @@ public struct RecoveryOperation: Sendable {
     /// Waits between two calls, visibly in the events.
     ///
     /// - Parameters:
-    ///   - delay: How long; nothing happens where it is not above zero.
+    ///   - delay: How long; nothing happens if it is not above zero.
     ///   - reason: What is waited for.
     /// - Throws: `RecoveryError` of the kind `timed_out`, at once, for a wait past the deadline or the longest wait;
     ///   `CancellationError` as soon as the task is cancelled.

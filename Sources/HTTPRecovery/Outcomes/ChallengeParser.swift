@@ -79,7 +79,7 @@ struct ChallengeParser {
         }
     }
 
-    /// Reads a parameter's value; nil where a quote is not closed.
+    /// Reads a parameter's value; nil if a quote is not closed.
     private mutating func readValue() -> String? {
         if cursor.current == UInt8(ascii: "\"") { return readQuoted() }
         for quote in ["\\\"", "'"] {
@@ -137,7 +137,7 @@ struct ChallengeParser {
         return word
     }
 
-    /// The registered schemes and some that are widespread: where no comma stands before a challenge, only its scheme
+    /// The registered schemes and some that are widespread: if no comma stands before a challenge, only its scheme
     /// tells that one begins.
     private static let schemes: Set<String> = [
         "basic", "bearer", "concealed", "digest", "dpop", "gnap", "hoba", "mutual", "negotiate", "ntlm", "oauth",

@@ -106,7 +106,7 @@ extension Outcome {
         return outcome
     }
 
-    /// The outcome of a refusal for a limit: a quota where the time to wait is an hour or more.
+    /// The outcome of a refusal for a limit: a quota if the time to wait is an hour or more.
     package static func throttled(_ reading: ErrorInterpretation, scope: Scope, window: Duration? = nil) -> Outcome {
         let span = reading.delay.delay ?? window ?? .zero
         var outcome = Outcome(span >= quotaSpan ? .quotaExhausted : .rateLimited, scope: scope, processed: .no)

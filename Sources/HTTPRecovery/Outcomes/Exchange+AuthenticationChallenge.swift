@@ -11,7 +11,7 @@ extension Exchange {
             public let value: String
         }
 
-        /// The scheme as it was sent, compared without regard to case; empty where a line has parameters and no scheme.
+        /// The scheme as it was sent, compared without regard to case; empty if a line has parameters and no scheme.
         public var scheme: String
 
         /// The token68 that stands in place of parameters, such as the token of a Negotiate exchange.

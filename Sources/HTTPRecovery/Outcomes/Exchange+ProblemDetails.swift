@@ -16,7 +16,7 @@ extension Exchange {
         /// The whole object, extensions included.
         public var object: JSONValue
 
-        /// Reads an object; nil where the value is none.
+        /// Reads an object; nil if the value is none.
         public init?(_ value: JSONValue) {
             guard case .object = value else { return nil }
             let type = value["type"]?.string
@@ -58,7 +58,7 @@ extension Exchange {
             return nil
         }
 
-        /// The quota problem that the type names, where it is one of the registered ones.
+        /// The quota problem that the type names, if it is one of the registered ones.
         var quotaType: QuotaType? {
             let prefix = "https://iana.org/assignments/http-problem-types#"
             guard let type, type.hasPrefix(prefix) else { return nil }

@@ -16,7 +16,7 @@ public struct Exchange: Sendable {
     /// The request's path without the query.
     public var path: String
 
-    /// The request's query without its question mark, for telling what the request was for; nil where it has none.
+    /// The request's query without its question mark, for telling what the request was for; nil if it has none.
     ///
     /// It may hold secrets, such as a one-time token: no description shows it, and a classifier puts nothing of it into
     /// an outcome.

@@ -3,7 +3,7 @@ public import HTTPTypes
 /// Tells what an exchange with any HTTP server came to.
 ///
 /// It knows nothing of a provider: it reads the status, the fields that state delays and limits, the bearer challenges
-/// of RFC 6750, 9449 and 9470, and problem details (RFC 9457). A body counts where it is problem details; any other
+/// of RFC 6750, 9449 and 9470, and problem details (RFC 9457). A body counts if it is problem details; any other
 /// body, an HTML page too, leaves the decision to the status.
 public struct HTTPClassifier: OutcomeClassifier {
     /// Creates the classifier.

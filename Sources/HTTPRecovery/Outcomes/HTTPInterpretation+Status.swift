@@ -43,7 +43,7 @@ extension HTTPInterpretation {
         }
     }
 
-    /// A duplicate or a concurrent change; worth repeating only where the answer says that something else is still
+    /// A duplicate or a concurrent change; worth repeating only if the answer says that something else is still
     /// under way.
     private var conflict: Outcome {
         if reading.delay.delay != nil { return failure(.conflict, [.wait]) }
@@ -65,7 +65,7 @@ extension HTTPInterpretation {
         .throttled(reading, scope: .origin, window: reading.delay.delay == nil ? limits.window(ofPolicies: []) : nil)
     }
 
-    /// What GitHub documents for its secondary limits where neither `Retry-After` nor a used-up limit says more.
+    /// What GitHub documents for its secondary limits if neither `Retry-After` nor a used-up limit says more.
     private static var secondaryLimitWait: Duration { .seconds(60) }
 
     private var isSecondaryLimit: Bool {

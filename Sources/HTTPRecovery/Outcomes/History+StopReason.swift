@@ -59,7 +59,7 @@ extension History {
 }
 
 extension History.StopReason {
-    /// What a person is told where this reason, which is about this client and not about the server, has kept a refused
+    /// What a person is told if this reason, which is about this client and not about the server, has kept a refused
     /// credential from being renewed; nil for any other reason.
     var repairMessage: String? {
         switch self {

@@ -18,7 +18,7 @@ public struct History: Sendable, Hashable {
         public var cause: History.Cause
         /// What it came to.
         public var kind: Outcome.Kind
-        /// The HTTP status, where a response came.
+        /// The HTTP status, if a response came.
         public var status: Int?
         /// The provider's code, if there was one.
         public var code: String?
@@ -39,7 +39,7 @@ public struct History: Sendable, Hashable {
     /// The steps in order; of more than 2048 the latest.
     public private(set) var steps: [Step] = []
 
-    /// Why the call was given up after them; nil where it was not.
+    /// Why the call was given up after them; nil if it was not.
     public private(set) var end: History.StopReason?
 
     /// Creates an empty history.

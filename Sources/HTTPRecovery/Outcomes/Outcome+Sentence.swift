@@ -1,7 +1,7 @@
 extension Outcome {
     /// A sentence for a person about a call that ended with the outcome for a reason.
     ///
-    /// The kind tells what the service has said. Where the service has said nothing that a person needs, as when it
+    /// The kind tells what the service has said. If the service has said nothing that a person needs, as when it
     /// refused a token that there was no time to renew, the reason tells what happened.
     func sentence(endedBy reason: History.StopReason) -> String {
         switch reason {
@@ -17,7 +17,7 @@ extension Outcome {
         return provesEndOfSession ? "Your session has ended. Please sign in again." : kind.userMessage
     }
 
-    /// What a bound of our own has to tell a person; nil where the reason is none.
+    /// What a bound of our own has to tell a person; nil if the reason is none.
     private static func sentence(ofBound reason: History.StopReason) -> String? {
         switch reason {
         case .deadlinePassed, .deadlineWouldPass: "There was not enough time to finish this. Please try again."

@@ -12,7 +12,7 @@ public struct Outcome: Sendable, Hashable {
     /// Whether the server has processed the request.
     public var processed: Processed
 
-    /// The time the server asks to wait, by header, body or documented code; nil where it states none.
+    /// The time the server asks to wait, by header, body or documented code; nil if it states none.
     ///
     /// Never our own backoff, not capped, at most `Duration.longest`. A lockout's time is in ``lockout``.
     public var retryAfter: Duration? {
@@ -26,7 +26,7 @@ public struct Outcome: Sendable, Hashable {
         set { if newValue != delayForm { change { $0.delayForm = newValue } } }
     }
 
-    /// How long the account stays locked, for ``Kind/accountLocked``; nil where nothing is said about a lockout.
+    /// How long the account stays locked, for ``Kind/accountLocked``; nil if nothing is said about a lockout.
     public var lockout: Lockout? {
         get { rare.isEmpty ? nil : rare.value.lockout }
         set {
@@ -36,13 +36,13 @@ public struct Outcome: Sendable, Hashable {
         }
     }
 
-    /// What can be done about it, best first; empty where nothing helps.
+    /// What can be done about it, best first; empty if nothing helps.
     public var remedies: [Outcome.Remedy] {
         get { rare.isEmpty ? [] : rare.value.remedies }
         set { change { $0.remedies = newValue } }
     }
 
-    /// Which credential was refused, where one was.
+    /// Which credential was refused, if one was.
     public var credential: CredentialKind? {
         get { rare.isEmpty ? nil : rare.value.credential }
         set { change { $0.credential = newValue } }
@@ -72,7 +72,7 @@ public struct Outcome: Sendable, Hashable {
         set { change { $0.message = newValue } }
     }
 
-    /// The provider's own text for the end user, where it has one.
+    /// The provider's own text for the end user, if it has one.
     public var userMessage: String? {
         get { rare.isEmpty ? nil : rare.value.userMessage }
         set { change { $0.userMessage = newValue } }

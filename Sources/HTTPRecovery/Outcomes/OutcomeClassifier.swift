@@ -9,7 +9,7 @@ public protocol OutcomeClassifier: Sendable {
     func classify(_ exchange: Exchange) -> Outcome
 
     /// Tells what a response comes to that needs no closer look: the same as ``classify(_:)`` would say, by the status and
-    /// the fields alone; nil, as by default, where request, body or time may have a say.
+    /// the fields alone; nil, as by default, if request, body or time may have a say.
     ///
     /// It is asked first, since most answers are plain successes.
     ///

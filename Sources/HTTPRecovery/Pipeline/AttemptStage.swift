@@ -79,7 +79,7 @@ final class AttemptStage: Sendable {
 
     /// Takes note of the head of a response.
     ///
-    /// - Returns: How much of the body is to be waited for; nil where it is there already, or wanted as a stream.
+    /// - Returns: How much of the body is to be waited for; nil if it is there already, or wanted as a stream.
     @inline(never)
     private func note(_ received: TransportResponse, of attempt: Attempt, _ context: CallContext) -> Int? {
         if context.isObserved { tell(of: received.head, attempt, context) }
@@ -202,7 +202,7 @@ final class AttemptStage: Sendable {
 
     /// The time that the transport has.
     ///
-    /// - Throws: `TransportError` where none is left.
+    /// - Throws: `TransportError` if none is left.
     @inline(never)
     private func options(for context: CallContext, from start: TimeSource.Instant) throws -> AttemptOptions {
         let time = context.attemptTime(from: start)

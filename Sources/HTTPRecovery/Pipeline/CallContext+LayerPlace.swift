@@ -10,7 +10,7 @@ extension CallContext {
         /// The engine itself: what stands inside it is done anew with each attempt.
         case recovery
 
-        /// Why layers in this order cannot work, as a sentence; nil where they can.
+        /// Why layers in this order cannot work, as a sentence; nil if they can.
         static func problem(in layers: [any ClientLayer]) -> String? {
             let engines = layers.indices.filter { layers[$0].place == .recovery }
             guard let first = engines.first, let last = engines.last else { return nil }

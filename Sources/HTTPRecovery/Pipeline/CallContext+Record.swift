@@ -122,7 +122,7 @@ extension CallContext {
         }
 
         /// The credential that the last attempt presented, as the authorization reported it in
-        /// ``CallContext/present(_:)``; nil where it presented none.
+        /// ``CallContext/present(_:)``; nil if it presented none.
         public package(set) var presented: PresentedCredential? {
             get { presentation.credential }
             nonmutating set { state.withLock { $0.presentation = newValue.map { .credential($0) } ?? .asCalled } }
@@ -135,7 +135,7 @@ extension CallContext {
 
         /// The head of the present attempt's response, as soon as it has arrived; nil before.
         ///
-        /// An authorization that finds a new token in it keeps the token even where the body then breaks off.
+        /// An authorization that finds a new token in it keeps the token even if the body then breaks off.
         public var receivedHead: HTTPResponse? {
             get { state.withLock { $0.received?.head } }
             nonmutating set {
@@ -173,7 +173,7 @@ extension CallContext {
             }
         }
 
-        /// The ordinal of the next attempt, in its operation where it belongs to one.
+        /// The ordinal of the next attempt, in its operation if it belongs to one.
         var nextAttempt: Int {
             (operation ?? self).attempts + 1
         }

@@ -2,7 +2,7 @@ extension CallContext {
     /// Waits, and tells of it in events and history.
     ///
     /// - Parameters:
-    ///   - delay: How long; nothing happens where it is not above zero.
+    ///   - delay: How long; nothing happens if it is not above zero.
     ///   - reason: What the call waits for.
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     package func wait(_ delay: Duration, reason: Outcome.Kind) async throws {

@@ -51,7 +51,7 @@ public struct CallContext: @unchecked Sendable {
         wait = limit
     }
 
-    /// The time that an attempt has which begins at the moment; ``PackedDuration/none`` where nothing bounds it.
+    /// The time that an attempt has which begins at the moment; ``PackedDuration/none`` if nothing bounds it.
     func attemptTime(from start: TimeSource.Instant) -> PackedDuration {
         // No client waits for ever because nobody has thought of it.
         let own = timeout.isNone ? Self.standardTimeout : timeout.isLongest ? .none : timeout
@@ -68,7 +68,7 @@ public struct CallContext: @unchecked Sendable {
         set { change { $0.sendBy = newValue } }
     }
 
-    /// The outcome that this request follows up where it continues a call, as after a redirect; nil otherwise.
+    /// The outcome that this request follows up if it continues a call, as after a redirect; nil otherwise.
     ///
     /// The engine charges such a request to the retry budget instead of counting it as a call of its own, and waits
     /// before it for as long as the outcome states.
@@ -83,13 +83,13 @@ public struct CallContext: @unchecked Sendable {
         set { if newValue != cause { change { $0.cause = newValue } } }
     }
 
-    /// What the call failed with before, where an operation makes it again; nil otherwise.
+    /// What the call failed with before, if an operation makes it again; nil otherwise.
     var repetition: Outcome.Kind? {
         get { rare.isEmpty ? nil : rare.value.repetition }
         set { change { $0.repetition = newValue } }
     }
 
-    /// The credential that the request presents, as the layer has said that attaches it; nil where none has.
+    /// The credential that the request presents, as the layer has said that attaches it; nil if none has.
     public var presented: PresentedCredential? { presentation.credential }
 
     /// What the layers have said of it.

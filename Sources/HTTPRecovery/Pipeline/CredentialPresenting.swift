@@ -6,7 +6,7 @@ public import HTTPTypes
 /// asks those who will. It finds those that stand directly in a client's list of layers, or among the call's own
 /// attempt layers: one that is wrapped in another has to be told of by that one.
 public protocol CredentialPresenting: ClientLayer {
-    /// Whose credential the layer is going to attach to a request; nil where it leaves the request alone, has nothing
+    /// Whose credential the layer is going to attach to a request; nil if it leaves the request alone, has nothing
     /// to attach, or cannot tell.
     func credential(for request: HTTPRequest, context: CallContext) async -> PresentedCredential.Identity?
 }

@@ -2,7 +2,7 @@ extension Runtime {
     /// Where the library takes randomness from; seeded, it repeats itself.
     public final class RandomSource: Sendable {
         private let generator: Locked<SplitMix64?>
-        /// The numbers that backoffs are given, the last one again and again; nil where they are random.
+        /// The numbers that backoffs are given, the last one again and again; nil if they are random.
         private let script: Locked<ArraySlice<Double>>?
 
         /// Creates a source that draws from the system's generator.

@@ -2,14 +2,14 @@
 ///
 /// The time holds for the scope of the limit. While it lasts the engine sends nothing of that scope, from any call;
 /// afterwards the waiting calls leave one after the other. Quotas of an hour and more are waited for
-/// only where the engine's longest wait allows it.
+/// only if the engine's longest wait allows it.
 public struct RateLimitBackoff: RecoveryPolicy {
-    /// The delay where the server states none.
+    /// The delay if the server states none.
     public var backoff: Backoff
 
     /// Creates the policy.
     ///
-    /// - Parameter backoff: The delay where the server states none. Default: exponential from 1 s to 20 s, full jitter
+    /// - Parameter backoff: The delay if the server states none. Default: exponential from 1 s to 20 s, full jitter
     ///   over at least half of it.
     public init(backoff: Backoff = .exponential(base: .seconds(1), cap: .seconds(20), jitter: .equal)) {
         self.backoff = backoff

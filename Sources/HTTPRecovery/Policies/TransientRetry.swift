@@ -1,4 +1,4 @@
-/// Repeats what failed for a passing reason (a lost connection, a 5xx, an attempt that took too long), where repeating
+/// Repeats what failed for a passing reason (a lost connection, a 5xx, an attempt that took too long), if repeating
 /// is safe.
 public struct TransientRetry: RecoveryPolicy {
     /// The delay before each resend.

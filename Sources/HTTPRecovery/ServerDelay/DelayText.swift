@@ -1,6 +1,6 @@
 /// Reads the texts in which servers state a time to wait.
 enum DelayText {
-    /// Seconds: digits only, or with a fraction where the field allows one.
+    /// Seconds: digits only, or with a fraction if the field allows one.
     static func seconds(_ text: String, allowsFraction: Bool) -> Duration? {
         DecimalNumber(Array(text.utf8)[...].trimmingOWS, allowsFraction: allowsFraction)?.seconds
     }

@@ -9,7 +9,7 @@ extension HTTPFields {
         compactMap { $0.name.canonicalName == canonicalName ? $0.value : nil }
     }
 
-    /// The value of a field that must stand on one line; nil where it is absent or where its lines disagree.
+    /// The value of a field that must stand on one line; nil if it is absent or if its lines disagree.
     package func singleLine(_ canonicalName: String) -> String? {
         // Without an array, and without a copy of each field: it is asked of every answer.
         var found: String?

@@ -6,9 +6,9 @@ struct LimitFamilies {
     private struct Report {
         /// The field that says when the limit is reset.
         var origin: String
-        /// Whether nothing is left; nil where the family does not say.
+        /// Whether nothing is left; nil if the family does not say.
         var isExhausted: Bool?
-        /// The time until the reset; nil where it cannot be read.
+        /// The time until the reset; nil if it cannot be read.
         var reset: Duration?
         /// Whether a field speaks of a reset at all.
         var hasReset: Bool
@@ -136,7 +136,7 @@ struct LimitFamilies {
         return reports
     }
 
-    /// Whether one of the lines of a "remaining" field says zero; nil where none can be read.
+    /// Whether one of the lines of a "remaining" field says zero; nil if none can be read.
     private static func isExhausted(_ fields: HTTPFields, _ name: String) -> Bool? {
         let counts = fields.lines(name).flatMap { $0.split(separator: ",") }
             .compactMap { DelayText.seconds(String($0), allowsFraction: true) }

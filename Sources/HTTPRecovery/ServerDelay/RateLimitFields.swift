@@ -27,10 +27,10 @@ struct RateLimitFields {
         var window: Int64?
     }
 
-    /// The items of `RateLimit`; empty where the field is absent or malformed.
+    /// The items of `RateLimit`; empty if the field is absent or malformed.
     var limits: [Limit] = []
 
-    /// The items of `RateLimit-Policy`; empty where the field is absent or malformed.
+    /// The items of `RateLimit-Policy`; empty if the field is absent or malformed.
     var policies: [Policy] = []
 
     /// The most bytes of a field that are read: the parser looks up parameters one by one.
@@ -44,7 +44,7 @@ struct RateLimitFields {
         policies = Self.items(of: "ratelimit-policy", in: fields, Self.policy) ?? []
     }
 
-    /// The longest time until a used-up policy is available again; nil where none is used up or no time is stated.
+    /// The longest time until a used-up policy is available again; nil if none is used up or no time is stated.
     var delay: Duration? {
         let times = limits.filter { $0.remaining == 0 }.compactMap(\.reset)
         return times.max().map { .seconds($0) }
@@ -103,7 +103,7 @@ struct RateLimitFields {
         return Key(policy: name, partition: partition)
     }
 
-    /// A non-negative whole parameter; nil inside where it is absent, nil outside where it is something else.
+    /// A non-negative whole parameter; nil inside if it is absent, nil outside if it is something else.
     private static func integer(_ item: Item, _ name: String) -> Int64?? {
         guard let parameter = item.rfc9651Parameters[name] else { return .some(nil) }
         guard case .integer(let value) = parameter, value >= 0 else { return nil }

@@ -3,8 +3,8 @@ package import HTTPTypes
 /// What a response states about trying again: how long to wait, and whether to try at all.
 ///
 /// The fields are looked at in a fixed order: milliseconds before `Retry-After`, that before the draft `RateLimit`
-/// field, that before the older `RateLimit-*` and `X-RateLimit-*` families. The first that is present decides: where
-/// its value cannot be read, no lower one is consulted and the caller's own backoff has to do. Where a field stands on
+/// field, that before the older `RateLimit-*` and `X-RateLimit-*` families. The first that is present decides: if
+/// its value cannot be read, no lower one is consulted and the caller's own backoff has to do. If a field stands on
 /// several lines that disagree, the longest time that can be read counts: nothing may go out early.
 package struct ServerDelay: Sendable, Hashable {
     /// An explicit word about whether to try again.
@@ -30,10 +30,10 @@ package struct ServerDelay: Sendable, Hashable {
         }
     }
 
-    /// The stated delay, zero where the stated moment has passed; nil where none is stated or it cannot be read.
+    /// The stated delay, zero if the stated moment has passed; nil if none is stated or it cannot be read.
     package var delay: Duration?
 
-    /// The field that decided about the delay, readable or not; nil where no field speaks of one.
+    /// The field that decided about the delay, readable or not; nil if no field speaks of one.
     package var field: Field?
 
     /// The server's explicit word about trying again.
@@ -44,7 +44,7 @@ package struct ServerDelay: Sendable, Hashable {
 
     /// Reads a response.
     ///
-    /// The limit families stand on successful answers too, so they count as a stated delay only where the request was
+    /// The limit families stand on successful answers too, so they count as a stated delay only if the request was
     /// refused for a limit: on a 429, on a 403 or 503 that says that nothing is left, and wherever the caller says so.
     /// A limit that has something left is not what the request was refused for, and its reset is no delay.
     ///
@@ -102,7 +102,7 @@ private enum DelayFields {
         return nil
     }
 
-    /// What a field says; the longest time where several lines can be read.
+    /// What a field says; the longest time if several lines can be read.
     private static func longest(
         _ name: String,
         in fields: HTTPFields,

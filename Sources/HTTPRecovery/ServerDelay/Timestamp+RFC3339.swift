@@ -34,7 +34,7 @@ extension Timestamp {
         return isNegative ? -seconds : seconds
     }
 
-    /// The date and time by RFC 3339 in UTC, with milliseconds where it has them; held within the years 0 to 9999.
+    /// The date and time by RFC 3339 in UTC, with milliseconds if it has them; held within the years 0 to 9999.
     public var rfc3339: String {
         let time = CivilTime(secondsSinceEpoch: secondsSinceEpoch)
         let date = "\(time.year.padded(to: 4))-\(time.month.padded(to: 2))-\(time.day.padded(to: 2))"

@@ -3,12 +3,12 @@ final class RecordOverlay: Sendable {
     /// A change that the store has not seen.
     struct Change: Sendable {
         var key: String
-        /// The version of the store that was changed; nil where it held none.
+        /// The version of the store that was changed; nil if it held none.
         var base: UInt64?
-        /// The content that was changed; nil where it is not known.
+        /// The content that was changed; nil if it is not known.
         var original: [UInt8]?
         var bytes: [UInt8]
-        /// Earlier contents of ours: where the store holds one of them, a write that was given up came through.
+        /// Earlier contents of ours: if the store holds one of them, a write that was given up came through.
         var earlier: [[UInt8]]
 
         /// Whether the change is newer than what the store holds.
@@ -28,7 +28,7 @@ final class RecordOverlay: Sendable {
         var earlier: [[UInt8]] = []
     }
 
-    /// How far a record may be trusted to be the newest, where the store has lost it.
+    /// How far a record may be trusted to be the newest, if the store has lost it.
     struct Standing: Sendable {
         /// Whether this process has stored it, and not somebody else.
         var isOwn: Bool
@@ -39,7 +39,7 @@ final class RecordOverlay: Sendable {
     private struct Entry {
         var record: SharedState.Record?
         var standing: Standing?
-        /// Set where the record was changed and the store has not seen it.
+        /// Set if the record was changed and the store has not seen it.
         var pending: Pending?
         /// When it was noted, and when it was used last.
         var notedAt: UInt64
@@ -212,7 +212,7 @@ final class RecordOverlay: Sendable {
         }
     }
 
-    /// Takes the version under which the store has got a record again; where somebody else was faster it is read anew.
+    /// Takes the version under which the store has got a record again; if somebody else was faster it is read anew.
     func restore(_ key: String, _ record: SharedState.Record, as stored: SharedState.Record?, standing: Standing) {
         state.withLock { state in
             guard var entry = state.entries[key], entry.pending == nil, entry.record == record else {

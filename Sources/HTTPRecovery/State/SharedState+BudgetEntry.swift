@@ -30,7 +30,7 @@ extension SharedState {
         ///
         /// Negative amounts count as 0, and sums end at the greatest number.
         ///
-        /// - Parameter balance: The balance that is stored; nil where none is.
+        /// - Parameter balance: The balance that is stored; nil if none is.
         public func applied(to balance: Int?) -> SharedState.BudgetBalance {
             let before = max(0, balance ?? initial)
             let filled = min(before.saturatingAdding(max(0, deposit)), max(before, limit))
@@ -44,7 +44,7 @@ extension SharedState {
 extension SharedState {
     /// How a retry budget stands after an entry.
     public struct BudgetBalance: Sendable, Hashable {
-        /// Whether the withdrawal was granted; true where none was asked for.
+        /// Whether the withdrawal was granted; true if none was asked for.
         public var isGranted: Bool
         /// The balance now, in thousandths of a resend.
         public var balance: Int

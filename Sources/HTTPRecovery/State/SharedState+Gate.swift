@@ -65,7 +65,7 @@ extension SharedState {
             return end > now
         }
 
-        /// The gate with the time at which it is forgotten, where it has none yet and no time opens it.
+        /// The gate with the time at which it is forgotten, if it has none yet and no time opens it.
         func remembered(from now: Timestamp) -> SharedState.Gate {
             guard opensAt == nil, forgottenAt == nil else { return self }
             var gate = self

@@ -168,7 +168,7 @@ public final class SharedState: Sendable {
             await link.ask { try await $0.extendLease(lease, for: duration, at: now) }
         }
         guard case .answered(let isHeld) = answer else {
-            // Where nobody can be asked, it holds within this process.
+            // If nobody can be asked, it holds within this process.
             return await memory.extendLease(lease, for: duration, at: now)
         }
         if isHeld { memory.note(lease, until: now.advanced(by: duration)) } else { await memory.releaseLease(lease) }
@@ -319,7 +319,7 @@ private final class LeaseClaim: Sendable {
 
     private let state = Locked(State.waits)
 
-    /// Grants the lease; false where nobody waits for it any more.
+    /// Grants the lease; false if nobody waits for it any more.
     func grant(_ lease: SharedState.Lease) -> Bool {
         state.withLock { state in
             if case .abandoned = state { return false }
@@ -328,7 +328,7 @@ private final class LeaseClaim: Sendable {
         }
     }
 
-    /// Waits no longer; the lease, where it was granted before.
+    /// Waits no longer; the lease, if it was granted before.
     func abandon() -> SharedState.Lease? {
         state.withLock { state in
             guard case .granted(let lease) = state else {

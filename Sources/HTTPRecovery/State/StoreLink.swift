@@ -31,7 +31,7 @@ final class StoreLink: Sendable {
     private static let pause: Duration = .seconds(1)
     /// How long before the store went a record of ours must have been seen there to be given back to one that has lost it.
     private static let recency: Duration = .seconds(60)
-    /// A key to ask for where nothing is to be written; with no key at all a store may answer without its back end.
+    /// A key to ask for if nothing is to be written; with no key at all a store may answer without its back end.
     private static let probe = SharedState.Gate.Key(scope: .app, origin: Origin(scheme: "store", authority: "probe"))
 
     init(
@@ -68,7 +68,7 @@ final class StoreLink: Sendable {
         }
     }
 
-    /// Asks the store; where it does not answer, lets the function note what it has to learn when it answers again.
+    /// Asks the store; if it does not answer, lets the function note what it has to learn when it answers again.
     @discardableResult
     func ask<Value: Sendable, Failure: Error>(
         _ question: @escaping @Sendable (any RecoveryStore) async throws -> Value,
@@ -91,7 +91,7 @@ final class StoreLink: Sendable {
 
     /// Whether the store may be asked: the present epoch, or nil.
     ///
-    /// Where it did not answer of late, one caller a second tries it, and waits for that no longer than half the timeout.
+    /// If it did not answer of late, one caller a second tries it, and waits for that no longer than half the timeout.
     private func admission() async -> UInt64? {
         enum Decision {
             case asks(UInt64)

@@ -11,7 +11,7 @@ struct BoxedIfPresent<Value: Sendable>: Sendable {
         values = []
     }
 
-    /// Keeps the value; nothing where it is nil.
+    /// Keeps the value; nothing if it is nil.
     init(_ value: Value?) {
         values = value.map { [$0] } ?? []
     }
@@ -19,7 +19,7 @@ struct BoxedIfPresent<Value: Sendable>: Sendable {
     /// Whether nothing is kept.
     var isEmpty: Bool { values.isEmpty }
 
-    /// What is kept; only where something is.
+    /// What is kept; only if something is.
     var value: Value {
         @inline(__always) get { values[0] }
     }

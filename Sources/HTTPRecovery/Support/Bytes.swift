@@ -28,7 +28,7 @@ extension UInt8 {
         }
     }
 
-    /// What the byte is worth as a hexadecimal digit, in either case; nil where it is none.
+    /// What the byte is worth as a hexadecimal digit, in either case; nil if it is none.
     package var hexDigitValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
@@ -40,7 +40,7 @@ extension UInt8 {
 }
 
 extension Collection where Element == UInt8 {
-    /// Where the part stands first; nil where it does not.
+    /// Where the part stands first; nil if it does not.
     package func range(of part: some Collection<UInt8>) -> Range<Index>? {
         guard let first = part.first else { return startIndex..<startIndex }
         var start = startIndex

@@ -14,9 +14,9 @@ package enum Directory {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Makes a directory, and those that it is in, where they are missing: for their owner alone.
+    /// Makes a directory, and those that it is in, if they are missing: for their owner alone.
     ///
-    /// - Returns: The one that cannot be made, of which `errno` tells why; nil where all are there.
+    /// - Returns: The one that cannot be made, of which `errno` tells why; nil if all are there.
     package static func make(_ directory: String) -> String? {
         var missing: [String] = []
         var folder = directory

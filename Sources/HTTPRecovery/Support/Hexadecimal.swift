@@ -5,7 +5,7 @@ package enum Hexadecimal {
         String(decoding: bytes.flatMap { digits(of: $0) }, as: UTF8.self)
     }
 
-    /// The bytes of a text in either case; nil where it is none.
+    /// The bytes of a text in either case; nil if it is none.
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?

@@ -2,7 +2,7 @@ import Synchronization
 
 /// What is under way, by number alone, and whether more may begin.
 final class InFlight: Sendable {
-    // How many are under way, times two; and one where no more may begin. Each call changes it twice.
+    // How many are under way, times two; and one if no more may begin. Each call changes it twice.
     private let word = Atomic(0)
     private static let closed = 1
     private static let one = 2
@@ -10,7 +10,7 @@ final class InFlight: Sendable {
     /// Lands when the last one has ended; nil while more may begin.
     private let idle = Locked<Flight<Void>?>(nil)
 
-    /// Takes note of one that begins; false where it may not.
+    /// Takes note of one that begins; false if it may not.
     ///
     /// - Parameter isLetIn: Whether it may begin though no more are taken, by how many are under way.
     func enter(orElse isLetIn: (_ count: Int) -> Bool = { _ in false }) -> Bool {
@@ -34,7 +34,7 @@ final class InFlight: Sendable {
 
     /// Lets no more begin.
     ///
-    /// - Returns: Lands when the last one has ended; nil where none is under way.
+    /// - Returns: Lands when the last one has ended; nil if none is under way.
     func close() -> Flight<Void>? {
         let flight = idle.withLock { idle in
             let flight = idle ?? Flight()

@@ -1,4 +1,4 @@
-/// Bytes as `%` and two hexadecimal digits, where they may not stand for themselves (RFC 3986 section 2.1).
+/// Bytes as `%` and two hexadecimal digits, if they may not stand for themselves (RFC 3986 section 2.1).
 package enum PercentEncoding {
     /// The bytes, escaped but for those that are kept.
     package static func encode(_ bytes: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool) -> String {

@@ -1,6 +1,6 @@
 /// A thread of its own for work that blocks, such as reading and flushing files: one piece after the other.
 ///
-/// Neither a thread of the concurrency runtime nor an event loop is held up by a slow disk. The thread is started where
+/// Neither a thread of the concurrency runtime nor an event loop is held up by a slow disk. The thread is started if
 /// there is work and none runs, and ends with it.
 package final class SerialThread: Sendable {
     private struct State {
@@ -15,7 +15,7 @@ package final class SerialThread: Sendable {
 
     init() {}
 
-    /// Runs the function on the thread, and waits for its end even where the caller is cancelled: what has arrived is
+    /// Runs the function on the thread, and waits for its end even if the caller is cancelled: what has arrived is
     /// stored, and a piece of work is short.
     ///
     /// - Throws: What the function throws.
@@ -32,7 +32,7 @@ package final class SerialThread: Sendable {
             if state.isRunning { state.work.append(piece) }
             return state.isRunning
         }
-        // Where the system has no thread left, the caller's has to do.
+        // If the system has no thread left, the caller's has to do.
         if !hasThread { piece() }
     }
 

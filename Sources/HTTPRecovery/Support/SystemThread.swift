@@ -21,7 +21,7 @@ package struct SystemThread: @unchecked Sendable {
 
     private let thread: pthread_t
 
-    /// Begins the function on a thread of its own, which ends with it; nil where the system has no thread left.
+    /// Begins the function on a thread of its own, which ends with it; nil if the system has no thread left.
     ///
     /// Either ``join()`` or ``detach()`` has to follow.
     package init?(_ body: @escaping @Sendable () -> Void) {
@@ -55,7 +55,7 @@ package struct SystemThread: @unchecked Sendable {
         thread = present
     }
 
-    /// Runs the function on a thread of its own that nobody waits for; false where the system has no thread left.
+    /// Runs the function on a thread of its own that nobody waits for; false if the system has no thread left.
     package static func run(_ body: @escaping @Sendable () -> Void) -> Bool {
         guard let thread = SystemThread(body) else { return false }
         thread.detach()

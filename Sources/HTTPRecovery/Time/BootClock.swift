@@ -6,14 +6,14 @@ import Musl
 import Darwin
 #endif
 
-/// The time since the machine was started, which nobody sets: it tells how much of a span has passed where the wall
+/// The time since the machine was started, which nobody sets: it tells how much of a span has passed if the wall
 /// clock was changed.
 ///
 /// All processes of one machine share it, whatever containers they are in.
 package struct BootClock: Sendable {
     /// A point of this time.
     package struct Value: Sendable, Hashable {
-        /// What tells one run of the machine from another; empty where that is not known.
+        /// What tells one run of the machine from another; empty if that is not known.
         package var boot: String
         /// Microseconds since its start.
         package var microseconds: Int64

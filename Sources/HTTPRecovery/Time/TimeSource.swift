@@ -60,7 +60,7 @@ public struct TimeSource: Sendable {
 
     private let clockwork: Clockwork
 
-    /// The machine's boot clock, where the source follows the machine's clocks; nil for one that follows any other.
+    /// The machine's boot clock, if the source follows the machine's clocks; nil for one that follows any other.
     package var bootClock: BootClock? { clockwork.bootClock }
 
     /// Creates a source from a clock and the wall time that belongs to the clock's present instant.

@@ -1,6 +1,6 @@
 /// A point of wall-clock time, measured from the Unix epoch.
 ///
-/// Wall-clock time is needed only where a server or a person speaks of it (HTTP dates, expiry claims, "try again at
+/// Wall-clock time is needed only if a server or a person speaks of it (HTTP dates, expiry claims, "try again at
 /// 12:04"). Waiting is always measured on the monotonic ``TimeSource/Instant``.
 public struct Timestamp: Sendable, Hashable, Comparable {
     /// The time since 1970-01-01T00:00:00Z; negative before it.

@@ -64,7 +64,7 @@ extension BodyReader {
     ///
     /// What a refusal states in its head holds, even if its body breaks off: then that is all of its body.
     ///
-    /// - Throws: `TransportError` where the body of any other response breaks off; `CancellationError` as soon as the
+    /// - Throws: `TransportError` if the body of any other response breaks off; `CancellationError` as soon as the
     ///   task is cancelled.
     static func beginning(of response: TransportResponse, upTo limit: Int) async throws -> Beginning {
         let reader = BodyReader(response.body)

@@ -3,7 +3,7 @@ public import HTTPTypes
 /// Performs single attempts: one request goes out, one response (or an error) comes back.
 ///
 /// A transport never sends a request twice, never follows a redirect and never answers a challenge: all of that is
-/// decided above it. Where it fails, its ``TransportError`` says how sure it is that the server has not seen the
+/// decided above it. If it fails, its ``TransportError`` says how sure it is that the server has not seen the
 /// request; everything that may be repeated safely hangs on that.
 public protocol HTTPTransport: Sendable {
     /// The name of the transport as it appears in events, such as `curl`.
@@ -12,8 +12,8 @@ public protocol HTTPTransport: Sendable {
     /// Whether the transport itself ends an attempt, its response body included, when
     /// ``AttemptOptions/timeout`` has passed.
     ///
-    /// Where it does not (the default), the pipeline races each attempt against its clock. Nobody waits then for what is
-    /// cut off; it is cancelled where no answer has come for a second after, and not while the transport is shut down.
+    /// If it does not (the default), the pipeline races each attempt against its clock. Nobody waits then for what is
+    /// cut off; it is cancelled if no answer has come for a second after, and not while the transport is shut down.
     var enforcesTimeouts: Bool { get }
 
     /// Whether the transport itself keeps ``AttemptOptions/sendLimit``: it looks at it at the last moment before the
@@ -48,7 +48,7 @@ extension HTTPTransport {
 
 /// What an attempt's transport should know beside the message.
 public struct AttemptOptions: Sendable {
-    /// What an attempt may take where nobody has said otherwise.
+    /// What an attempt may take if nobody has said otherwise.
     static let standardTimeout: Duration = .seconds(30)
 
     /// The time the whole transfer may take, from the call to the last byte of the response body; nil is no limit.

@@ -3,7 +3,7 @@ import HTTPTypes
 /// A transport that keeps no time itself, raced against the clock.
 ///
 /// What a foreign transport does when it is cancelled may block. Foundation's session on Linux waits for its queue, which
-/// waits for the task's lock where an answer comes at that moment, and both wait for ever (Swift 6.3,
+/// waits for the task's lock if an answer comes at that moment, and both wait for ever (Swift 6.3,
 /// swift-corelibs-foundation issue 5412). So nobody waits for an attempt that is cut off; it is cancelled only when no
 /// answer has come for a while after, by a thread of the transport's own, one after the other; and the transport is shut
 /// down when the last that was cancelled has gone. The bodies of its responses are read alike.

@@ -5,7 +5,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// The scheme in lower case.
     public let scheme: String
 
-    /// Host and, where it is not the scheme's default, port, in lower case and without userinfo.
+    /// Host and, if it is not the scheme's default, port, in lower case and without userinfo.
     public let authority: String
 
     /// Creates the origin of a request; a missing scheme is `https`.

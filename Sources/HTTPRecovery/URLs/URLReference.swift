@@ -12,7 +12,7 @@ struct URLReference {
 
     /// The request for the URL that the reference means, seen from another request (RFC 3986 section 5.2).
     ///
-    /// Nil where it is no http or https URL, or one with a user name.
+    /// Nil if it is no http or https URL, or one with a user name.
     func resolved(against base: HTTPRequest) -> HTTPRequest? {
         guard let scheme = base.scheme, let authority = base.authority else { return nil }
         let basePath = URLReference(base.pathWithoutQuery).text

@@ -112,7 +112,7 @@ extension RecoveringClient {
 extension CallContext {
     /// Lets an attempt go out late, within its time.
     ///
-    /// - Throws: `TransportError` where its time is over by then; `CancellationError` as soon as the task is cancelled.
+    /// - Throws: `TransportError` if its time is over by then; `CancellationError` as soon as the task is cancelled.
     fileprivate func injectLatency(_ delay: Duration) async throws {
         let time = runtime.time
         let limit = attemptTime(from: time.now).value ?? .longest

@@ -59,7 +59,7 @@ extension RecoveringClient {
         /// Inside the engine: it is about attempts.
         public var place: CallContext.LayerPlace { .insideRecovery }
 
-        /// The AWS SDKs' form: `amz-sdk-request: attempt=2; max=3`, with a `ttl` where the call has a deadline.
+        /// The AWS SDKs' form: `amz-sdk-request: attempt=2; max=3`, with a `ttl` if the call has a deadline.
         ///
         /// - Parameter maxAttempts: The most attempts of a call, as the engine has it.
         public static func amazon(maxAttempts: Int) -> AttemptNumber { AttemptNumber(style: .amazon(maxAttempts)) }

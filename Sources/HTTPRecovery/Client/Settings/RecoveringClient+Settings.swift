@@ -43,7 +43,7 @@ extension RecoveringClient {
         public var maxAttempts: Int
         /// The longest single wait.
         public var maxWait: Duration
-        /// The delays where the server states none.
+        /// The delays if the server states none.
         public var backoff: Backoff
         /// The delays after rate limits and stated outages; nil is ``backoff``, with its throttled base.
         public var throttledBackoff: Backoff?

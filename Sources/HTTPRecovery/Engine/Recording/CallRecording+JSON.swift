@@ -8,7 +8,7 @@ extension CallRecording {
         ]
     }
 
-    /// Reads a recording; nil where the value is none.
+    /// Reads a recording; nil if the value is none.
     public init?(_ json: JSONValue) {
         guard let method = json["method"]?.string, let maxAttempts = json["max_attempts"]?.number?.saturatedInt,
             let maxWait = json["max_wait"]?.string.flatMap({ Duration(exactText: $0) }),

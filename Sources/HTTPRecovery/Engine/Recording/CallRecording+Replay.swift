@@ -16,7 +16,7 @@ extension CallRecording {
         /// The decisions, in order.
         public let steps: [Step]
 
-        /// The first decision that differs; nil where all are the same.
+        /// The first decision that differs; nil if all are the same.
         public var difference: CallRecording.Difference? {
             steps.enumerated().first { $1.recorded != $1.decided }.map {
                 CallRecording.Difference(index: $0.offset, recorded: $0.element.recorded, decided: $0.element.decided)
@@ -25,7 +25,7 @@ extension CallRecording {
 
         /// Checks that all decisions are the same.
         ///
-        /// - Throws: ``CallRecording/Difference`` where one differs.
+        /// - Throws: ``CallRecording/Difference`` if one differs.
         public func verify() throws(CallRecording.Difference) {
             if let difference { throw difference }
         }

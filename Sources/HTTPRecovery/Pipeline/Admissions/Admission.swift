@@ -24,7 +24,7 @@ public protocol Admission: Sendable {
     /// Takes back what was given for an attempt, which has ended or is not made; called exactly once for each permit, in
     /// a cancelled task too.
     ///
-    /// - Returns: What is left to be done that has to be waited for; nil, as by default and mostly, where nothing is.
+    /// - Returns: What is left to be done that has to be waited for; nil, as by default and mostly, if nothing is.
     @discardableResult
     func conclude(
         _ attempt: PlannedAttempt,
@@ -35,7 +35,7 @@ public protocol Admission: Sendable {
 
     /// Takes note of how an attempt has ended that was begun and for which nothing was given; called once for each.
     ///
-    /// - Returns: What is left to be done that has to be waited for; nil, as by default and mostly, where nothing is.
+    /// - Returns: What is left to be done that has to be waited for; nil, as by default and mostly, if nothing is.
     @discardableResult
     func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder?
 }
@@ -47,7 +47,7 @@ extension Admission {
     /// What is done about an end that has to be waited for, such as telling a store.
     ///
     /// It is carried out before the call goes on or ends, in a cancelled task too. It returns the gate that was closed by
-    /// it, before which callers queue; nil where none was.
+    /// it, before which callers queue; nil if none was.
     public typealias Remainder = @Sendable () async -> SharedState.Gate.Key?
 
     /// Nothing is kept, and nothing taken back.

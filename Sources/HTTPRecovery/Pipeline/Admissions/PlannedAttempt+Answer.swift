@@ -3,14 +3,14 @@ extension PlannedAttempt {
     @nonexhaustive public enum Answer: Sendable {
         /// The attempt may go out.
         ///
-        /// - Parameter permit: What is taken for it; nil where nothing is.
+        /// - Parameter permit: What is taken for it; nil if nothing is.
         case go(PlannedAttempt.Permit? = nil)
 
         /// It may go out after the time, whatever the policies say; within the deadline and the longest wait.
         ///
         /// - Parameters:
         ///   - duration: How long to wait; zero is none.
-        ///   - because: What the call waits for, and comes to where it cannot.
+        ///   - because: What the call waits for, and comes to if it cannot.
         ///   - permit: The place that is taken already; without one, the question comes again behind the wait.
         case wait(_ duration: Duration, because: Outcome, permit: PlannedAttempt.Permit? = nil)
 
@@ -25,7 +25,7 @@ extension PlannedAttempt {
         /// It must not go out now: the policies decide as about a refusal by the server, which was not sent.
         ///
         /// - Parameters:
-        ///   - because: What stands in the way, with the time it takes where that is known.
+        ///   - because: What stands in the way, with the time it takes if that is known.
         ///   - queue: The gate before which callers queue; nil if there is none.
         case hold(because: Outcome, queue: SharedState.Gate.Key? = nil)
 

@@ -5,7 +5,7 @@ extension PlannedAttempt {
         ///
         /// - Parameters:
         ///   - outcome: Which.
-        ///   - by: Who has answered, where that is not the origin that was asked, as after a redirect.
+        ///   - by: Who has answered, if that is not the origin that was asked, as after a redirect.
         case ended(Outcome, by: Origin? = nil)
         /// It was on its way, and nothing is known of it: the caller was cancelled, or a layer failed, perhaps before anything
         /// was sent. It counts for neither side; a resend stays paid, as the server may have it.

@@ -41,7 +41,7 @@ extension RecoveryError {
 final class BodyFailures: Sendable {
     private let state = Locked<(any Error)?>(nil)
 
-    /// What was thrown last; nil where nothing was.
+    /// What was thrown last; nil if nothing was.
     var last: (any Error)? { state.withLock { $0 } }
 
     func note(_ error: any Error) {

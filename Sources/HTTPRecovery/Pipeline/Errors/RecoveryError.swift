@@ -6,13 +6,13 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
     /// Why it was not tried (again).
     public var reason: History.StopReason
 
-    /// The wait that would have been needed before another attempt; nil where none is known.
+    /// The wait that would have been needed before another attempt; nil if none is known.
     public var retryAfter: Duration?
 
-    /// When it will be worth trying again; nil where that is not known.
+    /// When it will be worth trying again; nil if that is not known.
     public var retryAt: Timestamp?
 
-    /// The last response, where one came; its body is what was read of it.
+    /// The last response, if one came; its body is what was read of it.
     public var response: RecoveredResponse?
 
     /// Every attempt, wait and repair of the call, and why it was given up.
@@ -27,7 +27,7 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
 
     private var record: History
 
-    /// The error that a repair ended with, where one did.
+    /// The error that a repair ended with, if one did.
     public var cause: (any Error)?
 
     /// Creates an error.
@@ -76,10 +76,10 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
     /// What can be done about it, best first.
     public var remedies: [Outcome.Remedy] { outcome.remedies }
 
-    /// A sentence that can be shown to a person: the provider's own where it has one for the end user, else ours, by
+    /// A sentence that can be shown to a person: the provider's own if it has one for the end user, else ours, by
     /// what happened and by why it was not tried again.
     ///
-    /// Where the call's own time ran out while a credential was renewed, it says that: what was refused before tells
+    /// If the call's own time ran out while a credential was renewed, it says that: what was refused before tells
     /// nothing of how the renewal ends.
     public var userMessage: String {
         if cause is FailureContext.RemediationUnfinished, let message = reason.repairMessage { return message }
@@ -104,14 +104,14 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
 }
 
 extension Outcome {
-    /// The provider's code where it looks like one, so that it can stand in logs and events; nil otherwise.
+    /// The provider's code if it looks like one, so that it can stand in logs and events; nil otherwise.
     public var loggableCode: String? {
         code?.loggable
     }
 }
 
 extension String {
-    /// The text where it looks like an identifier, cut to 128 characters; nil where it could be anything else.
+    /// The text if it looks like an identifier, cut to 128 characters; nil if it could be anything else.
     ///
     /// Codes and trace ids come from the network; only the characters that identifiers are made of reach a log.
     package var loggable: String? {

@@ -9,7 +9,7 @@ public struct CallRecording: Sendable, Hashable {
         public let event: JSONValue
         /// What was decided, in words.
         public let action: String
-        /// The time that was left, where it was asked for: the outer nil says that it was not, the inner that there was
+        /// The time that was left, if it was asked for: the outer nil says that it was not, the inner that there was
         /// no bound.
         let remaining: Duration??
         /// The random numbers that were drawn.

@@ -69,8 +69,8 @@ public struct RequestOptions: Sendable {
         set { change { $0.account = newValue } }
     }
 
-    /// What tells the credential of the request from others where limits are counted per credential; nil asks the
-    /// layers that attach one (``CredentialPresenting``), and takes the `Authorization` field where none does.
+    /// What tells the credential of the request from others if limits are counted per credential; nil asks the
+    /// layers that attach one (``CredentialPresenting``), and takes the `Authorization` field if none does.
     public var credentialID: String? {
         get { storage.values.credentialID }
         set { change { $0.credentialID = newValue } }
@@ -124,7 +124,7 @@ public struct RequestOptions: Sendable {
 
     /// Whether a ``Redirects`` layer of the client follows this call's redirects; default: it does.
     ///
-    /// False where the redirect itself is the answer, as from an authorization endpoint.
+    /// False if the redirect itself is the answer, as from an authorization endpoint.
     public var followsRedirects: Bool {
         get { storage.values.followsRedirects }
         set { change { $0.followsRedirects = newValue } }

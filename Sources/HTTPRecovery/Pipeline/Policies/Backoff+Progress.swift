@@ -62,7 +62,7 @@ extension Backoff {
         return delay
     }
 
-    /// The delay before jitter and cap, in seconds; infinite where it is beyond all numbers.
+    /// The delay before jitter and cap, in seconds; infinite if it is beyond all numbers.
     private func grown(from base: Duration, _ step: Double) -> Double {
         switch growth {
         case .exponential(let multiplier):

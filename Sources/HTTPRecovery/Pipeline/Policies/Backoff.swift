@@ -51,7 +51,7 @@ public struct Backoff: Sendable, Hashable {
     /// below the own delay then; nil takes such a wait as any other that is stated.
     public var adviceSlack: Duration?
 
-    /// What each further delay is multiplied by; 1 where delays do not grow that way.
+    /// What each further delay is multiplied by; 1 if delays do not grow that way.
     public var multiplier: Double {
         if case .exponential(let multiplier) = growth { multiplier } else { 1 }
     }

@@ -1,7 +1,7 @@
 extension FailureContext.Remediation {
     /// Performs the repair within the call's deadline, and writes it into the history.
     ///
-    /// - Throws: `CancellationError` when the call is cancelled; the call's error where its time ran out first.
+    /// - Throws: `CancellationError` when the call is cancelled; the call's error if its time ran out first.
     func result(after outcome: Outcome, response: RecoveredResponse?, context: CallContext) async throws
         -> FailureContext.RemediationResult
     {

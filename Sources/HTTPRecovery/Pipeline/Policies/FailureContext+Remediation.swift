@@ -6,7 +6,7 @@ extension FailureContext {
         /// The name in the history, such as `refresh_credential`; a call performs each repair once.
         var name: String { get }
 
-        /// Whether it is done for a replay alone, as by default, and so not where the request must not be sent again; one that
+        /// Whether it is done for a replay alone, as by default, and so not if the request must not be sent again; one that
         /// finds out what the refusal means is done in any case.
         var needsReplay: Bool { get }
 
@@ -37,7 +37,7 @@ extension FailureContext {
 
         /// Nothing that is held can help any more: somebody has to sign in.
         ///
-        /// The conclusion names a credential only where that was refused for good: else none is known to have ended.
+        /// The conclusion names a credential only if that was refused for good: else none is known to have ended.
         public static func reauthenticationRequired(after outcome: Outcome) -> FailureContext.RemediationResult {
             var conclusion = outcome
             if outcome.tokenAction != .clear { conclusion.credential = nil }

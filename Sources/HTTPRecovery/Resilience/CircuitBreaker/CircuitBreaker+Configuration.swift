@@ -62,7 +62,7 @@ extension Recovery.CircuitBreaker {
         ///
         /// Default: 1.
         public var halfOpenPermits: Int
-        /// How many of them have to succeed before it closes; nil is all of them, or by the share where there is one.
+        /// How many of them have to succeed before it closes; nil is all of them, or by the share if there is one.
         ///
         /// There are at least so many probes. Default: nil.
         public var successThreshold: Int?

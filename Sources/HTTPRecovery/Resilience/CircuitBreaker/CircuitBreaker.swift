@@ -175,7 +175,7 @@ extension Recovery {
 }
 
 extension Outcome {
-    /// Whether the server has failed, or has answered well; nil where the outcome tells neither.
+    /// Whether the server has failed, or has answered well; nil if the outcome tells neither.
     var blamesServer: Bool? {
         switch kind {
         case .transport, .timedOut: transportError?.isTransient == false ? nil : true

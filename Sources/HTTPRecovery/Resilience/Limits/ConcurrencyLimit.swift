@@ -2,7 +2,7 @@ extension Recovery {
     /// Bounds how many attempts are under way at an origin at the same time: a bulkhead, whose size can be learned.
     ///
     /// Those beyond the limit stand in a line, the most urgent first (``RequestOptions/priority``), then by their coming; they
-    /// leave it as soon as they are cancelled, and fail where their deadline or the engine's longest wait comes first.
+    /// leave it as soon as they are cancelled, and fail if their deadline or the engine's longest wait comes first.
     /// Nobody stands in a line that is full: such a call ends at once (``History/StopReason/limitReached``).
     public final class ConcurrencyLimit: Admission {
         private enum Place: Sendable {

@@ -2,7 +2,7 @@ extension Recovery {
     /// Lets no more attempts out than a rate that is known beforehand: a token bucket for each origin.
     ///
     /// An attempt that comes too early takes the next place and waits for it, visibly as `rate_limited`; it fails at once
-    /// where its deadline or the engine's longest wait comes first. Places leave one after the other, in order.
+    /// if its deadline or the engine's longest wait comes first. Places leave one after the other, in order.
     public final class Pacing: Admission {
         private struct Settings {
             var rate: Double

@@ -38,7 +38,7 @@ struct TokenBucket: Sendable {
         tokens = min(tokens + 1, capacity)
     }
 
-    /// The tokens that are there; below zero where some are promised.
+    /// The tokens that are there; below zero if some are promised.
     mutating func balance(at now: Duration) -> Double {
         refill(at: now)
         return tokens
