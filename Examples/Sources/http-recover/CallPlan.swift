@@ -102,6 +102,9 @@ struct CallPlan: Sendable {
         if command.report.record != nil, command.recovery.noRecovery {
             throw InvalidOption("--record and --no-recovery contradict each other: nothing is decided without recovery")
         }
+        if command.recovery.noRecovery, command.recovery.breaker != nil || command.recovery.hedge != nil {
+            throw InvalidOption("--breaker and --hedge need the recovery that --no-recovery switches off")
+        }
         guard (0...1).contains(command.recovery.budgetRatio) else {
             throw InvalidOption("--budget-ratio: write a number from 0 to 1")
         }

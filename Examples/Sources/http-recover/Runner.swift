@@ -208,6 +208,9 @@ final class Runner: Sendable {
         if let deadline = plan.recovery.deadline { layers.append(Deadline(deadline.duration)) }
         let followsRedirects = plan.followsRedirects
         if followsRedirects { layers.append(Redirects()) }
+        let delivery = BodyDelivery(to: sink, limit: plan.maxBody) { followsRedirects && Redirects.isRedirect($0) }
+        // Of attempts that run beside each other only the one that counts may write.
+        if plan.recovery.hedge != nil { layers.append(delivery) }
         if !plan.recovery.noRecovery {
             let pacing = plan.recovery.provider.pacing
             layers.append(engine(tokens, pacing: pacing))
@@ -215,9 +218,7 @@ final class Runner: Sendable {
         }
         if let tokens, let audience = plan.tokens?.audience { layers.append(Authorization(tokens, audience: audience)) }
         layers.append(AttemptTimeout(plan.recovery.attemptTimeout.duration))
-        layers.append(
-            BodyDelivery(to: sink, limit: plan.maxBody) { followsRedirects && Redirects.isRedirect($0) }
-        )
+        if plan.recovery.hedge == nil { layers.append(delivery) }
         return layers
     }
 

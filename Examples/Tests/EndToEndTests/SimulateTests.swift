@@ -38,6 +38,8 @@ struct SimulateTests {
         let help = try await BuiltProgram.run("http-recover", ["simulate", "--help"])
         #expect(help.status == 0 && help.output.contains("virtual time"))
         #expect(try await BuiltProgram.run("http-recover", ["simulate", "--bogus"]).status == 64)
+        let idle = try await BuiltProgram.run("http-recover", ["--no-recovery", "--hedge", "1", "http://127.0.0.1:1/"])
+        #expect(idle.status == 64)
         for breaker in ["", "0.5", "0.5,20", "2,20,10", "0.5,0,10", "0.5,20,0", "nan,1,1", "0.5,20,10,1"] {
             let end = try await BuiltProgram.run("http-recover", ["--breaker", breaker, "http://127.0.0.1:1/"])
             #expect(end.status == 64, "\(breaker)")
