@@ -210,7 +210,8 @@ struct HTTPRecoverTests {
     }
 
     @Test(arguments: [
-        [], ["--unknown"], ["--deadline", "soon"], ["--deadline", "-1"], ["--hedge", "-1"], ["--breaker", "0.5"], ["--transport", "ahc"],
+        [], ["--unknown"], ["--deadline", "soon"], ["--deadline", "-1"], ["--hedge", "-1"], ["--breaker", "0.5"],
+        ["--transport", "ahc"],
         ["-H", "no colon"], ["--max-attempts", "0"], ["--http1.1", "--http2"], ["ftp://h/"],
     ])
     func wrongUsageIs64AndSendsNothing(arguments: [String]) async throws {
@@ -242,7 +243,8 @@ struct HTTPRecoverTests {
             "-X,", "-H,", "-d,", "-o,", "--transport", "--max-attempts", "--deadline", "--attempt-timeout",
             "--max-wait",
             "--backoff", "--idempotency-key", "--replayable", "--no-recovery", "--repeat", "--concurrency",
-            "--budget-ratio", "--budget-burst", "--breaker", "--hedge", "--state", "--provider", "--location", "--insecure", "--cacert",
+            "--budget-ratio", "--budget-burst", "--breaker", "--hedge", "--state", "--provider", "--location",
+            "--insecure", "--cacert",
             "--token-file", "--token-url", "--client-id", "--client-secret-env", "sqlite:PATH", "redis://",
             "--http1.1", "--http2", "--proxy", "--max-body", "--events", "--summary", "130  interrupted",
         ] {
