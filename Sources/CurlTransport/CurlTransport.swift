@@ -64,6 +64,7 @@ public final class CurlTransport: HTTPTransport {
             request: encoded,
             deadline: deadline,
             sendLimit: options.sendLimit,
+            isOnNewConnection: options.isOnNewConnection,
             loop: loops[index]
         )
         transfer.startUpload()

@@ -49,6 +49,8 @@ public final class ScriptedTransport: HTTPTransport {
         public var timeout: Duration?
         /// Until when it had to leave.
         public var sendLimit: AttemptOptions.SendLimit?
+        /// Whether it had to go out on a new connection.
+        public var isOnNewConnection: Bool
 
         /// The body as text.
         public var text: String { String(decoding: body, as: UTF8.self) }
@@ -144,7 +146,8 @@ public final class ScriptedTransport: HTTPTransport {
                 body: bytes,
                 number: state.received.count + 1,
                 timeout: options.timeout,
-                sendLimit: options.sendLimit
+                sendLimit: options.sendLimit,
+                isOnNewConnection: options.isOnNewConnection
             )
             state.received.append(received)
             let count = state.received.count

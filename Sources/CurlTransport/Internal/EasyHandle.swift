@@ -20,6 +20,7 @@ final class EasyHandle {
     /// Whether libcurl reports its log, which it does if HTTP/2 may be spoken.
     private(set) var logs = false
     private var isCustom = false
+    private var isOnNewConnection = false
 
     init?(loop: EventLoop) {
         guard let handle = unsafe curl_easy_init() else { return nil }
@@ -111,6 +112,10 @@ final class EasyHandle {
             } else {
                 unsafe ccurl_set_string(handle, CURLOPT_ACCEPT_ENCODING, nil)
             }
+        }
+        if isOnNewConnection != transfer.isOnNewConnection {
+            isOnNewConnection = transfer.isOnNewConnection
+            set(CURLOPT_FRESH_CONNECT, isOnNewConnection ? 1 : 0)
         }
         let version = loop.httpVersionOption(isTLS: request.isTLS)
         if version != self.version {

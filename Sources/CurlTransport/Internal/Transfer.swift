@@ -23,6 +23,7 @@ final class Transfer: @unchecked Sendable {
     let deadline: UInt64
     /// Until when the request may leave.
     let sendLimit: AttemptOptions.SendLimit?
+    let isOnNewConnection: Bool
     let loop: EventLoop
     let shared = Locked(Shared())
 
@@ -51,10 +52,17 @@ final class Transfer: @unchecked Sendable {
     /// What the refusal of an HTTP/2 stream is proven by.
     var evidence = RefusalEvidence()
 
-    init(request: EncodedRequest, deadline: UInt64, sendLimit: AttemptOptions.SendLimit? = nil, loop: EventLoop) {
+    init(
+        request: EncodedRequest,
+        deadline: UInt64,
+        sendLimit: AttemptOptions.SendLimit? = nil,
+        isOnNewConnection: Bool = false,
+        loop: EventLoop
+    ) {
         self.request = request
         self.deadline = deadline
         self.sendLimit = sendLimit
+        self.isOnNewConnection = isOnNewConnection
         self.loop = loop
     }
 

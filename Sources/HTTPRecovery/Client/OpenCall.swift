@@ -22,7 +22,7 @@ struct OpenCall: Sendable {
     /// The body, from which it is known what it throws; nil for one that throws nothing.
     func noting(_ body: MessageBody?) -> MessageBody? {
         guard let failures else { return nil }
-        return body?.noting { failures.note($0) }
+        return body?.noting { if case .failure(let error) = $0 { failures.note(error) } }
     }
 
     /// Adds to the response all that led to it.

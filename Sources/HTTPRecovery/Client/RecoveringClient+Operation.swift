@@ -34,9 +34,7 @@ extension RecoveringClient {
             of: openCalls
         )
         guard openCalls.enter() else {
-            let error = Self.isShutDown(operation.context)
-            operation.context.report(error)
-            throw error
+            throw Self.refusal(Self.shutDown, operation.context)
         }
         defer { openCalls.leave() }
         return try await Self.tell(of: operation, work)

@@ -87,18 +87,19 @@ public struct RecoveringClient: Sendable {
     @inline(never)
     private func begin(_ request: HTTPRequest, _ body: MessageBody?, _ options: RequestOptions) throws -> OpenCall {
         let isTaken = operation.isEmpty ? openCalls.enter() : openCalls.enter(within: scope)
-        guard isTaken else { throw refusal(of: request, options) }
+        guard isTaken else { throw Self.refusal(Self.shutDown, context(of: request, options)) }
+        if options.hasAttemptLayers { try check(request, options) }
         var call = OpenCall(context(of: request, options), body, isPart: !operation.isEmpty)
         pipeline.adjust(&call.context)
         return call
     }
 
+    /// - Throws: `RecoveryError` if the layers of the call cannot work, which is over then.
     @inline(never)
-    private func refusal(of request: HTTPRequest, _ options: RequestOptions) -> RecoveryError {
-        let context = context(of: request, options)
-        let error = Self.isShutDown(context)
-        context.report(error)
-        return error
+    private func check(_ request: HTTPRequest, _ options: RequestOptions) throws {
+        guard let problem = CallContext.LayerPlace.problem(in: [], attemptLayers: options.attemptLayers) else { return }
+        openCalls.leave()
+        throw Self.refusal(Self.misconfigured(problem), context(of: request, options))
     }
 
     @inline(never)
@@ -175,10 +176,33 @@ public struct RecoveringClient: Sendable {
         return isIdle
     }
 
-    /// What a call comes to that a client does not take any more.
-    static func isShutDown(_ context: CallContext) -> RecoveryError {
+    /// What a call comes to that the client does not take any more.
+    static var shutDown: Outcome {
         var outcome = Outcome(.transport, processed: .no)
         outcome.transportError = TransportError(.shutDown, .neverSent, message: "the client has been shut down")
-        return RecoveryError(after: outcome, reason: .notRecoverable, needed: nil, response: nil, context: context)
+        return outcome
+    }
+
+    /// What a call comes to whose own layers cannot work.
+    private static func misconfigured(_ problem: String) -> Outcome {
+        var outcome = Outcome(.misconfigured, processed: .no, remedies: [.fixRequest])
+        outcome.message = problem
+        return outcome
+    }
+
+    /// Tells of a call or an operation that is not begun.
+    ///
+    /// - Returns: The error to throw.
+    static func refusal(_ outcome: Outcome, _ context: CallContext) -> RecoveryError {
+        let error = RecoveryError(after: outcome, reason: .notRecoverable, needed: nil, response: nil, context: context)
+        context.report(error)
+        return error
+    }
+}
+
+extension RecoveringClient: CustomStringConvertible {
+    /// The layers, the outermost first, with what each does and within which bounds, and the transport.
+    public var description: String {
+        (pipeline.layers.map(\.summary) + ["transport \(transport.name)"]).joined(separator: " → ")
     }
 }

@@ -9,6 +9,15 @@ public struct Recovery: ClientLayer {
     /// The engine.
     public var place: CallContext.LayerPlace { .recovery }
 
+    /// How many attempts, who is asked before each, and who decides about failures, in order.
+    public var summary: String {
+        let asked = all.map { "\(type(of: $0))" }.joined(separator: ", ")
+        let policies = rules.policies.map { "\(type(of: $0))" }.joined(separator: ", ")
+        let hedges = hedging.map { ", \($0.policy.maxAttempts) at the same time" } ?? ""
+        return "Recovery \(rules.maxAttempts) attempts\(hedges), waits to \(rules.maxWait) "
+            + "[admissions: \(asked); policies: \(policies)]"
+    }
+
     let rules: RecoveryRules
     let hedging: HedgeMemory?
     /// Those that are asked before the call's own.

@@ -10,9 +10,21 @@ public struct AttemptTimeout: ContextLayer {
 
     private var bound: PackedDuration
 
+    /// The longest time in which no byte of an attempt comes or goes; nil is no limit but ``limit``.
+    ///
+    /// It ends a transfer that has stalled long before a limit does that leaves room for a large one. While the caller does
+    /// not read a streamed body, the time does not run.
+    public var idle: Duration?
+
     /// Creates the guard.
-    public init(_ limit: Duration) {
+    ///
+    /// - Parameters:
+    ///   - limit: The time an attempt may take.
+    ///   - idle: The longest time without a byte in either direction, above zero and below the limit: connecting and
+    ///     waiting for the head of the answer are such times too. Default: any.
+    public init(_ limit: Duration, idle: Duration? = nil) {
         bound = PackedDuration(limit)
+        self.idle = idle
     }
 
     /// What an attempt may take if no layer says otherwise: 30 seconds.
@@ -21,8 +33,23 @@ public struct AttemptTimeout: ContextLayer {
     /// Lets an attempt take any time, within the deadline of the call.
     public static let none = AttemptTimeout(.longest)
 
-    /// Sets the attempt's timeout, unless a shorter one stands.
+    /// Why no transfer can keep to the times, as a sentence; nil if one can.
+    public var problem: String? {
+        guard let idle else { return nil }
+        if idle <= .zero { return "AttemptTimeout's idle time is above zero, or no byte could come in it." }
+        return idle < limit
+            ? nil : "AttemptTimeout ends an attempt after \(limit), so an idle time of \(idle) never ends one."
+    }
+
+    /// The name and the times.
+    public var summary: String {
+        let limit = bound.isLongest ? "none" : "\(limit)"
+        return "AttemptTimeout \(limit)" + (idle.map { " (idle \($0))" } ?? "")
+    }
+
+    /// Sets the attempt's timeouts, unless shorter ones stand.
     public func adjust(_ context: inout CallContext) {
         context.boundAttempts(to: bound)
+        if let idle { context.idleTimeout = min(max(idle, .zero), context.idleTimeout ?? .longest) }
     }
 }

@@ -18,6 +18,9 @@ public struct Deadline: ContextLayer {
     /// Outside the engine: it bounds the waits too.
     public var place: CallContext.LayerPlace { .outsideRecovery }
 
+    /// The name and the time.
+    public var summary: String { "Deadline \(limit)" }
+
     /// Sets the call's deadline, unless an earlier one stands.
     public func adjust(_ context: inout CallContext) {
         guard context.options.deadline == nil else { return }

@@ -41,6 +41,12 @@ public struct MessageBody: Sendable, AsyncSequence {
     /// The number of bytes, if it is known beforehand.
     public let length: Int?
 
+    /// Creates a body from a function that begins each reading.
+    init(_ replayability: Replayability, length: Int?, reading makeIterator: @escaping @Sendable () -> AsyncIterator) {
+        let source: Source = replayability == .once ? .oneShot(OneShot(), makeIterator) : .stream(makeIterator)
+        self.init(source: source, length: length)
+    }
+
     private init(source: Source, length: Int?) {
         self.source = source
         self.length = length
@@ -130,8 +136,8 @@ public struct MessageBody: Sendable, AsyncSequence {
         }
     }
 
-    /// The same body, which tells what it throws while it is read.
-    func noting(_ note: @escaping @Sendable (any Error) -> Void) -> MessageBody {
+    /// The same body, which tells what each reading of a piece comes to; one that is in memory tells nothing.
+    func noting(_ note: @escaping @Sendable (Result<Element?, any Error>) -> Void) -> MessageBody {
         switch source {
         case .bytes: self
         case .stream(let make): MessageBody(source: .stream({ make().noting(note) }), length: length)
@@ -161,13 +167,17 @@ public struct MessageBody: Sendable, AsyncSequence {
 }
 
 extension MessageBody.AsyncIterator {
-    fileprivate func noting(_ note: @escaping @Sendable (any Error) -> Void) -> MessageBody.AsyncIterator {
+    fileprivate func noting(
+        _ note: @escaping @Sendable (Result<MessageBody.Element?, any Error>) -> Void
+    ) -> MessageBody.AsyncIterator {
         var iterator = self
         return MessageBody.AsyncIterator {
             do {
-                return try await iterator.next(isolation: #isolation)
+                let chunk = try await iterator.next(isolation: #isolation)
+                note(.success(chunk))
+                return chunk
             } catch {
-                note(error)
+                note(.failure(error))
                 throw error
             }
         }

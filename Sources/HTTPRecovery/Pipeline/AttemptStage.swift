@@ -45,7 +45,10 @@ final class AttemptStage: Sendable {
         let attempt = try begin(request, context)
         do {
             let options = try options(for: context, from: attempt.start)
-            let received = try await transport.send(request, body: body, options: options)
+            let received =
+                context.idleTimeout == nil
+                ? try await transport.send(request, body: body, options: options)
+                : try await watched(request, body, options, context)
             guard let limit = note(received, of: attempt, context) else {
                 return judge(received, request, attempt, context)
             }
@@ -53,6 +56,19 @@ final class AttemptStage: Sendable {
             return judge(beginning, of: received, request, attempt, context)
         } catch {
             throw failed(error, request, attempt, context)
+        }
+    }
+
+    @inline(never)
+    private func watched(
+        _ request: HTTPRequest,
+        _ body: MessageBody?,
+        _ options: AttemptOptions,
+        _ context: CallContext
+    ) async throws -> TransportResponse {
+        let watch = IdleWatch(context.idleTimeout ?? .longest, time: context.runtime.time)
+        return try await watch.send(request, body) { [transport] request, body in
+            try await transport.send(request, body: body, options: options)
         }
     }
 
@@ -141,11 +157,16 @@ final class AttemptStage: Sendable {
         let result = Exchange.Result.response(received.head, body: bytes)
         var outcome = context.classify(result, for: request, at: now, context.presentation)
         outcome.status = status
+        switch status {
         // The first request with the key is still under way (draft-ietf-httpapi-idempotency-key-header, section 2.6).
-        if status == 409, outcome.kind == .conflict, request.headerFields.contains(.idempotencyKey),
-            !outcome.remedies.contains(.wait)
-        {
-            outcome.remedies = [.retry]
+        case 409 where outcome.kind == .conflict && request.headerFields.contains(.idempotencyKey):
+            if !outcome.remedies.contains(.wait) { outcome.remedies = [.retry] }
+        // What a new connection without early data has not changed, another will not (RFC 9110 section 15.5.20, RFC 8470
+        // section 5.2).
+        case 421, 425:
+            let isSecond = context.record.history.attempts.contains { $0.status == status }
+            if isSecond { outcome.remedies.removeAll { $0 == .retry } }
+        default: break
         }
         return outcome
     }
@@ -207,6 +228,7 @@ final class AttemptStage: Sendable {
     private func options(for context: CallContext, from start: TimeSource.Instant) throws -> AttemptOptions {
         let time = context.attemptTime(from: start)
         var options = AttemptOptions(time)
+        if case .retry = context.cause { options.isOnNewConnection = context.record.wasWronglyConnected }
         if context.mayHaveSendLimit, let limit = context.sendLimit {
             if isOver(limit) {
                 throw TransportError(.sendLimitPassed, .neverSent, message: "it was too late to send the request")

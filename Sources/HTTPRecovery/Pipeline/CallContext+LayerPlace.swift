@@ -11,7 +11,19 @@ extension CallContext {
         case recovery
 
         /// Why layers in this order cannot work, as a sentence; nil if they can.
-        static func problem(in layers: [any ClientLayer]) -> String? {
+        ///
+        /// - Parameters:
+        ///   - layers: The layers of a client, the outermost first.
+        ///   - attemptLayers: Those of a call, which stand inside all of them (``RequestOptions/attemptLayers``).
+        public static func problem(in layers: [any ClientLayer], attemptLayers: [any ClientLayer] = []) -> String? {
+            for layer in layers + attemptLayers {
+                if let problem = layer.problem { return problem }
+            }
+            for layer in attemptLayers where layer.place == .recovery || layer.place == .outsideRecovery {
+                return
+                    "\(type(of: layer)) is no layer of an attempt: it is about the call as a whole, so it belongs to "
+                    + "the client."
+            }
             let engines = layers.indices.filter { layers[$0].place == .recovery }
             guard let first = engines.first, let last = engines.last else { return nil }
             for (index, layer) in layers.enumerated() {

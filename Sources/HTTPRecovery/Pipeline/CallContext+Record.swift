@@ -144,6 +144,15 @@ extension CallContext {
             }
         }
 
+        /// Whether the last answer was about the connection: it led to the wrong server, or one that was slow (408) had
+        /// given it up (RFC 9110 sections 15.5.9 and 15.5.20).
+        var wasWronglyConnected: Bool {
+            switch history.attempts.last?.status {
+            case 408, 421: true
+            default: false
+            }
+        }
+
         /// How long the attempt took that has ended last, and when it did.
         var lastAttempt: (elapsed: Duration, end: Duration) {
             state.withLock { $0.lastAttempt }

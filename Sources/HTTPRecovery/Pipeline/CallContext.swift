@@ -26,6 +26,12 @@ public struct CallContext: @unchecked Sendable {
 
     private var timeout = PackedDuration.none
 
+    /// The longest time in which no byte of an attempt comes or goes; nil is no limit but that of the attempt.
+    public var idleTimeout: Duration? {
+        get { rare.isEmpty ? nil : rare.value.idleTimeout }
+        set { change { $0.idleTimeout = newValue } }
+    }
+
     /// The longest single wait that the engine around allows; nil without an engine.
     ///
     /// A layer that waits by itself keeps to it.
@@ -99,6 +105,7 @@ public struct CallContext: @unchecked Sendable {
     private struct Rare {
         var options: RequestOptions?
         var sendBy: TimeSource.Instant?
+        var idleTimeout: Duration?
         var followUp: Outcome?
         var cause = History.Cause.call
         var repetition: Outcome.Kind?

@@ -8,6 +8,13 @@ public protocol ClientLayer: Sendable {
     /// Where the layer can stand; a client refuses an order that cannot work when it is built. Default: anywhere.
     var place: CallContext.LayerPlace { get }
 
+    /// What the layer does and within which bounds, in a few words, as it stands in a client's description. Default: the
+    /// name of its type.
+    var summary: String { get }
+
+    /// Why the layer cannot work as it was made, as a sentence; a client refuses it when it is built. Default: nil, it can.
+    var problem: String? { get }
+
     /// Handles one call on its way out and back.
     func intercept(_ request: HTTPRequest, body: MessageBody?, context: CallContext, next: Next) async throws
         -> RecoveredResponse
@@ -16,6 +23,12 @@ public protocol ClientLayer: Sendable {
 extension ClientLayer {
     /// By default a layer can stand anywhere.
     public var place: CallContext.LayerPlace { .anywhere }
+
+    /// By default nothing stands against a layer.
+    public var problem: String? { nil }
+
+    /// By default the name of the type.
+    public var summary: String { "\(type(of: self))" }
 }
 
 /// A layer that only sets bounds, or whatever else accompanies a call, on its way out.

@@ -57,6 +57,12 @@ public struct Next: Sendable {
         }
     }
 
+    /// The layers that are left, the outermost first.
+    var layers: [any ClientLayer] {
+        guard case .layer(let link) = rest.target else { return rest.adjusters }
+        return rest.adjusters + [link.layer] + link.next.layers
+    }
+
     /// Runs the rest of the pipeline.
     public func callAsFunction(
         _ request: HTTPRequest,

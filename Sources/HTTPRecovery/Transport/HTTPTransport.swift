@@ -67,6 +67,12 @@ public struct AttemptOptions: Sendable {
 
     private var limit = BoxedIfPresent<AttemptOptions.SendLimit>()
 
+    /// Whether the request goes out on a connection of its own making: what it was answered on an old one was about that
+    /// (408, 421).
+    ///
+    /// Default: false. A transport that cannot choose ignores it.
+    public var isOnNewConnection = false
+
     /// Creates options.
     public init(timeout: Duration? = nil, sendLimit: AttemptOptions.SendLimit? = nil) {
         self.time = PackedDuration(timeout)

@@ -66,7 +66,40 @@ import Testing
             [Recovery(), Recovery()],
             RecoveringClient.defaultMiddlewares,
         ]
+        let idle = CallContext.LayerPlace.problem(in: [AttemptTimeout(.seconds(5), idle: .seconds(5))])
+        #expect(idle?.contains("never ends one") == true)
+        #expect(CallContext.LayerPlace.problem(in: [AttemptTimeout(.seconds(5), idle: .zero)]) != nil)
         for layers in working { #expect(CallContext.LayerPlace.problem(in: layers) == nil) }
+    }
+
+    @Test func aCallWhoseOwnLayersCannotWorkIsRefused() async throws {
+        let bench = Bench()
+        for layer in [Deadline(.seconds(1)), Recovery(), AttemptTimeout(.seconds(1), idle: .seconds(2))]
+            as [any ClientLayer]
+        {
+            var options = RequestOptions()
+            options.attemptLayers = [layer]
+            let error = await #expect(throws: RecoveryError.self) {
+                try await bench.client.send(Bench.get, options: options)
+            }
+            #expect(error?.outcome.kind == .misconfigured && error?.outcome.message?.isEmpty == false)
+        }
+        #expect(bench.transport.received.isEmpty && bench.events.words.contains { $0.hasPrefix("done") })
+        // It was not left open.
+        #expect(await bench.client.drain(within: .zero))
+    }
+
+    @Test func aClientSaysWhatItIsMadeOf() {
+        let bench = Bench {
+            Deadline(.seconds(60))
+            Recovery(admissions: [Recovery.CircuitBreaker()])
+            AttemptTimeout(.seconds(30), idle: .seconds(5))
+        }
+        #expect(
+            "\(bench.client)" == "Deadline 60.0 seconds → Recovery 3 attempts, waits to 120.0 seconds [admissions: "
+                + "RetryBudgets, CircuitBreaker, Gates; policies: RateLimitBackoff, LockoutWait, TransientRetry] → "
+                + "AttemptTimeout 30.0 seconds (idle 5.0 seconds) → transport scripted"
+        )
     }
 
     @Test func theEndOfAHistoryIsTheErrorsReason() {

@@ -39,6 +39,8 @@ extension RecoveringClient {
         public var deadline: Duration?
         /// The time an attempt may take; nil is any, within the deadline.
         public var attemptTimeout: Duration?
+        /// The longest time in which no byte of an attempt comes or goes; nil is any.
+        public var idleTimeout: Duration?
         /// The most attempts of a call, the first included.
         public var maxAttempts: Int
         /// The longest single wait.
@@ -72,6 +74,7 @@ extension RecoveringClient {
         public init(
             deadline: Duration? = .seconds(60),
             attemptTimeout: Duration? = .seconds(30),
+            idleTimeout: Duration? = nil,
             maxAttempts: Int = 3,
             maxWait: Duration = .seconds(120),
             backoff: Backoff = .exponential(),
@@ -88,6 +91,7 @@ extension RecoveringClient {
         ) {
             self.deadline = deadline
             self.attemptTimeout = attemptTimeout
+            self.idleTimeout = idleTimeout
             self.maxAttempts = maxAttempts
             self.maxWait = maxWait
             self.backoff = backoff
@@ -112,6 +116,7 @@ extension RecoveringClient {
             if let deadline, let attemptTimeout, attemptTimeout > deadline, deadline > .zero {
                 return "an attempt cannot take longer than the call that it belongs to"
             }
+            if let problem = timeout.problem { return problem }
             if let pace, !(pace.perSecond > 0) || pace.burst < 1 {
                 return "a rate is above 0, and its burst at least 1"
             }
@@ -172,7 +177,11 @@ extension RecoveringClient.Settings {
 
     package func layers(_ recovery: Recovery) -> [any ClientLayer] {
         let outer: [any ClientLayer] = deadline.map { [Deadline($0)] } ?? []
-        return outer + [recovery, attemptTimeout.map { AttemptTimeout($0) } ?? AttemptTimeout.none]
+        return outer + [recovery, timeout]
+    }
+
+    fileprivate var timeout: AttemptTimeout {
+        AttemptTimeout(attemptTimeout ?? .longest, idle: idleTimeout)
     }
 
     /// The layers of a client, the outermost first; each time with a fresh memory.

@@ -1,0 +1,68 @@
+import HTTPTypes
+
+/// Ends an attempt of which no byte comes or goes for a time.
+struct IdleWatch: Sendable {
+    /// In what pieces a body in memory is handed over, so that its progress can be seen.
+    private static let pieceSize = 65_536
+
+    private let limit: Duration
+    private let time: TimeSource
+    /// When the last byte was handed over.
+    private let last: Locked<TimeSource.Instant>
+
+    init(_ limit: Duration, time: TimeSource) {
+        self.limit = limit
+        self.time = time
+        self.last = Locked(time.now)
+    }
+
+    /// Sends a request; the body of the response is watched as long as somebody waits for its bytes.
+    ///
+    /// - Throws: `TransportError` if nothing moves; what the transport throws.
+    func send(
+        _ request: HTTPRequest,
+        _ body: MessageBody?,
+        by send: @escaping @Sendable (HTTPRequest, MessageBody?) async throws -> TransportResponse
+    ) async throws -> TransportResponse {
+        let body = body.map(watched)
+        var response = try await guarding(.unknown) { try await send(request, body) }
+        if response.body.isInMemory { return response }
+        let reader = BodyReader(response.body)
+        response.body = MessageBody(.once, length: response.body.length) {
+            MessageBody.AsyncIterator {
+                note()
+                return try await guarding(.answered) { try await reader.next() }
+            }
+        }
+        return response
+    }
+
+    /// A request's body that tells of each piece that is taken from it.
+    private func watched(_ body: MessageBody) -> MessageBody {
+        guard let bytes = body.bytesInMemory else { return body.noting { _ in note() } }
+        guard bytes.count > Self.pieceSize else { return body }
+        return MessageBody(.replayable, length: bytes.count) {
+            var rest = bytes
+            return MessageBody.AsyncIterator {
+                note()
+                defer { rest = rest.dropFirst(Self.pieceSize) }
+                return rest.isEmpty ? nil : rest.prefix(Self.pieceSize)
+            }
+        }
+    }
+
+    private func note() {
+        last.withLock { $0 = time.now }
+    }
+
+    private func guarding<Result: Sendable>(
+        _ certainty: TransportError.Certainty,
+        _ work: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await time.withTimeout(moving: { last.withLock { $0 }.advanced(by: limit) }, work)
+        } catch is TimeoutExceeded {
+            throw TransportError(.timedOut, certainty, message: "no byte came or went for \(limit)")
+        }
+    }
+}
