@@ -12,7 +12,8 @@ public struct MessageBody: Sendable, AsyncSequence {
     public enum Replayability: Sendable, Hashable {
         /// Every iteration starts again at the first byte.
         case replayable
-        /// The bytes pass by once; a second iteration throws ``MessageBody/ReadError/alreadyConsumed``.
+        /// The bytes pass by once; a second iteration throws ``MessageBody/ReadError/alreadyConsumed``, or ends the first if
+        /// what has passed by was kept.
         case once
     }
 
@@ -34,6 +35,7 @@ public struct MessageBody: Sendable, AsyncSequence {
         case bytes(ArraySlice<UInt8>)
         case stream(@Sendable () -> AsyncIterator)
         case oneShot(OneShot, @Sendable () -> AsyncIterator)
+        case kept(ReplayLog, @Sendable () -> AsyncIterator)
     }
 
     private let source: Source
@@ -45,6 +47,11 @@ public struct MessageBody: Sendable, AsyncSequence {
     init(_ replayability: Replayability, length: Int?, reading makeIterator: @escaping @Sendable () -> AsyncIterator) {
         let source: Source = replayability == .once ? .oneShot(OneShot(), makeIterator) : .stream(makeIterator)
         self.init(source: source, length: length)
+    }
+
+    /// Creates a body of which a log keeps what was read.
+    init(_ log: ReplayLog, length: Int?) {
+        self.init(source: .kept(log, { log.read() }), length: length)
     }
 
     private init(source: Source, length: Int?) {
@@ -96,21 +103,28 @@ public struct MessageBody: Sendable, AsyncSequence {
 
     /// Whether the body can be read more than once.
     public var replayability: Replayability {
-        if case .oneShot = source { .once } else { .replayable }
+        switch source {
+        case .bytes, .stream: .replayable
+        case .oneShot, .kept: .once
+        }
     }
 
     /// Whether reading the body from its start is (still) possible.
     ///
-    /// A one-shot stream that nobody has begun to read can still be sent.
+    /// A one-shot stream that nobody has begun to read can still be sent, and one of which all is kept that was read.
     public var canBeRead: Bool {
-        if case .oneShot(let shot, _) = source { !shot.isTaken } else { true }
+        switch source {
+        case .bytes, .stream: true
+        case .oneShot(let shot, _): !shot.isTaken
+        case .kept(let log, _): log.canBeRead
+        }
     }
 
     /// Whether the bytes are there already.
     var isInMemory: Bool {
         switch source {
         case .bytes: true
-        case .stream, .oneShot: false
+        case .stream, .oneShot, .kept: false
         }
     }
 
@@ -128,7 +142,7 @@ public struct MessageBody: Sendable, AsyncSequence {
                 defer { rest = nil }
                 return rest
             }
-        case .stream(let make):
+        case .stream(let make), .kept(_, let make):
             return make()
         case .oneShot(let shot, let make):
             guard shot.take() else { return AsyncIterator { throw MessageBody.ReadError.alreadyConsumed } }
@@ -142,6 +156,7 @@ public struct MessageBody: Sendable, AsyncSequence {
         case .bytes: self
         case .stream(let make): MessageBody(source: .stream({ make().noting(note) }), length: length)
         case .oneShot(let shot, let make): MessageBody(source: .oneShot(shot, { make().noting(note) }), length: length)
+        case .kept(let log, let make): MessageBody(source: .kept(log, { make().noting(note) }), length: length)
         }
     }
 
