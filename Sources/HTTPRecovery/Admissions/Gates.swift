@@ -76,7 +76,7 @@ struct Gates: Admission {
     }
 
     /// The keys of a scope's gate, the one by which it is closed first; none if the call is not of the scope.
-    private static func keys(
+    static func keys(
         for scope: Outcome.Scope,
         _ attempt: PlannedAttempt,
         _ credential: PresentedCredential.Identity,

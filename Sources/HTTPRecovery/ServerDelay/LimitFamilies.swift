@@ -6,16 +6,28 @@ struct LimitFamilies {
     private struct Report {
         /// The field that says when the limit is reset.
         var origin: String
+        /// How much is left; nil if the family does not say.
+        var remaining: Double?
         /// Whether nothing is left; nil if the family does not say.
-        var isExhausted: Bool?
+        var isExhausted: Bool? { remaining.map { $0 == 0 } }
         /// The time until the reset; nil if it cannot be read.
         var reset: Duration?
         /// Whether a field speaks of a reset at all.
         var hasReset: Bool
+
+        /// Whether what is left are no requests.
+        var countsOtherThings: Bool {
+            origin.hasPrefix("x-ratelimit-reset-") && origin != "x-ratelimit-reset-after"
+                && origin != "x-ratelimit-reset-requests"
+                || origin.hasPrefix("anthropic-") && origin != "anthropic-ratelimit-requests-reset"
+        }
     }
 
     /// The draft fields.
     let draft: RateLimitFields
+
+    /// Whether the answer comes from a cache, and says nothing about the present.
+    private let isCached: Bool
 
     /// The groups of reports in the order in which they are consulted; within a group the longest time counts.
     private let groups: [[Report]]
@@ -24,6 +36,7 @@ struct LimitFamilies {
     private let retryAfter: Report?
 
     init(_ fields: HTTPFields, clock: ServerClock) {
+        isCached = RateLimitFields.isCached(fields)
         draft = RateLimitFields(fields)
         let plain = Self.report(fields, remaining: "ratelimit-remaining", reset: "ratelimit-reset", clock: clock)
         let retry = fields.lines("x-ratelimit-retry-after")
@@ -32,13 +45,13 @@ struct LimitFamilies {
             ? nil
             : Report(
                 origin: "x-ratelimit-retry-after",
-                isExhausted: nil,
+                remaining: nil,
                 reset: retry.lazy.compactMap { DelayText.seconds($0, allowsFraction: true) }.max(),
                 hasReset: true
             )
         var after = Report(
             origin: "x-ratelimit-reset-after",
-            isExhausted: Self.isExhausted(fields, "x-ratelimit-remaining"),
+            remaining: Self.remaining(fields, "x-ratelimit-remaining"),
             reset: nil,
             hasReset: false
         )
@@ -96,7 +109,7 @@ struct LimitFamilies {
         let positive = times.filter { $0 > .zero }
         return Report(
             origin: reset,
-            isExhausted: isExhausted(fields, remaining),
+            remaining: self.remaining(fields, remaining),
             reset: positive.min() ?? times.first,
             hasReset: !values.isEmpty
         )
@@ -114,7 +127,7 @@ struct LimitFamilies {
                 reports.append(
                     Report(
                         origin: name,
-                        isExhausted: isExhausted(fields, remaining),
+                        remaining: self.remaining(fields, remaining),
                         reset: reset,
                         hasReset: true
                     )
@@ -125,7 +138,7 @@ struct LimitFamilies {
                 reports.append(
                     Report(
                         origin: name,
-                        isExhausted: isExhausted(fields, String(remaining)),
+                        remaining: self.remaining(fields, String(remaining)),
                         reset: reset,
                         hasReset: true
                     )
@@ -136,10 +149,48 @@ struct LimitFamilies {
         return reports
     }
 
-    /// Whether one of the lines of a "remaining" field says zero; nil if none can be read.
-    private static func isExhausted(_ fields: HTTPFields, _ name: String) -> Bool? {
-        let counts = fields.lines(name).flatMap { $0.split(separator: ",") }
-            .compactMap { DelayText.seconds(String($0), allowsFraction: true) }
-        return counts.isEmpty ? nil : counts.contains(.zero)
+    /// The least that the lines of a "remaining" field say; nil if none can be read.
+    private static func remaining(_ fields: HTTPFields, _ name: String) -> Double? {
+        fields.lines(name).flatMap { $0.split(separator: ",") }
+            .compactMap { DelayText.seconds(String($0), allowsFraction: true)?.inSeconds }.min()
+    }
+}
+
+extension LimitFamilies {
+    /// What is left of a limit on requests, and until when.
+    struct Announced: Sendable, Hashable {
+        /// What tells it from others.
+        var name: String
+        var remaining: Double
+        /// The time until there is more.
+        var reset: Duration
+        /// How much there is in all; nil if that is not said.
+        var quota: Double?
+    }
+
+    /// The limits on requests of which is said what is left and until when: those of the draft, else those of the first of
+    /// the older families that says so.
+    var announced: [Announced] {
+        let drafts = draft.limits.compactMap { limit -> Announced? in
+            let policy = draft.policies.first { $0.key == limit.key }
+            guard let reset = limit.reset, policy?.unit ?? "requests" == "requests" else { return nil }
+            return Announced(
+                name: "\(limit.key.policy) \(limit.key.partition ?? "")",
+                remaining: Double(limit.remaining),
+                reset: .seconds(reset),
+                quota: policy.map { Double($0.quota) }
+            )
+        }
+        if !drafts.isEmpty || isCached { return drafts }
+        for group in groups {
+            let said = group.compactMap { report -> Announced? in
+                guard let remaining = report.remaining, let reset = report.reset, !report.countsOtherThings else {
+                    return nil
+                }
+                return Announced(name: report.origin, remaining: remaining, reset: reset)
+            }
+            if !said.isEmpty { return said }
+        }
+        return []
     }
 }

@@ -38,10 +38,14 @@ struct RateLimitFields {
 
     /// Reads the fields of a response; those of a cached response, which has an age, say nothing about the present.
     init(_ fields: HTTPFields) {
-        let age = fields.lines("age").compactMap { DelayText.seconds($0, allowsFraction: false) }
-        if age.contains(where: { $0 > .zero }) { return }
+        if Self.isCached(fields) { return }
         limits = Self.items(of: "ratelimit", in: fields, Self.limit) ?? []
         policies = Self.items(of: "ratelimit-policy", in: fields, Self.policy) ?? []
+    }
+
+    /// Whether a response has an age.
+    static func isCached(_ fields: HTTPFields) -> Bool {
+        fields.lines("age").contains { DelayText.seconds($0, allowsFraction: false).map { $0 > .zero } ?? false }
     }
 
     /// The longest time until a used-up policy is available again; nil if none is used up or no time is stated.

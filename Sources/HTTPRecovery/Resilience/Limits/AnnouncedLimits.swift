@@ -1,0 +1,107 @@
+import HTTPTypes
+import Synchronization
+
+extension Recovery {
+    /// Keeps to the limits that a server announces on its answers, so that they are not run into.
+    ///
+    /// It heeds the fields `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) and the older families
+    /// if they say both what is left and until when (`RateLimit-Remaining`, `X-RateLimit-…`, `X-Rate-Limit-…`). While
+    /// enough is left, attempts go out as they come. Below a share of the quota they leave evenly over the time until there
+    /// is more; if nothing is left, they wait for that, visibly as `rate_limited`, with all who share the store. What does
+    /// not count requests (tokens, bytes) is ignored, as are answers from a cache. That something is left is no promise: a
+    /// refusal is waited out as ever.
+    ///
+    /// ```swift
+    /// let client = RecoveringClient(transport: transport) { Recovery(admissions: [Recovery.AnnouncedLimits()]) }
+    /// ```
+    public final class AnnouncedLimits: Admission {
+        private let scope: Outcome.Scope
+        private let share: Double
+        private let longest: Duration
+        private let limits = Locked<[SharedState.Gate.Key: AnnouncedLimit]>([:])
+        /// Whether anything was ever announced.
+        private let isAnnounced = Atomic(false)
+
+        /// Creates the admission.
+        ///
+        /// - Parameters:
+        ///   - scope: What the server counts by. Default: the credential at the origin; some count by endpoint (Okta, Auth0).
+        ///   - share: Below what share of the quota attempts leave evenly, from 0 (never) to 1 (always). Default: a tenth.
+        ///   - longest: The most that an announcement is heeded. Default: 15 minutes.
+        public init(
+            per scope: Outcome.Scope = .credential,
+            spacingBelow share: Double = 0.1,
+            heedingUpTo longest: Duration = .seconds(900)
+        ) {
+            self.scope = scope
+            self.share = share.isNaN ? 0 : min(max(share, 0), 1)
+            self.longest = max(longest, .zero)
+        }
+
+        /// Whether anybody has to be asked: not before something was announced.
+        public func mayHold(_ cause: History.Cause, context: CallContext) -> Bool {
+            isAnnounced.load(ordering: .acquiring)
+        }
+
+        /// Lets an attempt go while enough is left, and else when its place has come.
+        public func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
+            guard attempt.isDue, let key = await key(of: attempt, context) else { return .go() }
+            let now = context.runtime.time.now.sinceStart
+            let place = limits.withLock { limits in
+                limits[key]?.take(at: now, spacingBelow: share, within: attempt.longestWait)
+            }
+            guard let place else { return .go() }
+            let permit = place.isTaken ? PlannedAttempt.Permit(key, kept: .throughItsWait) : nil
+            if place.wait <= .zero { return .go(permit) }
+            let outcome = Outcome(.rateLimited, scope: scope, processed: .no, retryAfter: place.wait, remedies: [.wait])
+            return .wait(place.wait, because: outcome, permit: permit)
+        }
+
+        /// Gives a place back, and takes note of what the answer announces.
+        public func conclude(
+            _ attempt: PlannedAttempt,
+            _ end: PlannedAttempt.End,
+            permit: PlannedAttempt.Permit,
+            context: CallContext
+        ) -> Remainder? {
+            if let key = permit.value as? SharedState.Gate.Key { limits.withLock { $0[key]?.end() } }
+            return observe(attempt, end, context: context)
+        }
+
+        /// Takes note of what the answer announces.
+        public func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
+            // Another origin's answer tells nothing about this one.
+            guard case .ended(let outcome, by: nil) = end, let head = context.record.receivedHead else { return nil }
+            let clock = ServerClock(head.headerFields, receivedAt: context.runtime.time.wallTime)
+            let announced = LimitFamilies(head.headerFields, clock: clock).announced
+            guard !announced.isEmpty else { return nil }
+            isAnnounced.store(true, ordering: .releasing)
+            return { [self] in
+                guard let key = await key(of: attempt, context) else { return nil }
+                note(announced, for: key, at: context.runtime.time.now.sinceStart)
+                let used = announced.filter { $0.remaining < 1 }.map { min($0.reset, longest) }.max()
+                // What a refusal states closes its own gate.
+                guard let used, used > .zero, !outcome.isFailure else { return nil }
+                let opensAt = context.runtime.time.wallTime.advanced(by: used)
+                await context.runtime.state.close(SharedState.Gate(key: key, reason: .rateLimited, opensAt: opensAt))
+                return nil
+            }
+        }
+
+        private func note(_ announced: [LimitFamilies.Announced], for key: SharedState.Gate.Key, at now: Duration) {
+            limits.withLock { limits in
+                // Bounded against endless hosts and credentials.
+                if limits[key] == nil, limits.count >= 1024 {
+                    let over = limits.first { $0.value.isOver(at: now) } ?? limits.first
+                    if let over { limits[over.key] = nil }
+                }
+                limits[key, default: AnnouncedLimit()].note(announced, upTo: longest, at: now)
+            }
+        }
+
+        private func key(of attempt: PlannedAttempt, _ context: CallContext) async -> SharedState.Gate.Key? {
+            let credential = await context.credential(of: attempt.request)
+            return Gates.keys(for: scope, attempt, credential, context).first
+        }
+    }
+}
