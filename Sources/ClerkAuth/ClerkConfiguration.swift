@@ -1,5 +1,5 @@
 public import AuthRecovery
-import HTTPRecovery
+public import HTTPRecovery
 
 /// What an app wants of Clerk beside its address.
 public struct ClerkConfiguration: Sendable {
@@ -32,7 +32,7 @@ public struct ClerkConfiguration: Sendable {
     ///
     /// A single person never comes near these rates. A service that signs in many people from one address does: give all
     /// its `Clerk` values the same pacing.
-    public var pacing: ClerkPacing?
+    public var pacing: Recovery.PublishedLimits?
 
     /// The language of the messages that Clerk sends, such as `de-DE`; nil leaves it to Clerk.
     public var locale: String?
@@ -44,7 +44,7 @@ public struct ClerkConfiguration: Sendable {
         authenticator: (any WebAuthn.Authenticator)? = nil,
         origin: String? = nil,
         redirectURL: String? = nil,
-        pacing: ClerkPacing? = nil,
+        pacing: Recovery.PublishedLimits? = nil,
         locale: String? = nil
     ) {
         self.tokenLeeway = Self.bounded(tokenLeeway)

@@ -19,7 +19,7 @@ import Testing
         _ request: HTTPRequest,
         at seconds: Double,
         within limit: Duration = .seconds(600),
-        _ pacing: ClerkPacing
+        _ pacing: Recovery.PublishedLimits
     ) async throws -> (attempt: PlannedAttempt, context: CallContext, delay: Duration, permit: PlannedAttempt.Permit?) {
         let clock = ManualClock()
         let time = clock.timeSource()
@@ -45,7 +45,7 @@ import Testing
         }
         let transport = ScriptedTransport([.status(429, ["retry-after": "60"])], then: note)
         let client = RecoveringClient(transport: transport, runtime: Runtime(time: clock.timeSource())) {
-            Recovery(admissions: [ClerkPacing()])
+            Recovery(admissions: [Recovery.PublishedLimits.clerk()])
         }
         try await clock.skippingWaits {
             try await withThrowingTaskGroup { group in
@@ -65,7 +65,7 @@ import Testing
         _ request: HTTPRequest,
         _ count: Int,
         at seconds: Double,
-        _ pacing: ClerkPacing
+        _ pacing: Recovery.PublishedLimits
     ) async throws -> [Double] {
         var delays: [Double] = []
         for _ in 0..<count { delays.append(try await admit(request, at: seconds, pacing).delay.inSeconds) }
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func signInsAreBegunAtTheirRate() async throws {
-        let pacing = ClerkPacing()
+        let pacing = Recovery.PublishedLimits.clerk()
         #expect(try await delays(create, 12, at: 0, pacing) == [0, 0, 0, 0, 0, 10, 10, 10, 10, 10, 20, 20])
         #expect(try await delays(create, 1, at: 25, pacing) == [0])
     }
@@ -86,13 +86,13 @@ import Testing
     func eachClassHasItsRate(path: String, count: Int) async throws {
         var request = create
         request.path = path
-        let waits = try await delays(request, count + 1, at: 0, ClerkPacing())
+        let waits = try await delays(request, count + 1, at: 0, Recovery.PublishedLimits.clerk())
         #expect(waits.prefix(count).allSatisfy { $0 == 0 })
         #expect(waits.last == (count == 100 ? 0 : 10))
     }
 
     @Test func bothFactorsAndAllSignInsShareARate() async throws {
-        let pacing = ClerkPacing()
+        let pacing = Recovery.PublishedLimits.clerk()
         var (first, second) = (create, create)
         first.path = "/v1/client/sign_ins/sia_1/attempt_first_factor"
         second.path = "/v1/client/sign_ins/sia_2/attempt_second_factor"
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func aPlaceBeyondTheLimitIsNotTakenAndOneCanBeGivenBack() async throws {
-        let pacing = ClerkPacing()
+        let pacing = Recovery.PublishedLimits.clerk()
         _ = try await delays(create, 5, at: 0, pacing)
         let refused = try await admit(create, at: 0, within: .seconds(5), pacing)
         #expect(refused.delay == .seconds(10) && refused.permit == nil)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func whatIsStillToWaitTakesNoPlace() async throws {
-        let pacing = ClerkPacing()
+        let pacing = Recovery.PublishedLimits.clerk()
         let context = CallContext(runtime: Runtime(time: ManualClock().timeSource()))
         for _ in 1...20 { _ = await pacing.admit(PlannedAttempt(create, isDue: false), context: context) }
         #expect(try await delays(create, 5, at: 0, pacing) == [0, 0, 0, 0, 0])
@@ -122,7 +122,7 @@ import Testing
     @Test func aSixthSignInWaitsVisibly() async throws {
         let bench = try ClerkBench(
             (1...6).map { .complete("sess_\($0)") },
-            configuration: ClerkConfiguration(pacing: ClerkPacing())
+            configuration: ClerkConfiguration(pacing: Recovery.PublishedLimits.clerk())
         )
         let person = Person()
         for _ in 1...6 { _ = try await bench.signIn("p", person) }
@@ -133,7 +133,7 @@ import Testing
     @Test func oneThatCannotWaitFailsAtOnceWithTheTime() async throws {
         let bench = try ClerkBench(
             (1...6).map { .complete("sess_\($0)") },
-            configuration: ClerkConfiguration(pacing: ClerkPacing())
+            configuration: ClerkConfiguration(pacing: Recovery.PublishedLimits.clerk())
         ) {
             Deadline(.seconds(5))
             Recovery()
@@ -150,7 +150,7 @@ import Testing
         // While the sixth waits for its place, somebody else finds the account locked: it does not go out.
         let bench = try ClerkBench(
             (1...5).map { .complete("sess_\($0)") },
-            configuration: ClerkConfiguration(pacing: ClerkPacing())
+            configuration: ClerkConfiguration(pacing: Recovery.PublishedLimits.clerk())
         )
         for _ in 1...5 { _ = try await bench.signIn() }
         let sixth = Task {
@@ -173,7 +173,7 @@ import Testing
     func aCancelledWaitGivesItsPlaceBack() async throws {
         let bench = try ClerkBench(
             (1...6).map { .complete("sess_\($0)") },
-            configuration: ClerkConfiguration(pacing: ClerkPacing())
+            configuration: ClerkConfiguration(pacing: Recovery.PublishedLimits.clerk())
         )
         for _ in 1...5 { _ = try await bench.signIn() }
         for _ in 1...20 {

@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func pacing() {
-        let configuration = ClerkConfiguration(pacing: ClerkPacing())
+        let configuration = ClerkConfiguration(pacing: .clerk())
         #expect(configuration.pacing != nil)
     }
 

@@ -173,3 +173,20 @@ struct LeakTests {
         try await server.hangups(count: 20)
     }
 }
+
+/// Connections that are left because of what came over them.
+@Suite(.timeLimit(.minutes(30)))
+struct NewConnectionTests {
+    @Test func aRequestCanHaveAConnectionOfItsOwn() async throws {
+        let server = try FaultServer(.answer(body: "ok"))
+        let transport = CurlTransport.patient()
+        for (isOnNewConnection, count) in [(false, 1), (false, 1), (true, 2), (false, 2)] {
+            var options = AttemptOptions()
+            options.isOnNewConnection = isOnNewConnection
+            let response = try await transport.send(.to(server.authority), body: nil, options: options)
+            _ = try await response.body.collect(upTo: 100)
+            #expect(server.connectionCount == count)
+        }
+        await transport.shutdown()
+    }
+}

@@ -53,7 +53,7 @@ import Testing
     ]
     private static let clerkAuth: [Any.Type] = [
         Clerk.self, ClerkClassifier.self, ClerkClient.self, ClerkConfiguration.self, ClerkEmailLink.self,
-        ClerkFactor.self, ClerkPacing.self, ClerkReverification.self, ClerkSession.self, ClerkSessionStatus.self,
+        ClerkFactor.self, ClerkReverification.self, ClerkSession.self, ClerkSessionStatus.self,
         ClerkSessionToken.self, ClerkSignIn.self, ClerkSignInMethod.self, ClerkSignInStatus.self, ClerkSignUp.self,
         ClerkSignUpRequest.self, ClerkSignUpStatus.self, ClerkTokenRenewer.self, ClerkVerification.self,
         InvalidPublishableKey.self, PublishableKey.self,

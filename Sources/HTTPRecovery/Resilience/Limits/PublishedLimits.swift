@@ -1,0 +1,83 @@
+extension Recovery {
+    /// Keeps to limits that a provider publishes, so that they are not run into: so many attempts within any time of a
+    /// length.
+    ///
+    /// Attempts beyond a limit wait for their place, visibly as `rate_limited`, or fail at once if their deadline or the
+    /// engine's longest wait comes first. Other processes are not counted; if they use the limit up, the server says so, and
+    /// its word holds. Providers' modules make values for their servers, such as `.clerk()` and `.okta()`.
+    public final class PublishedLimits: Admission {
+        /// So many attempts within a time.
+        public struct Rate: Sendable, Hashable {
+            /// The attempts, at least 1.
+            public let count: Int
+            /// The time, at least 1 ms.
+            public let window: Duration
+
+            /// Creates a rate.
+            public init(_ count: Int, per window: Duration) {
+                self.count = max(count, 1)
+                self.window = max(window, .milliseconds(1))
+            }
+        }
+
+        /// A place in the line of a limit.
+        private struct Place {
+            var line: String
+            var time: TimeSource.Instant
+        }
+
+        private let limit: @Sendable (PlannedAttempt, RequestOptions) -> (name: String, rate: Rate)?
+        /// The times that are taken, by line, in order; no more than the rate's count are of interest, and those to come.
+        private let taken = Locked<[String: [TimeSource.Instant]]>([:])
+
+        /// Creates limits; share them among all clients that the provider counts as one.
+        ///
+        /// - Parameter limit: What an attempt counts for at its origin, and how many of that name there may be; nil if it
+        ///   counts for nothing. At most 1024 names are kept.
+        public init(_ limit: @escaping @Sendable (PlannedAttempt, RequestOptions) -> (name: String, rate: Rate)?) {
+            self.limit = limit
+        }
+
+        /// Lets an attempt go when its place has come; one that counts for nothing goes out at once.
+        public func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
+            guard attempt.isDue, let (name, rate) = limit(attempt, context.options) else { return .go() }
+            let now = context.runtime.time.now
+            var place = Place(line: "\(attempt.origin) \(name)", time: now)
+            let isTaken = taken.withLock { taken in
+                var times = (taken[place.line] ?? []).filter { $0.advanced(by: rate.window) > now }
+                if times.count >= rate.count {
+                    place.time = max(now, times[times.count - rate.count].advanced(by: rate.window))
+                }
+                let isTaken = now.duration(to: place.time) <= attempt.longestWait
+                if isTaken { times.append(place.time) }
+                // Bounded against endless names; the one whose last place is the oldest holds nobody any more.
+                if taken[place.line] == nil, taken.count >= 1024,
+                    let oldest = taken.min(by: { $0.value.last ?? .init(sinceStart: .zero) < $1.value.last ?? now })
+                {
+                    taken[oldest.key] = nil
+                }
+                taken[place.line] = times
+                return isTaken
+            }
+            let delay = now.duration(to: place.time)
+            let outcome = Outcome(.rateLimited, processed: .no, retryAfter: delay, remedies: [.wait])
+            let permit = isTaken ? PlannedAttempt.Permit(place, kept: .throughItsWait) : nil
+            return .wait(delay, because: outcome, permit: permit)
+        }
+
+        /// Gives a place back that was not used; those behind it stay where they are.
+        public func conclude(
+            _ attempt: PlannedAttempt,
+            _ end: PlannedAttempt.End,
+            permit: PlannedAttempt.Permit,
+            context: CallContext
+        ) -> Remainder? {
+            guard case .notSent = end, let place = permit.value as? Place else { return nil }
+            taken.withLock { taken in
+                guard let index = taken[place.line]?.lastIndex(of: place.time) else { return }
+                taken[place.line]?.remove(at: index)
+            }
+            return nil
+        }
+    }
+}
