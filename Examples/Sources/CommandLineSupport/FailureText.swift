@@ -149,15 +149,6 @@ public enum FailureText {
 }
 
 extension TransportError.Code {
-    /// The response's body is larger than the caller accepts.
-    public static let bodyTooLarge = TransportError.Code(rawValue: "body_too_large")
-    /// The response's body could not be written where it belongs.
-    public static let outputFailed = TransportError.Code(rawValue: "output_failed")
     /// Whoever read the output has stopped.
     public static let outputClosed = TransportError.Code(rawValue: "output_closed")
-}
-
-extension History.StopReason {
-    /// A part of the response's body has gone out and cannot be taken back.
-    public static let responseDelivered = History.StopReason(rawValue: "response_delivered")
 }

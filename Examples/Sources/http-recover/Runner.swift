@@ -208,7 +208,9 @@ final class Runner: Sendable {
         if let deadline = plan.recovery.deadline { layers.append(Deadline(deadline.duration)) }
         let followsRedirects = plan.followsRedirects
         if followsRedirects { layers.append(Redirects()) }
-        let delivery = BodyDelivery(to: sink, limit: plan.maxBody) { followsRedirects && Redirects.isRedirect($0) }
+        let delivery = RecoveringClient.Download(to: SinkTarget(sink), limit: plan.maxBody) {
+            followsRedirects && Redirects.isRedirect($0)
+        }
         // Of attempts that run beside each other only the one that counts may write.
         if plan.recovery.hedge != nil { layers.append(delivery) }
         if !plan.recovery.noRecovery {

@@ -12,6 +12,8 @@ extension History {
         /// The word.
         public var description: String { rawValue }
 
+        /// A part of the response's body has gone out and cannot be taken back.
+        public static let responseDelivered = StopReason(rawValue: "response_delivered")
         /// The method is not idempotent and nothing else makes resending safe.
         public static let methodNotIdempotent = History.StopReason(rawValue: "method_not_idempotent")
         /// The request spends something, and the server may have processed it.

@@ -47,6 +47,10 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         public static let badContentEncoding = Code(rawValue: "bad_content_encoding")
         /// The response's header section is larger than the transport accepts.
         public static let headersTooLarge = Code(rawValue: "headers_too_large")
+        /// The response's body is larger than the caller accepts.
+        public static let bodyTooLarge = Code(rawValue: "body_too_large")
+        /// The response's body could not be written where the caller wants it.
+        public static let outputFailed = Code(rawValue: "output_failed")
         /// The request's body could not be read.
         public static let requestBodyFailed = Code(rawValue: "request_body_failed")
         /// The request cannot be sent as it is: no authority, an unsupported scheme, an illegal character.
@@ -90,7 +94,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 
     private static let permanent: Set<Code> = [
         .certificateRejected, .invalidRequest, .misconfigured, .shutDown, .headersTooLarge, .requestBodyFailed,
-        .sendLimitPassed,
+        .sendLimitPassed, .bodyTooLarge, .outputFailed,
     ]
 
     /// The code, the certainty and the message, safe to log.
