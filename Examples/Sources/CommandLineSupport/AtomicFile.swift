@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Until ``commit()`` everything goes to a hidden file beside it; what is not committed is removed with the value. A
 /// target that is no regular file (a device, a pipe) is written to directly.
-public final class AtomicFile: ByteSink {
+public final class AtomicFile: FileSink {
     /// Where the file will be.
     public let path: String
 

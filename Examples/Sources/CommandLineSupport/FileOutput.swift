@@ -30,6 +30,15 @@ public protocol ByteSink: Sendable {
     func write(_ bytes: ArraySlice<UInt8>) throws
 }
 
+/// A file that takes a response's body.
+public protocol FileSink: ByteSink {
+    /// Puts the file in place, whole.
+    func commit() throws(FileError)
+
+    /// Ends writing before the file is whole.
+    func abandon()
+}
+
 /// Takes bytes and forgets them.
 public struct DiscardingSink: ByteSink {
     /// Creates a sink.

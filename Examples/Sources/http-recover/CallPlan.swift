@@ -15,6 +15,8 @@ struct CallPlan: Sendable {
     let concurrency: Int
     /// Where the body goes; nil is standard output.
     let output: String?
+    /// Whether a download goes on with what there is of it.
+    let resumes: Bool
     /// The most bytes of a body.
     let maxBody: Int?
     /// Whether redirects are followed.
@@ -44,6 +46,7 @@ struct CallPlan: Sendable {
         self.transport = command.connection.transport
         self.report = command.report
         self.output = command.output == "-" ? nil : command.output
+        self.resumes = command.continueAt != nil
         self.curl = try Self.curl(command)
 
         var fields = HTTPFields()
@@ -73,6 +76,9 @@ struct CallPlan: Sendable {
             throw InvalidOption("--token-file and a header field Authorization contradict each other")
         }
         self.body = try RequestInput.body(command.data)
+        if resumes, total > 1 || method != .get || fields.contains(.range) {
+            throw InvalidOption("-C goes on with a single GET request without a Range of its own")
+        }
         if output != nil, total > 1 { throw InvalidOption("-o takes the body of a single request, not of several") }
     }
 
@@ -104,6 +110,13 @@ struct CallPlan: Sendable {
         }
         if command.recovery.noRecovery, command.recovery.breaker != nil || command.recovery.hedge != nil {
             throw InvalidOption("--breaker and --hedge need the recovery that --no-recovery switches off")
+        }
+        if command.recovery.timeout.problem != nil {
+            throw InvalidOption("--idle-timeout is to be shorter than --attempt-timeout, or it never ends an attempt")
+        }
+        if let offset = command.continueAt {
+            guard offset == "-" else { throw InvalidOption("-C: write -C -, which goes on where the file ends") }
+            if command.recovery.hedge != nil { throw InvalidOption("-C and --hedge contradict each other") }
         }
         guard (0...1).contains(command.recovery.budgetRatio) else {
             throw InvalidOption("--budget-ratio: write a number from 0 to 1")

@@ -53,6 +53,19 @@ struct HTTPRecoverCommand: ParsableCommand {
     )
     var output: String?
 
+    @Option(
+        name: [.customShort("C"), .customLong("continue-at")],
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            """
+            With -: goes on with what FILE (-o) holds of an earlier download, and with the rest if the transfer breaks off, \
+            if the server takes ranges; what has come is kept.
+            """,
+            valueName: "-"
+        )
+    )
+    var continueAt: String?
+
     @Flag(name: .long, help: "Follow redirects, at most \(Redirects().limit).")
     var location = false
 
@@ -89,6 +102,13 @@ struct RecoveryOptions: ParsableArguments {
         transform: Seconds.parsePositive
     )
     var attemptTimeout = Seconds(.seconds(30))
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The longest time in which no byte of an attempt comes or goes. Default: any.", valueName: "S"),
+        transform: Seconds.parsePositive
+    )
+    var idleTimeout: Seconds?
 
     @Option(
         parsing: .unconditional,

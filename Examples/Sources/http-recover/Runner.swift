@@ -12,7 +12,9 @@ final class Runner: Sendable {
     private let log: EventLog
     private let terminal: Terminal
     private let output: StandardOutput
-    private let file: AtomicFile?
+    private let file: (any FileSink)?
+    /// How many bytes an earlier download has left.
+    private let kept: Int64
     private let recordings: LineFile?
     private let summary = Summary()
     private let time = TimeSource.system
@@ -30,7 +32,9 @@ final class Runner: Sendable {
         self.log = try EventLog(plan.report.events)
         self.store = try plan.recovery.state.place().open()
         self.recordings = try plan.report.record.map { path throws(FileError) in try LineFile(path) }
-        self.file = try plan.output.map { path throws(FileError) in try AtomicFile(path) }
+        let resumable = try plan.resumes ? plan.output.map { path throws(FileError) in try ResumableFile(path) } : nil
+        self.kept = resumable?.length ?? 0
+        self.file = try resumable ?? plan.output.map { path throws(FileError) in try AtomicFile(path) }
         // Whoever reads events from standard error reads nothing else there.
         self.terminal = plan.report.telling.terminal(isQuiet: plan.report.events == "-")
         self.output = StandardOutput(terminal: terminal)
@@ -195,7 +199,7 @@ final class Runner: Sendable {
             terminal.tell("renewing the token: waiting \(HumanTime.text(duration))")
         }
         let recovery = plan.recovery.noRecovery ? [] : [engine(nil) as any ClientLayer]
-        let timeout = AttemptTimeout(plan.recovery.attemptTimeout.duration)
+        let timeout = plan.recovery.timeout
         return RecoveringClient(transport: transport, runtime: runtime) {
             recovery
             timeout
@@ -208,9 +212,12 @@ final class Runner: Sendable {
         if let deadline = plan.recovery.deadline { layers.append(Deadline(deadline.duration)) }
         let followsRedirects = plan.followsRedirects
         if followsRedirects { layers.append(Redirects()) }
-        let delivery = RecoveringClient.Download(to: SinkTarget(sink), limit: plan.maxBody) {
-            followsRedirects && Redirects.isRedirect($0)
-        }
+        let delivery = RecoveringClient.Download(
+            to: SinkTarget(sink),
+            limit: plan.maxBody,
+            resumes: plan.resumes,
+            continuingAt: kept
+        ) { followsRedirects && Redirects.isRedirect($0) }
         // Of attempts that run beside each other only the one that counts may write.
         if plan.recovery.hedge != nil { layers.append(delivery) }
         if !plan.recovery.noRecovery {
@@ -219,7 +226,7 @@ final class Runner: Sendable {
             if let pacing { layers.append(pacing.learning) }
         }
         if let tokens, let audience = plan.tokens?.audience { layers.append(Authorization(tokens, audience: audience)) }
-        layers.append(AttemptTimeout(plan.recovery.attemptTimeout.duration))
+        layers.append(plan.recovery.timeout)
         if plan.recovery.hedge == nil { layers.append(delivery) }
         return layers
     }
@@ -244,6 +251,9 @@ final class Runner: Sendable {
 }
 
 extension RecoveryOptions {
+    /// The bounds of an attempt.
+    var timeout: AttemptTimeout { AttemptTimeout(attemptTimeout.duration, idle: idleTimeout?.duration) }
+
     /// The breaker; nil for none.
     fileprivate var circuitBreaker: (any Admission)? {
         breaker.map { breaker in

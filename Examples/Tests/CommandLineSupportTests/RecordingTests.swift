@@ -24,12 +24,6 @@ struct RecordingTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private func write(_ text: String, to file: String) throws {
-        let handle = unsafe try #require(fopen(file, "w"))
-        unsafe fputs(text, handle)
-        unsafe fclose(handle)
-    }
-
     private func replay(_ arguments: [String], in directory: String) async throws -> RunningProgram.Result {
         try await RunningProgram.replay(arguments, in: directory).result()
     }

@@ -40,6 +40,13 @@ func contents(of path: String) -> String {
     return String(decoding: readAll(descriptor), as: UTF8.self)
 }
 
+/// Writes a text to a file.
+func write(_ text: String, to file: String) throws {
+    let handle = unsafe try #require(fopen(file, "w"))
+    unsafe fputs(text, handle)
+    unsafe fclose(handle)
+}
+
 /// All bytes until the end.
 func readAll(_ descriptor: Int32) -> [UInt8] {
     var bytes: [UInt8] = []

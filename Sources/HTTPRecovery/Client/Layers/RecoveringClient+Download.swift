@@ -74,7 +74,7 @@ extension RecoveringClient {
             do {
                 if response.isFailure, !resumes || ![412, 416].contains(response.status.code) { return response }
                 try await deliver(response, resumes: resumes)
-                if response.isFailure { response.outcome = Outcome(.ok, processed: .yes, status: response.status.code) }
+                if response.isFailure { response.outcome = Outcome(.ok, processed: .yes) }
                 response.body = .empty
                 return response
             } catch let error as TransportError {
