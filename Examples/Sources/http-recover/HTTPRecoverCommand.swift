@@ -105,7 +105,7 @@ struct RecoveryOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The longest time in which no byte of an attempt comes or goes. Default: any.", valueName: "S"),
+        help: ArgumentHelp("The longest time without a byte in either direction. Default: any.", valueName: "S"),
         transform: Seconds.parsePositive
     )
     var idleTimeout: Seconds?

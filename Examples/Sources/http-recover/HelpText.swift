@@ -12,7 +12,7 @@ enum HelpText {
         OPTIONS), proof that the server has not processed it, an idempotency key, or --replayable. Retries are bounded \
         by --max-attempts, by a budget per server, by --max-wait and by --deadline: a wait that could not end in time \
         is not begun. With --breaker a server whose answers are mostly failures is left alone for a while; with --hedge a \
-        slow answer is asked for a second time.
+        slow answer is asked for a second time; with -C - a download that breaks off goes on where it did.
 
         TRYING IT FIRST. "http-recover simulate" tries such policies on scripts of answers, on virtual time and without a \
         network; see "http-recover simulate --help".

@@ -47,7 +47,9 @@ struct HTTPRecoverDownloadTests {
         try await withTemporaryDirectory { directory in
             let file = directory + "/file"
             let options = ["--max-attempts", "1", "-C", "-", "-o", file, Self.url(server)]
-            for (status, text) in [(56, String(Self.whole.prefix(6))), (0, Self.whole), (0, Self.whole)] as [(Int32, String)] {
+            for (status, text) in [(56, String(Self.whole.prefix(6))), (0, Self.whole), (0, Self.whole)]
+                as [(Int32, String)]
+            {
                 let result = try await RunningProgram.httpRecover(options, in: directory).result()
                 #expect(result.status == status && contents(of: file) == text)
             }

@@ -44,6 +44,50 @@ import Testing
         #expect(engine.place == .recovery)
     }
 
+    @Test func staleAnswers() async throws {
+        let transport = ScriptedTransport()
+        let stale = RecoveringClient.StaleAnswers(mostEntries: 500, mostBytes: 4 << 20)
+        let client = RecoveringClient(transport: transport) {
+            stale
+            Deadline(.seconds(10))
+            Recovery()
+            AttemptTimeout(.seconds(5))
+        }
+        #expect(try await client.send(Bench.get).status == .ok)
+    }
+
+    @Test func announcedAndPublishedLimits() {
+        let engine = Recovery(admissions: [
+            Recovery.AnnouncedLimits(per: .endpoint, spacingBelow: 0.2),
+            Recovery.PublishedLimits { attempt, _ in
+                attempt.request.pathWithoutQuery == "/search" ? ("search", .init(30, per: .seconds(60))) : nil
+            },
+        ])
+        #expect(engine.place == .recovery)
+    }
+
+    @Test func timeouts() {
+        let transport = ScriptedTransport()
+        let client = RecoveringClient(transport: transport) {
+            Deadline(.seconds(120))
+            Recovery()
+            AttemptTimeout(.seconds(60), idle: .seconds(10))
+        }
+        print(client)
+    }
+
+    @Test func downloads() async throws {
+        struct Target: RecoveringClient.Download.Target {
+            func restart() -> Bool { true }
+            func write(_ bytes: ArraySlice<UInt8>) {}
+        }
+        let (client, target, request) = (RecoveringClient(transport: ScriptedTransport()), Target(), Bench.get)
+        var options = RequestOptions()
+        options.attemptLayers = [RecoveringClient.Download(to: target, resumes: true)]
+        let response = try await client.send(request, options: options)
+        #expect(response.status == .ok)
+    }
+
     @Test func fallbacksAndChaos() {
         let fallback = RecoveringClient.Fallback { request, outcome in
             var second = request
@@ -89,7 +133,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "Retries", "RetryBudgets", "CircuitBreakers", "Hedging", "Limits", "Presets", "Fallbacks", "Chaos",
+        "Retries", "RetryBudgets", "CircuitBreakers", "Hedging", "Limits", "KnownLimits", "Timeouts", "Presets",
+        "Fallbacks", "StaleAnswers", "Downloads", "Chaos",
     ])
     func thePageHoldsWhatIsCompiledHere(page: String) throws {
         let file = URL(filePath: #filePath)

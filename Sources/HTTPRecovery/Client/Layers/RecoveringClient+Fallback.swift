@@ -43,22 +43,12 @@ extension RecoveringClient {
             context: CallContext,
             next: Next
         ) async throws -> RecoveredResponse {
-            let failure: any Error
-            let outcome: Outcome
-            do {
-                let response = try await next(request, body: body, context: context)
-                guard response.isFailure, let substituted = try await self.substitute(for: response.outcome, request)
-                else {
-                    return response
-                }
-                return try await answer(substituted, to: response.outcome, context, next)
-            } catch let error as RecoveryError {
-                (failure, outcome) = (error, error.outcome)
-            } catch let error as TransportError {
-                (failure, outcome) = (error, context.outcome(of: error, for: request))
+            switch try await next.end(request, body: body, context: context) {
+            case .answered(let response): return response
+            case .failed(let outcome, let end):
+                guard let substituted = try await substitute(for: outcome, request) else { return try end() }
+                return try await answer(substituted, to: outcome, context, next)
             }
-            guard let substituted = try await self.substitute(for: outcome, request) else { throw failure }
-            return try await answer(substituted, to: outcome, context, next)
         }
 
         /// What is answered instead; nil for what the fallback does not stand in for, or has nothing for.
