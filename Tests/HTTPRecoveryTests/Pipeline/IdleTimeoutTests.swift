@@ -15,8 +15,8 @@ import Testing
         }
     }
 
-    /// A body of which a piece comes after each of the pauses, in seconds.
-    private static func body(_ pauses: [Int], _ clock: ManualClock) -> MessageBody {
+    /// A body of which a piece comes after each of the pauses, in seconds; one that is endless has no end behind them.
+    private static func body(_ pauses: [Int], isEndless: Bool = false, _ clock: ManualClock) -> MessageBody {
         let time = clock.timeSource()
         return MessageBody(
             once: AsyncThrowingStream { continuation in
@@ -25,7 +25,7 @@ import Testing
                         try await time.sleep(for: .seconds(pause))
                         continuation.yield([UInt8(ascii: "x")][...])
                     }
-                    continuation.finish()
+                    if !isEndless { continuation.finish() }
                 }
                 continuation.onTermination = { _ in task.cancel() }
             }
@@ -60,7 +60,8 @@ import Testing
     func aBodyThatStallsBreaksOff(buffering: RequestOptions.Buffering) async throws {
         let clock = ManualClock()
         let transport = ScriptedTransport([
-            .run { _ in TransportResponse(head: HTTPResponse(status: .ok), body: Self.body([1, 11], clock)) }
+            .run { _ in TransportResponse(head: HTTPResponse(status: .ok), body: Self.body([1], isEndless: true, clock))
+            }
         ])
         let client = RecoveringClient(transport: transport, runtime: Runtime(time: clock.timeSource())) {
             Recovery(maxAttempts: 1)

@@ -9,6 +9,22 @@ struct AnnouncedLimit: Sendable {
         var end: Duration
         /// The most that was ever left: the quota, as far as it is known.
         var largest: Double
+        /// The longest that it ever took until there was more.
+        var length: Duration
+        /// Whether no answer has told of it since the last end.
+        var isAssumed = false
+
+        /// Whether an end is that of this window, by the whole seconds in which servers speak.
+        func ends(at time: Duration) -> Bool {
+            !isAssumed && time <= end + .seconds(1) && time >= end - .seconds(1)
+        }
+
+        /// Behind its end the whole quota is there again, as far as anybody knows before the next answer; one request finds it
+        /// out if nothing is known.
+        mutating func renew(at now: Duration) {
+            guard end <= now else { return }
+            (remaining, end, isAssumed) = (max(largest, 1), now.saturatingAdding(length), true)
+        }
     }
 
     private var windows: [Window] = []
@@ -29,17 +45,28 @@ struct AnnouncedLimit: Sendable {
     ///   - longest: The most that a limit is heeded; nobody is shut out by a far one.
     ///   - now: When it said so.
     mutating func note(_ announced: [LimitFamilies.Announced], upTo longest: Duration, at now: Duration) {
-        windows.removeAll { $0.end <= now }
         for limit in announced {
             let known = windows.firstIndex { $0.name == limit.name }
-            let quota = max(limit.remaining, limit.quota ?? 0, known.map { windows[$0].largest } ?? 0)
+            let reset = min(limit.reset, longest)
+            // Answers do not come in the order in which they were given: of one window the least counts.
+            if let known, windows[known].ends(at: now.saturatingAdding(reset)) {
+                windows[known].remaining = min(windows[known].remaining, limit.remaining)
+                continue
+            }
             let window = Window(
                 name: limit.name,
                 remaining: limit.remaining,
-                end: now.saturatingAdding(min(limit.reset, longest)),
-                largest: quota
+                end: now.saturatingAdding(reset),
+                largest: max(limit.remaining, limit.quota ?? 0, known.map { windows[$0].largest } ?? 0),
+                length: max(reset, known.map { windows[$0].length } ?? .zero)
             )
-            if let known { windows[known] = window } else { windows.append(window) }
+            if let known {
+                windows[known] = window
+            } else {
+                // Bounded against endless names.
+                if windows.count >= 8 { windows.removeFirst() }
+                windows.append(window)
+            }
         }
     }
 
@@ -48,23 +75,28 @@ struct AnnouncedLimit: Sendable {
     /// - Parameters:
     ///   - now: The time.
     ///   - share: Below what share of a quota the attempts leave evenly until there is more.
-    ///   - limit: The longest that it is worth waiting for; nothing is taken beyond it.
+    ///   - limit: The longest that it is worth waiting for.
+    /// - Returns: How long to wait; and whether a place is taken, or the question comes again behind the wait, when there is
+    ///   more.
     mutating func take(at now: Duration, spacingBelow share: Double, within limit: Duration) -> (
         wait: Duration, isTaken: Bool
     ) {
-        var (wait, pause) = (Duration.zero, Duration.zero)
-        for window in windows where window.end > now {
+        let start = max(now, next)
+        var (end, pause) = (Duration.zero, Duration.zero)
+        for index in windows.indices {
+            windows[index].renew(at: now)
+            let window = windows[index]
             let left = window.remaining - Double(inFlight)
             if left < 1 {
-                wait = max(wait, window.end - now)
+                end = max(end, window.end - now)
             } else if left < window.largest * share {
-                pause = max(pause, (window.end - now).scaled(by: 1 / left))
+                pause = max(pause, max(window.end - start, .zero).scaled(by: 1 / left))
             }
         }
-        if pause > .zero { wait = max(wait, next - now) }
-        guard wait <= limit else { return (wait, false) }
+        let wait = max(end, pause > .zero ? start - now : .zero)
+        guard end <= .zero, wait <= limit else { return (wait, false) }
         inFlight += 1
-        if pause > .zero { next = max(now, next).saturatingAdding(pause) }
+        if pause > .zero { next = start.saturatingAdding(pause) }
         return (wait, true)
     }
 

@@ -64,28 +64,51 @@ extension Recovery {
             permit: PlannedAttempt.Permit,
             context: CallContext
         ) -> Remainder? {
-            if let key = permit.value as? SharedState.Gate.Key { limits.withLock { $0[key]?.end() } }
-            return observe(attempt, end, context: context)
+            guard let key = permit.value as? SharedState.Gate.Key else { return nil }
+            let announced = announced(end, context)
+            // In one step: an answer that is counted is under way no more.
+            limits.withLock { limits in
+                limits[key]?.note(announced, upTo: longest, at: context.runtime.time.now.sinceStart)
+                limits[key]?.end()
+            }
+            guard let gate = gate(announced, end, key, context) else { return nil }
+            return {
+                await context.runtime.state.close(gate)
+                return nil
+            }
         }
 
         /// Takes note of what the answer announces.
         public func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
-            // Another origin's answer tells nothing about this one.
-            guard case .ended(let outcome, by: nil) = end, let head = context.record.receivedHead else { return nil }
-            let clock = ServerClock(head.headerFields, receivedAt: context.runtime.time.wallTime)
-            let announced = LimitFamilies(head.headerFields, clock: clock).announced
+            let announced = announced(end, context)
             guard !announced.isEmpty else { return nil }
             isAnnounced.store(true, ordering: .releasing)
             return { [self] in
                 guard let key = await key(of: attempt, context) else { return nil }
                 note(announced, for: key, at: context.runtime.time.now.sinceStart)
-                let used = announced.filter { $0.remaining < 1 }.map { min($0.reset, longest) }.max()
-                // What a refusal states closes its own gate.
-                guard let used, used > .zero, !outcome.isFailure else { return nil }
-                let opensAt = context.runtime.time.wallTime.advanced(by: used)
-                await context.runtime.state.close(SharedState.Gate(key: key, reason: .rateLimited, opensAt: opensAt))
+                if let gate = gate(announced, end, key, context) { await context.runtime.state.close(gate) }
                 return nil
             }
+        }
+
+        private func announced(_ end: PlannedAttempt.End, _ context: CallContext) -> [LimitFamilies.Announced] {
+            // Another origin's answer tells nothing about this one.
+            guard case .ended(_, by: nil) = end, let head = context.record.receivedHead else { return [] }
+            let clock = ServerClock(head.headerFields, receivedAt: context.runtime.time.wallTime)
+            return LimitFamilies(head.headerFields, clock: clock).announced
+        }
+
+        /// What holds all until there is more, if nothing is left; what a refusal states closes a gate of its own.
+        private func gate(
+            _ announced: [LimitFamilies.Announced],
+            _ end: PlannedAttempt.End,
+            _ key: SharedState.Gate.Key,
+            _ context: CallContext
+        ) -> SharedState.Gate? {
+            let used = announced.filter { $0.remaining < 1 }.map { min($0.reset, longest) }.max()
+            guard let used, used > .zero, case .ended(let outcome, _) = end, !outcome.isFailure else { return nil }
+            let opensAt = context.runtime.time.wallTime.advanced(by: used)
+            return SharedState.Gate(key: key, reason: .rateLimited, opensAt: opensAt)
         }
 
         private func note(_ announced: [LimitFamilies.Announced], for key: SharedState.Gate.Key, at now: Duration) {
