@@ -263,7 +263,8 @@ extension RecoveryOptions {
                     failureRatio: breaker.ratio,
                     minimumCalls: breaker.minimumCalls,
                     breakDuration: breaker.openTime
-                )
+                ),
+                isShared: true
             )
         }
     }

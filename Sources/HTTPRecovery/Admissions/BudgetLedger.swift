@@ -2,7 +2,7 @@
 ///
 /// Numbers out of range are brought into it: nothing here traps, whatever a configuration says.
 struct BudgetLedger: Sendable {
-    private let model: RetryBudget.Model
+    private var model: RetryBudget.Model
     /// Tokens; in thousandths for ``RetryBudget/Model/throttle(maxTokens:tokenRatio:)``.
     private var balance = 0
     /// The calls in flight but the one that asks, and how many of them are resends.
@@ -109,6 +109,28 @@ struct BudgetLedger: Sendable {
         case .throttle: Double(balance) / Double(Self.thousand)
         case .rate: Double(max(0, sum(at: now) / rate.withdrawal))
         }
+    }
+
+    /// Begins with so many tokens or resends, within what it can hold; how many are under way is not for another to know.
+    mutating func begin(with left: Double, at now: Duration) {
+        let left = left.isNaN ? 0 : min(max(left, 0), Double(Self.most))
+        switch model {
+        case .ratio, .unlimited, .inFlight: break
+        case .tokens(let capacity, _, _, _): balance = min(Int(left), Self.bounded(capacity))
+        case .throttle(let tokens, _):
+            balance = min(Int(left * Double(Self.thousand)), Self.bounded(tokens) * Self.thousand)
+        case .rate:
+            slices = [:]
+            slices[slice(at: now)] = Int(left) * rate.withdrawal - sum(at: now)
+        }
+    }
+
+    /// Keeps to another size from now on; what there is is kept, within that.
+    mutating func resize(to model: RetryBudget.Model, at now: Duration) {
+        let left = left(at: now)
+        self.model = model
+        if case .rate = model { return }
+        begin(with: left, at: now)
     }
 
     private mutating func leave(isResend: Bool) {

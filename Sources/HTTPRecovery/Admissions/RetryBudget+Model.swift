@@ -41,6 +41,18 @@ extension RetryBudget {
         /// Nothing bounds resends but the attempts of each call.
         case unlimited
 
+        /// Which model it is, whatever its sizes.
+        var name: String {
+            switch self {
+            case .ratio: "ratio"
+            case .tokens: "tokens"
+            case .inFlight: "in_flight"
+            case .throttle: "throttle"
+            case .rate: "rate"
+            case .unlimited: "unlimited"
+            }
+        }
+
         /// Why no budget can be made of the model, as a sentence; nil if one can.
         public var problem: String? {
             switch self {

@@ -44,17 +44,24 @@ public final class RetryBudget: Sendable {
         var balance: Int
         /// What was added since the shared budget was told last.
         var unbooked = 0
+        /// What a call adds, and what there is before any.
+        var deposit: Int
+        var initial: Int
+
+        /// The most that can be saved up.
+        var limit: Int { max(initial, unit) }
+
+        init(_ configuration: Configuration) {
+            deposit = Int((configuration.ratio * Double(unit)).rounded())
+            initial = configuration.burst * unit
+            balance = initial
+        }
     }
 
     private let key: String
-    private let deposit: Int
-    private let initial: Int
     private let account: Locked<Account>
     /// Whether there is no room for more, as mostly: then nothing has to be locked.
     private let isFull: Atomic<Bool>
-
-    /// The most that can be saved up.
-    private var limit: Int { max(initial, Self.unit) }
 
     /// Creates a budget that holds its burst.
     ///
@@ -63,9 +70,7 @@ public final class RetryBudget: Sendable {
     ///   - key: Under which name the budget is shared, if it is: the origin.
     public init(_ configuration: Configuration = Configuration(), key: String = "") {
         self.key = key
-        self.deposit = Int((configuration.ratio * Double(Self.unit)).rounded())
-        self.initial = configuration.burst * Self.unit
-        self.account = Locked(Account(balance: initial))
+        self.account = Locked(Account(configuration))
         self.isFull = Atomic(false)
     }
 
@@ -79,9 +84,25 @@ public final class RetryBudget: Sendable {
         account.withLock { Double($0.balance) / Double(Self.unit) }
     }
 
+    /// Begins with so many resends, within what it can hold.
+    func begin(with left: Double) {
+        let left = left.isNaN ? 0 : min(max(left, 0), Double(Configuration.largestBurst))
+        change { $0.balance = min(Int((left * Double(Self.unit)).rounded()), $0.limit) }
+    }
+
+    /// Keeps to other sizes from now on; what there is is kept, within those.
+    func resize(to configuration: Configuration) {
+        change { account in
+            let sizes = Account(configuration)
+            (account.deposit, account.initial) = (sizes.deposit, sizes.initial)
+            account.balance = min(account.balance, account.limit)
+            account.unbooked = min(account.unbooked, account.limit)
+        }
+    }
+
     /// Adds what a new call brings.
     public func recordCall() {
-        add(deposit)
+        add(nil)
     }
 
     /// Pays for a resend; false when the budget is used up.
@@ -101,17 +122,16 @@ public final class RetryBudget: Sendable {
     func withdraw(sharedBy state: SharedState) async throws -> Bool {
         try Task.checkCancellation()
         if state.isLocal { return withdraw() }
-        let deposit = change { account in
+        let entry = change { account in
             defer { account.unbooked = 0 }
-            return account.unbooked
+            return SharedState.BudgetEntry(
+                key: key,
+                deposit: account.unbooked,
+                withdrawal: Self.unit,
+                limit: account.limit,
+                initial: account.initial
+            )
         }
-        let entry = SharedState.BudgetEntry(
-            key: key,
-            deposit: deposit,
-            withdrawal: Self.unit,
-            limit: limit,
-            initial: initial
-        )
         let flight = Flight<Bool>()
         // Not a child of the caller's task: what the store books while the caller leaves has to be known.
         Task {
@@ -134,9 +154,11 @@ public final class RetryBudget: Sendable {
         add(Self.unit)
     }
 
-    private func add(_ amount: Int) {
+    /// - Parameter amount: What is added; nil is what a call brings.
+    private func add(_ amount: Int?) {
         if isFull.load(ordering: .acquiring) { return }
         change { account in
+            let (amount, limit) = (amount ?? account.deposit, account.limit)
             account.balance = min(account.balance.saturatingAdding(amount), max(account.balance, limit))
             account.unbooked = min(account.unbooked.saturatingAdding(amount), limit)
         }
@@ -144,7 +166,7 @@ public final class RetryBudget: Sendable {
 
     private func change<Result>(_ body: (inout Account) -> Result) -> Result {
         account.withLock { account in
-            defer { isFull.store(min(account.balance, account.unbooked) >= limit, ordering: .releasing) }
+            defer { isFull.store(min(account.balance, account.unbooked) >= account.limit, ordering: .releasing) }
             return body(&account)
         }
     }

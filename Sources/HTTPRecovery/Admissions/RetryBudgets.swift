@@ -20,11 +20,15 @@ final class RetryBudgets: Admission {
     }
 
     private let countsFlights: Bool
+    private let model: Locked<RetryBudget.Model>
     private let accounts: OriginTable<Account>
 
     init(_ model: RetryBudget.Model) {
         countsFlights = BudgetLedger.countsFlights(model)
+        let current = Locked(model)
+        self.model = current
         accounts = OriginTable { origin in
+            let model = current.withLock { $0 }
             guard case .ratio(let configuration) = model else { return .ledger(Locked(BudgetLedger(model))) }
             return .ratio(RetryBudget(configuration, key: "\(origin)"))
         }
@@ -35,6 +39,49 @@ final class RetryBudgets: Admission {
         switch accounts[request] {
         case .ratio(let budget): budget.left
         case .ledger(let ledger): ledger.withLock { $0.left(at: now.sinceStart) }
+        }
+    }
+
+    /// Keeps to other sizes of the same model from now on; what there is is kept, within those.
+    ///
+    /// - Returns: Whether it is the same model.
+    func resize(to new: RetryBudget.Model, at now: TimeSource.Instant) -> Bool {
+        let isSame = model.withLock { model in
+            guard model.name == new.name else { return false }
+            model = new
+            return true
+        }
+        guard isSame else { return false }
+        for account in accounts.all.values {
+            switch (account, new) {
+            case (.ratio(let budget), .ratio(let configuration)): budget.resize(to: configuration)
+            case (.ratio, _): break
+            case (.ledger(let ledger), _): ledger.withLock { $0.resize(to: new, at: now.sinceStart) }
+            }
+        }
+        return true
+    }
+
+    func knowledge(at now: TimeSource.Instant) -> JSONValue? {
+        let name = model.withLock { $0 }.name
+        let known = accounts.knowledge { account in
+            switch account {
+            case .ratio(let budget): .finite(budget.left)
+            case .ledger(let ledger): .finite(ledger.withLock { $0.left(at: now.sinceStart) })
+            }
+        }
+        return known.map { ["model": .string(name), "left": $0] }
+    }
+
+    func learn(_ knowledge: JSONValue, from moment: TimeSource.Instant) -> Bool {
+        guard knowledge["model"]?.string == model.withLock({ $0 }).name else { return false }
+        return accounts.learn(knowledge["left"] ?? .null) { account, known in
+            guard let left = known.number?.double else { return false }
+            switch account {
+            case .ratio(let budget): budget.begin(with: left)
+            case .ledger(let ledger): ledger.withLock { $0.begin(with: left, at: moment.sinceStart) }
+            }
+            return true
         }
     }
 

@@ -201,8 +201,11 @@ public struct RecoveringClient: Sendable {
 }
 
 extension RecoveringClient: CustomStringConvertible {
+    /// The layers around the transport, the outermost first.
+    var layers: [any ClientLayer] { pipeline.layers }
+
     /// The layers, the outermost first, with what each does and within which bounds, and the transport.
     public var description: String {
-        (pipeline.layers.map(\.summary) + ["transport \(transport.name)"]).joined(separator: " → ")
+        (layers.map(\.summary) + ["transport \(transport.name)"]).joined(separator: " → ")
     }
 }

@@ -72,6 +72,13 @@ public struct Recovery: ClientLayer {
         budgets.left(for: request, at: now)
     }
 
+    /// Has the budgets of a running client keep to other sizes; what there is of them is kept, within those.
+    ///
+    /// - Returns: Whether it is the model by which the engine was made: another one takes another engine.
+    public func resizeBudget(to model: RetryBudget.Model, in runtime: Runtime) -> Bool {
+        budgets.resize(to: model, at: runtime.time.now)
+    }
+
     /// Waiting for rate limits and lockouts, and repeating what failed for a passing reason.
     public static var defaultPolicies: [any RecoveryPolicy] {
         [RateLimitBackoff(), LockoutWait(), TransientRetry()]

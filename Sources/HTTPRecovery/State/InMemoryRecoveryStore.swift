@@ -54,6 +54,9 @@ public final class InMemoryRecoveryStore: RecoveryStore {
     /// All records, by their keys.
     package var records: [String: SharedState.Record] { state.withLock { $0.records } }
 
+    /// All gates that are remembered.
+    package var gates: [SharedState.Gate] { state.withLock { $0.gates.values.map(\.gate) } }
+
     /// Whether any gate is remembered.
     public var mayHoldGates: Bool {
         gateCount.load(ordering: .relaxed) > 0

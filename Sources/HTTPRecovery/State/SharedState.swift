@@ -53,6 +53,9 @@ public final class SharedState: Sendable {
 
     // MARK: Gates
 
+    /// The gates that this process knows by itself: all, if its memory is the store.
+    var ownGates: [SharedState.Gate] { ((store as? InMemoryRecoveryStore) ?? memory).gates }
+
     /// Whether any gate may be closed at all; false lets the engine skip asking.
     public var mayHoldGates: Bool { store.mayHoldGates || memory.mayHoldGates }
 

@@ -46,6 +46,18 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Reads ``description``; nil for any other text.
+    init?(text: String) {
+        for scheme in ["https", "http"] where text.utf8.starts(with: "\(scheme)://".utf8) {
+            self.init(
+                scheme: scheme,
+                authority: String(decoding: text.utf8.dropFirst(scheme.utf8.count + 3), as: UTF8.self)
+            )
+            return
+        }
+        return nil
+    }
+
     /// The origin as the beginning of a URL.
     public var description: String { "\(scheme)://\(authority)" }
 }

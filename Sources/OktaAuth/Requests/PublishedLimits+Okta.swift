@@ -15,7 +15,7 @@ extension Recovery.PublishedLimits {
             guard let account = options.account, attempt.request.method == .post,
                 path == "/api/v1/authn" || (path.hasPrefix("/oauth2/") && path.hasSuffix("/v1/token"))
             else { return nil }
-            return ("\(path) \(account)", rate)
+            return ("\(path) \(Fingerprint.text(of: account))", rate)
         }
     }
 }

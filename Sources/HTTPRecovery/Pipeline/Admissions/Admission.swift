@@ -38,6 +38,18 @@ public protocol Admission: Sendable {
     /// - Returns: What is left to be done that has to be waited for; nil, as by default and mostly, if nothing is.
     @discardableResult
     func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder?
+
+    /// What it knows that another process could go on with, without secrets, and with times as seconds from now; nil, as by
+    /// default, if it knows nothing (``RecoveringClient/liveState()``).
+    func knowledge(at now: TimeSource.Instant) -> JSONValue?
+
+    /// Goes on with what another process has known.
+    ///
+    /// - Parameters:
+    ///   - knowledge: What ``knowledge(at:)`` has told, or anything that somebody has made of it.
+    ///   - moment: When it told so, by this process's clock; it may lie before its start.
+    /// - Returns: Whether all of it could be read; by default nothing can.
+    func learn(_ knowledge: JSONValue, from moment: TimeSource.Instant) -> Bool
 }
 
 extension Admission {
@@ -58,6 +70,12 @@ extension Admission {
         permit: PlannedAttempt.Permit,
         context: CallContext
     ) -> Remainder? { nil }
+
+    /// It knows nothing.
+    public func knowledge(at now: TimeSource.Instant) -> JSONValue? { nil }
+
+    /// It takes nothing over.
+    public func learn(_ knowledge: JSONValue, from moment: TimeSource.Instant) -> Bool { false }
 
     /// Ends are nothing to it.
     @discardableResult

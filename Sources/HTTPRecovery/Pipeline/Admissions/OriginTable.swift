@@ -28,14 +28,34 @@ final class OriginTable<Value: Sendable>: Sendable {
         let (scheme, authority) = (request.scheme, request.authority)
         return state.withLock { state in
             if let last = state.last, last.authority == authority, last.scheme == scheme { return last.value }
-            let origin = Origin(of: request)
-            let value = state.values[origin] ?? make(origin)
-            if state.values[origin] == nil, state.values.count >= Self.limit, let any = state.values.keys.first {
-                state.values[any] = nil
-            }
-            state.values[origin] = value
+            let value = value(of: Origin(of: request), in: &state)
             state.last = Last(scheme: scheme, authority: authority, value: value)
             return value
+        }
+    }
+
+    private func value(of origin: Origin, in state: inout State) -> Value {
+        if let value = state.values[origin] { return value }
+        if state.values.count >= Self.limit, let any = state.values.keys.first { state.values[any] = nil }
+        let value = make(origin)
+        state.values[origin] = value
+        return value
+    }
+
+    /// What is known of each origin, as an object by their names; nil if nothing is.
+    func knowledge(_ json: (Value) -> JSONValue?) -> JSONValue? {
+        let members = all.compactMap { origin, value in json(value).map { JSONValue.Member("\(origin)", $0) } }
+        return members.isEmpty ? nil : .object(members.sorted { $0.key < $1.key })
+    }
+
+    /// Takes over what was known of each origin.
+    ///
+    /// - Returns: Whether all of it could be read.
+    func learn(_ knowledge: JSONValue, _ take: (Value, JSONValue) -> Bool) -> Bool {
+        guard let members = knowledge.members, members.count <= Self.limit else { return false }
+        return members.reduce(true) { isRead, member in
+            guard let origin = Origin(text: member.key) else { return false }
+            return take(state.withLock { value(of: origin, in: &$0) }, member.value) && isRead
         }
     }
 

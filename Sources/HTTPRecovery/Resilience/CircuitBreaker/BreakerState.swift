@@ -149,6 +149,33 @@ struct BreakerState: Sendable {
         change(to: .closed, at: now)
     }
 
+    /// Where it stands, with times from now; nil if it has seen nothing.
+    func knowledge(at now: Duration) -> JSONValue? {
+        var members: [JSONValue.Member] = []
+        switch phase {
+        case .closed:
+            guard let results = window.knowledge(at: now) else { return nil }
+            members.append(.init("results", results))
+        case .open(let end): members.append(.init("left_s", .span(end - now)))
+        case .halfOpen: members.append(.init("left_s", 0))
+        }
+        return .object(members + [.init("breaks", .number(JSONValue.Number(breaks)))])
+    }
+
+    /// Takes over where another stood; false if not all of it can be read.
+    mutating func learn(_ known: JSONValue, from moment: Duration) -> Bool {
+        guard let breaks = known["breaks"]?.count else { return false }
+        if let left = known["left_s"] {
+            guard let left = left.span else { return false }
+            change(to: .open(until: moment.saturatingAdding(min(left, configuration.longestBreak))), at: moment)
+        } else {
+            change(to: .closed, at: moment)
+            guard window.learn(known["results"] ?? .null, from: moment) else { return false }
+        }
+        self.breaks = breaks
+        return true
+    }
+
     private mutating func judge(_ result: Result, at now: Duration) {
         if result.isFailure { probes.failed += 1 } else { probes.passed += 1 }
         if isSlow(result) { probes.slow += 1 }

@@ -110,4 +110,49 @@ struct BreakerWindow: Sendable {
         sum.failures -= entry.failures
         sum.slow -= entry.slow
     }
+
+    /// The most results that are handed on.
+    private static let handedOn = 1000
+
+    /// The results, the latest last, with times from now; nil if there are none.
+    func knowledge(at now: Duration) -> JSONValue? {
+        if case .consecutive = configuration.window {
+            return consecutive == 0 ? nil : .number(JSONValue.Number(consecutive))
+        }
+        let ordered = entries[head...] + entries[..<head]
+        if ordered.isEmpty { return nil }
+        return .array(
+            ordered.suffix(Self.handedOn).map { entry in
+                [
+                    .span(entry.time - now), .number(JSONValue.Number(entry.calls)),
+                    .number(JSONValue.Number(entry.failures)), .number(JSONValue.Number(entry.slow)),
+                ]
+            }
+        )
+    }
+
+    /// Takes results over; false if not all of them can be read.
+    mutating func learn(_ known: JSONValue, from moment: Duration) -> Bool {
+        self = BreakerWindow(configuration)
+        if case .consecutive = configuration.window {
+            consecutive = known.count ?? 0
+            return known.count != nil
+        }
+        guard let results = known.array, results.count <= Self.handedOn else { return false }
+        var read: [Entry] = []
+        for result in results {
+            guard let age = result[0]?.span, let calls = result[1]?.count, let failures = result[2]?.count,
+                let slow = result[3]?.count, max(failures, slow) <= calls, calls <= 1_000_000
+            else { return false }
+            let time = moment.saturatingAdding(min(age, .zero))
+            read.append(Entry(time: time, calls: calls, failures: failures, slow: slow))
+        }
+        read.sort { $0.time < $1.time }
+        if case .count(let size) = configuration.window { read = read.suffix(max(1, size)) }
+        for entry in read {
+            count(entry)
+            entries.append(entry)
+        }
+        return true
+    }
 }

@@ -40,8 +40,16 @@ extension Recovery {
             var state: Guarded { Guarded(BreakerState(configuration, override: override, at: .zero)) }
         }
 
+        /// What a probe is known by.
+        private struct Probe {
+            var number: Int
+            /// The right to probe, if others have to ask for it too.
+            var lease: SharedState.Lease?
+        }
+
         private let settings: Locked<Settings>
         private let key: (@Sendable (PlannedAttempt) -> String)?
+        private let isShared: Bool
         private let origins: OriginTable<Guarded>
         private let keys = Locked<[String: Guarded]>([:])
         /// How many breakers are not closed: mostly none, and then nobody has to be asked.
@@ -54,13 +62,18 @@ extension Recovery {
         /// - Parameters:
         ///   - configuration: When it opens, and closes again; one with a ``Configuration/problem`` works as well as it can.
         ///   - key: What shares a state; nil, the default, is the origin. At most 1024 keys are kept.
+        ///   - isShared: Whether all who share the client's store leave a server alone that one of them has found broken, and
+        ///     probe it one at a time. Each judges by what it has seen itself, and closes by a probe of its own. Each attempt asks
+        ///     the store then. Default: false.
         public init(
             _ configuration: Configuration = Configuration(),
-            key: (@Sendable (PlannedAttempt) -> String)? = nil
+            key: (@Sendable (PlannedAttempt) -> String)? = nil,
+            isShared: Bool = false
         ) {
             let settings = Locked(Settings(configuration: configuration))
             self.settings = settings
             self.key = key
+            self.isShared = isShared
             origins = OriginTable { _ in settings.withLock { $0.state } }
         }
 
@@ -88,25 +101,35 @@ extension Recovery {
             guarded(attempt).withLock { $0.state }
         }
 
-        /// Whether anybody has to be asked: not while all breakers are closed.
+        /// Whether anybody has to be asked: not while all breakers are closed, those of others too.
         public func mayHold(_ cause: History.Cause, context: CallContext) -> Bool {
             watchful.load(ordering: .acquiring) > 0 || isForcedOpen.load(ordering: .acquiring)
+                || (isShared && context.runtime.state.mayHoldGates)
         }
 
         /// Lets an attempt go, or refuses it with the time left.
-        public func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
+        public func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> PlannedAttempt.Answer {
+            if isShared { await hear(attempt, context) }
             let now = context.runtime.time.now.sinceStart
             let answer = change(guarded(attempt)) { state in
                 attempt.isDue ? state.admit(at: now) : state.plan(at: now, after: attempt.delay)
             }
             switch answer {
             case .go: return .go()
-            case .probe(let number): return .go(PlannedAttempt.Permit(number, kept: .whileDue))
-            case .refuse(let time):
-                var outcome =
-                    attempt.failure ?? Outcome(.unavailable, scope: .origin, processed: .no, remedies: [.wait])
-                if let time { outcome.retryAfter = time }
-                return .refuse(.breakerOpen, because: outcome)
+            case .refuse(let time): return refusal(of: attempt, time)
+            case .probe(let number):
+                var probe = Probe(number: number)
+                if isShared {
+                    probe.lease = await context.runtime.state.acquireLease(
+                        name(attempt),
+                        for: configuration.breakDuration
+                    )
+                    if probe.lease == nil {
+                        change(guarded(attempt)) { $0.end(nil, probe: number, at: now) }
+                        return refusal(of: attempt, nil)
+                    }
+                }
+                return .go(PlannedAttempt.Permit(probe, kept: .whileDue))
             }
         }
 
@@ -117,34 +140,116 @@ extension Recovery {
             permit: PlannedAttempt.Permit,
             context: CallContext
         ) -> Remainder? {
-            judge(attempt, end, probe: permit.value as? Int, context)
-            return nil
+            let probe = permit.value as? Probe
+            let opened = judge(attempt, end, probe: probe?.number, context)
+            guard let lease = probe?.lease else { return opened }
+            return {
+                _ = await opened?()
+                await context.runtime.state.releaseLease(lease)
+                return nil
+            }
         }
 
         /// Judges by an attempt.
         public func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
             judge(attempt, end, probe: nil, context)
-            return nil
         }
 
-        private func judge(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, probe: Int?, _ context: CallContext) {
+        /// - Returns: What is left to be done if the breaker has opened for all who share it.
+        private func judge(
+            _ attempt: PlannedAttempt,
+            _ end: PlannedAttempt.End,
+            probe: Int?,
+            _ context: CallContext
+        ) -> Remainder? {
             guard case .ended(let outcome, _) = end, let isFailure = outcome.blamesServer else {
-                guard let probe else { return }
+                guard let probe else { return nil }
                 let now = context.runtime.time.now.sinceStart
-                return change(guarded(attempt)) { $0.end(nil, probe: probe, at: now) }
+                change(guarded(attempt)) { $0.end(nil, probe: probe, at: now) }
+                return nil
             }
             let (elapsed, now) = context.record.lastAttempt
             let retryAfter = isFailure ? outcome.retryAfter : nil
             let result = BreakerState.Result(isFailure: isFailure, elapsed: elapsed, retryAfter: retryAfter)
-            change(guarded(attempt)) { $0.end(result, probe: probe, at: now) }
+            let opened = change(guarded(attempt)) { state -> Duration? in
+                let before = state.opensUntil
+                state.end(result, probe: probe, at: now)
+                return state.opensUntil == before ? nil : state.opensUntil
+            }
+            guard isShared, let opened else { return nil }
+            let gate = SharedState.Gate(
+                key: gateKey(attempt),
+                reason: .unavailable,
+                opensAt: context.runtime.time.wallTime.advanced(by: max(opened - now, .zero))
+            )
+            return {
+                await context.runtime.state.close(gate)
+                return nil
+            }
         }
 
+        /// Opens as long as another has.
+        private func hear(_ attempt: PlannedAttempt, _ context: CallContext) async {
+            guard let end = await context.runtime.state.closedGate(among: [gateKey(attempt)])?.opensAt else { return }
+            let (now, left) = (context.runtime.time.now.sinceStart, end.elapsed(since: context.runtime.time.wallTime))
+            change(guarded(attempt)) { $0.open(until: now.saturatingAdding(left), at: now) }
+        }
+
+        private func refusal(of attempt: PlannedAttempt, _ left: Duration?) -> PlannedAttempt.Answer {
+            var outcome = attempt.failure ?? Outcome(.unavailable, scope: .origin, processed: .no, remedies: [.wait])
+            if let left { outcome.retryAfter = left }
+            return .refuse(.breakerOpen, because: outcome)
+        }
+
+        /// Under which name others hear of it; no name of an endpoint begins so.
+        private func gateKey(_ attempt: PlannedAttempt) -> SharedState.Gate.Key {
+            SharedState.Gate.Key(scope: .endpoint, origin: attempt.origin, name: name(attempt))
+        }
+
+        private func name(_ attempt: PlannedAttempt) -> String {
+            "breaker \(key?(attempt) ?? "\(attempt.origin)")"
+        }
+
+        /// Where the breakers stand that have seen anything.
+        public func knowledge(at now: TimeSource.Instant) -> JSONValue? {
+            func json(_ state: Guarded) -> JSONValue? { state.withLock { $0.knowledge(at: now.sinceStart) } }
+            let named = keys.withLock { $0 }.compactMap { name, state in json(state).map { JSONValue.Member(name, $0) }
+            }
+            let members: [JSONValue.Member?] = [
+                origins.knowledge(json).map { .init("origins", $0) },
+                named.isEmpty ? nil : .init("keys", .object(named.sorted { $0.key < $1.key })),
+            ]
+            return members.contains { $0 != nil } ? .object(members.compactMap { $0 }) : nil
+        }
+
+        /// Goes on where others stood.
+        public func learn(_ knowledge: JSONValue, from moment: TimeSource.Instant) -> Bool {
+            func take(_ state: Guarded, _ known: JSONValue) -> Bool {
+                change(state) { $0.learn(known, from: moment.sinceStart) }
+            }
+            guard let members = knowledge.members else { return false }
+            return members.reduce(true) { isRead, member in
+                switch member.key {
+                case "origins": return origins.learn(member.value, take) && isRead
+                case "keys":
+                    guard let named = member.value.members, named.count <= Self.mostKeys else { return false }
+                    return named.reduce(isRead) { take(state(named: $1.key), $1.value) && $0 }
+                default: return false
+                }
+            }
+        }
+
+        private static var mostKeys: Int { 1024 }
+
         private func guarded(_ attempt: PlannedAttempt) -> Guarded {
-            guard let name = key?(attempt) else { return origins[attempt.request] }
-            return keys.withLock { keys in
+            key.map { state(named: $0(attempt)) } ?? origins[attempt.request]
+        }
+
+        private func state(named name: String) -> Guarded {
+            keys.withLock { keys in
                 if let state = keys[name] { return state }
                 // Bounded against endless keys; one that stands open is not forgotten while a closed one is there.
-                if keys.count >= 1024 {
+                if keys.count >= Self.mostKeys {
                     let closed = keys.first { $0.value.withLock { $0.isTransparent } }
                     keys[(closed ?? keys.first)?.key ?? name] = nil
                 }

@@ -44,5 +44,17 @@ extension Recovery {
             }
             return nil
         }
+
+        /// The rates of the origins that have refused.
+        public func knowledge(at now: TimeSource.Instant) -> JSONValue? {
+            rates.knowledge { rate in rate.withLock { $0.knowledge(at: now.sinceStart.inSeconds) } }
+        }
+
+        /// Goes on with the rates that were found.
+        public func learn(_ knowledge: JSONValue, from moment: TimeSource.Instant) -> Bool {
+            rates.learn(knowledge) { rate, known in
+                rate.withLock { $0.learn(known, from: moment.sinceStart.inSeconds) }
+            }
+        }
     }
 }

@@ -105,3 +105,41 @@ struct AnnouncedLimit: Sendable {
         inFlight = max(0, inFlight - 1)
     }
 }
+
+extension AnnouncedLimit {
+    /// What is left of each limit, and for how long.
+    func knowledge(at now: Duration) -> JSONValue {
+        .array(
+            windows.map { window in
+                [
+                    "name": .string(window.name), "remaining": .finite(window.remaining - Double(inFlight)),
+                    "left_s": .span(window.end - now), "quota": .finite(window.largest),
+                    "length_s": .span(window.length),
+                ]
+            }
+        )
+    }
+
+    /// Takes over what was left; false if not all of it can be read.
+    mutating func learn(_ known: JSONValue, upTo longest: Duration, from moment: Duration) -> Bool {
+        guard let known = known.array, known.count <= 8 else { return false }
+        var read: [Window] = []
+        for limit in known {
+            guard let name = limit["name"]?.string, let remaining = limit["remaining"]?.moderate,
+                let left = limit["left_s"]?.span, let quota = limit["quota"]?.moderate,
+                let length = limit["length_s"]?.span
+            else { return false }
+            read.append(
+                Window(
+                    name: name,
+                    remaining: max(remaining, 0),
+                    end: moment.saturatingAdding(min(left, longest)),
+                    largest: max(quota, 0),
+                    length: min(max(length, .zero), longest)
+                )
+            )
+        }
+        windows = read
+        return true
+    }
+}

@@ -91,6 +91,30 @@ extension Recovery {
             }
         }
 
+        /// What is left of each limit.
+        public func knowledge(at now: TimeSource.Instant) -> JSONValue? {
+            let known = limits.withLock { $0 }
+            if known.isEmpty { return nil }
+            return .array(
+                known.map { key, limit in ["gate": key.knowledge, "limits": limit.knowledge(at: now.sinceStart)] }
+            )
+        }
+
+        /// Goes on with what was left.
+        public func learn(_ knowledge: JSONValue, from moment: TimeSource.Instant) -> Bool {
+            guard let known = knowledge.array, known.count <= 1024 else { return false }
+            return known.reduce(true) { isRead, entry in
+                guard let key = entry["gate"].flatMap({ SharedState.Gate.Key(known: $0) }) else { return false }
+                var limit = AnnouncedLimit()
+                guard limit.learn(entry["limits"] ?? .null, upTo: longest, from: moment.sinceStart) else {
+                    return false
+                }
+                limits.withLock { $0[key] = limit }
+                isAnnounced.store(true, ordering: .releasing)
+                return isRead
+            }
+        }
+
         private func announced(_ end: PlannedAttempt.End, _ context: CallContext) -> [LimitFamilies.Announced] {
             // Another origin's answer tells nothing about this one.
             guard case .ended(_, by: nil) = end, let head = context.record.receivedHead else { return [] }

@@ -59,6 +59,15 @@ struct LearnedLimit: Sendable {
     /// How many attempts may be under way.
     var limit: Int { Int(min(max(estimate, 1), 1e9)) }
 
+    /// Begins with a limit that another has learned; one that is fixed stays.
+    mutating func begin(at limit: Int) {
+        switch algorithm {
+        case .fixed: break
+        case .aimd(_, let least, let most, _, _), .gradient2(_, let least, let most):
+            estimate = Self.bounded(Double(limit), least, most)
+        }
+    }
+
     /// Learns from an answer.
     ///
     /// - Parameters:

@@ -95,6 +95,20 @@ extension Recovery {
             return nil
         }
 
+        /// What was learned of each origin.
+        public func knowledge(at now: TimeSource.Instant) -> JSONValue? {
+            lines.knowledge { .number(JSONValue.Number($0.withLock { $0.learned.limit })) }
+        }
+
+        /// Goes on with the limits that were learned, within the bounds of the algorithm.
+        public func learn(_ knowledge: JSONValue, from moment: TimeSource.Instant) -> Bool {
+            lines.learn(knowledge) { line, known in
+                guard let limit = known.count else { return false }
+                for turn in line.withLock({ $0.begin(at: limit) }) { turn.come() }
+                return true
+            }
+        }
+
         /// What a call comes to that cannot wait for its turn.
         private static var full: Outcome {
             Outcome(.unavailable, scope: .origin, processed: .no, remedies: [.retry])

@@ -97,3 +97,30 @@ struct CubicRate: Sendable {
         filledAt = now
     }
 }
+
+extension CubicRate {
+    /// The state of a rate that is limited, with times from now; nil for one that is not.
+    func knowledge(at now: Double) -> JSONValue? {
+        guard isLimited else { return nil }
+        return [
+            "fill": .finite(fill), "tokens": .finite(tokens), "filled_at": .finite(filledAt - now),
+            "measured": .finite(measured), "largest": .finite(largest), "throttled_at": .finite(throttledAt - now),
+        ]
+    }
+
+    /// Takes a state over; false for what is none.
+    mutating func learn(_ known: JSONValue, from moment: Double) -> Bool {
+        let names = ["fill", "tokens", "filled_at", "measured", "largest", "throttled_at"]
+        let values = names.compactMap { known[$0]?.moderate }
+        guard values.count == names.count else { return false }
+        self = CubicRate(at: moment)
+        isLimited = true
+        fill = max(values[0], Self.least)
+        capacity = max(fill, 1)
+        tokens = min(max(values[1], 0), capacity)
+        filledAt = moment + min(values[2], 0)
+        (measured, largest, throttledAt) = (max(values[3], 0), max(values[4], 0), moment + min(values[5], 0))
+        findWindow()
+        return true
+    }
+}

@@ -36,6 +36,12 @@ struct LimitLine: Sendable {
         return callNext()
     }
 
+    /// Begins with a limit that another has learned.
+    mutating func begin(at limit: Int) -> [PlannedAttempt.Turn] {
+        learned.begin(at: limit)
+        return callNext()
+    }
+
     mutating func enter(priority: Int, queue: Int, turn: PlannedAttempt.Turn) -> Answer {
         if flights < learned.limit, line.isEmpty {
             flights += 1

@@ -60,5 +60,24 @@ extension Recovery {
             if case .notSent = end { buckets[attempt.request].withLock { $0?.giveBack() } }
             return nil
         }
+
+        /// The places that are free at each origin.
+        public func knowledge(at now: TimeSource.Instant) -> JSONValue? {
+            buckets.knowledge { bucket in bucket.withLock { $0?.balance(at: now.sinceStart) }.map { .finite($0) } }
+        }
+
+        /// Goes on with the places that were free.
+        public func learn(_ knowledge: JSONValue, from moment: TimeSource.Instant) -> Bool {
+            let settings = settings.withLock { $0 }
+            return buckets.learn(knowledge) { bucket, known in
+                guard let balance = known.moderate else { return false }
+                bucket.withLock { bucket in
+                    var own = TokenBucket(rate: settings.rate, capacity: settings.burst, at: moment.sinceStart)
+                    own.set(balance)
+                    bucket = own
+                }
+                return true
+            }
+        }
     }
 }

@@ -79,5 +79,27 @@ extension Recovery {
             }
             return nil
         }
+
+        /// How long ago places were taken, by line.
+        public func knowledge(at now: TimeSource.Instant) -> JSONValue? {
+            let members = taken.withLock { taken in
+                taken.map { line, times in
+                    JSONValue.Member(line, .array(times.map { .span(now.duration(to: $0)) }))
+                }
+            }
+            return members.isEmpty ? nil : .object(members.sorted { $0.key < $1.key })
+        }
+
+        /// Goes on with the places that were taken.
+        public func learn(_ knowledge: JSONValue, from moment: TimeSource.Instant) -> Bool {
+            guard let members = knowledge.members, members.count <= 1024 else { return false }
+            return members.reduce(true) { isRead, member in
+                guard let spans = member.value.array, spans.count <= 100_000 else { return false }
+                let times = spans.compactMap(\.span).map { moment.advanced(by: $0) }
+                guard times.count == spans.count else { return false }
+                taken.withLock { $0[member.key] = times.sorted() }
+                return isRead
+            }
+        }
     }
 }

@@ -38,6 +38,11 @@ struct TokenBucket: Sendable {
         tokens = min(tokens + 1, capacity)
     }
 
+    /// Says how many tokens there are.
+    mutating func set(_ balance: Double) {
+        tokens = min(balance, capacity)
+    }
+
     /// The tokens that are there; below zero if some are promised.
     mutating func balance(at now: Duration) -> Double {
         refill(at: now)
