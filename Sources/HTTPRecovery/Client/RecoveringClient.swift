@@ -88,18 +88,9 @@ public struct RecoveringClient: Sendable {
     private func begin(_ request: HTTPRequest, _ body: MessageBody?, _ options: RequestOptions) throws -> OpenCall {
         let isTaken = operation.isEmpty ? openCalls.enter() : openCalls.enter(within: scope)
         guard isTaken else { throw Self.refusal(Self.shutDown, context(of: request, options)) }
-        if options.hasAttemptLayers { try check(request, options) }
         var call = OpenCall(context(of: request, options), body, isPart: !operation.isEmpty)
         pipeline.adjust(&call.context)
         return call
-    }
-
-    /// - Throws: `RecoveryError` if the layers of the call cannot work, which is over then.
-    @inline(never)
-    private func check(_ request: HTTPRequest, _ options: RequestOptions) throws {
-        guard let problem = CallContext.LayerPlace.problem(in: [], attemptLayers: options.attemptLayers) else { return }
-        openCalls.leave()
-        throw Self.refusal(Self.misconfigured(problem), context(of: request, options))
     }
 
     @inline(never)
@@ -180,13 +171,6 @@ public struct RecoveringClient: Sendable {
     static var shutDown: Outcome {
         var outcome = Outcome(.transport, processed: .no)
         outcome.transportError = TransportError(.shutDown, .neverSent, message: "the client has been shut down")
-        return outcome
-    }
-
-    /// What a call comes to whose own layers cannot work.
-    private static func misconfigured(_ problem: String) -> Outcome {
-        var outcome = Outcome(.misconfigured, processed: .no, remedies: [.fixRequest])
-        outcome.message = problem
         return outcome
     }
 

@@ -14,7 +14,12 @@ public struct AttemptTimeout: ContextLayer {
     ///
     /// It ends a transfer that has stalled long before a limit does that leaves room for a large one. While the caller does
     /// not read a streamed body, the time does not run.
-    public var idle: Duration?
+    public var idle: Duration? {
+        get { silence.value }
+        set { silence = PackedDuration(newValue) }
+    }
+
+    private var silence: PackedDuration
 
     /// Creates the guard.
     ///
@@ -24,7 +29,7 @@ public struct AttemptTimeout: ContextLayer {
     ///     waiting for the head of the answer are such times too. Default: any.
     public init(_ limit: Duration, idle: Duration? = nil) {
         bound = PackedDuration(limit)
-        self.idle = idle
+        silence = PackedDuration(idle)
     }
 
     /// What an attempt may take if no layer says otherwise: 30 seconds.
@@ -50,6 +55,7 @@ public struct AttemptTimeout: ContextLayer {
     /// Sets the attempt's timeouts, unless shorter ones stand.
     public func adjust(_ context: inout CallContext) {
         context.boundAttempts(to: bound)
+        if silence.isNone { return }
         if let idle { context.idleTimeout = min(max(idle, .zero), context.idleTimeout ?? .longest) }
     }
 }

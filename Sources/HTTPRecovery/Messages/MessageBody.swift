@@ -35,7 +35,6 @@ public struct MessageBody: Sendable, AsyncSequence {
         case bytes(ArraySlice<UInt8>)
         case stream(@Sendable () -> AsyncIterator)
         case oneShot(OneShot, @Sendable () -> AsyncIterator)
-        case kept(ReplayLog, @Sendable () -> AsyncIterator)
     }
 
     private let source: Source
@@ -51,7 +50,7 @@ public struct MessageBody: Sendable, AsyncSequence {
 
     /// Creates a body of which a log keeps what was read.
     init(_ log: ReplayLog, length: Int?) {
-        self.init(source: .kept(log, { log.read() }), length: length)
+        self.init(source: .oneShot(OneShot(log), { log.read() }), length: length)
     }
 
     private init(source: Source, length: Int?) {
@@ -103,28 +102,21 @@ public struct MessageBody: Sendable, AsyncSequence {
 
     /// Whether the body can be read more than once.
     public var replayability: Replayability {
-        switch source {
-        case .bytes, .stream: .replayable
-        case .oneShot, .kept: .once
-        }
+        if case .oneShot = source { .once } else { .replayable }
     }
 
     /// Whether reading the body from its start is (still) possible.
     ///
     /// A one-shot stream that nobody has begun to read can still be sent, and one of which all is kept that was read.
     public var canBeRead: Bool {
-        switch source {
-        case .bytes, .stream: true
-        case .oneShot(let shot, _): !shot.isTaken
-        case .kept(let log, _): log.canBeRead
-        }
+        if case .oneShot(let shot, _) = source { !shot.isTaken } else { true }
     }
 
     /// Whether the bytes are there already.
     var isInMemory: Bool {
         switch source {
         case .bytes: true
-        case .stream, .oneShot, .kept: false
+        case .stream, .oneShot: false
         }
     }
 
@@ -142,7 +134,7 @@ public struct MessageBody: Sendable, AsyncSequence {
                 defer { rest = nil }
                 return rest
             }
-        case .stream(let make), .kept(_, let make):
+        case .stream(let make):
             return make()
         case .oneShot(let shot, let make):
             guard shot.take() else { return AsyncIterator { throw MessageBody.ReadError.alreadyConsumed } }
@@ -156,7 +148,6 @@ public struct MessageBody: Sendable, AsyncSequence {
         case .bytes: self
         case .stream(let make): MessageBody(source: .stream({ make().noting(note) }), length: length)
         case .oneShot(let shot, let make): MessageBody(source: .oneShot(shot, { make().noting(note) }), length: length)
-        case .kept(let log, let make): MessageBody(source: .kept(log, { make().noting(note) }), length: length)
         }
     }
 
@@ -205,13 +196,19 @@ extension MessageBody.AsyncIterator {
     }
 }
 
-/// Remembers whether a one-shot stream has been handed out.
+/// Remembers whether a one-shot stream has been handed out, and cannot be again.
 private final class OneShot: Sendable {
     private let taken = Atomic(false)
+    /// Keeps what was read, if somebody does; then it can be handed out until that is given up.
+    private let log: MessageBody.ReplayLog?
 
-    var isTaken: Bool { taken.load(ordering: .acquiring) }
+    init(_ log: MessageBody.ReplayLog? = nil) {
+        self.log = log
+    }
+
+    var isTaken: Bool { log.map { !$0.canBeRead } ?? taken.load(ordering: .acquiring) }
 
     func take() -> Bool {
-        !taken.exchange(true, ordering: .acquiringAndReleasing)
+        log != nil || !taken.exchange(true, ordering: .acquiringAndReleasing)
     }
 }

@@ -24,18 +24,33 @@ final class AttemptStage: Sendable {
 
     /// Makes the attempt, behind the layers of the call itself, which are few and mostly none; only they are folded per
     /// attempt.
+    ///
+    /// - Throws: `RecoveryError` if the layers of the call cannot work.
     func callAsFunction(_ request: HTTPRequest, body: MessageBody?, context: CallContext) async throws
         -> RecoveredResponse
     {
-        guard context.options.hasAttemptLayers else {
+        guard context.options.hasAttemptLayers || (!context.isAsMade && context.idleTimeout != nil) else {
             return try await perform(request, body: body, context: context)
         }
         return try await layered(context)(request, body: body, context: context)
     }
 
     @inline(never)
-    private func layered(_ context: CallContext) -> Next {
-        Next(perform).preceded(by: context.options.attemptLayers)
+    private func layered(_ context: CallContext) throws -> Next {
+        let layers = context.options.attemptLayers
+        if let problem = CallContext.LayerPlace.problem(in: [], attemptLayers: layers) {
+            var outcome = Outcome(.misconfigured, processed: .no, remedies: [.fixRequest])
+            outcome.message = problem
+            let reason = History.StopReason.notRecoverable
+            throw RecoveryError(after: outcome, reason: reason, needed: nil, response: nil, context: context)
+        }
+        return Next(watched(context).perform).preceded(by: layers)
+    }
+
+    /// The end of a pipeline that also ends an attempt of which nothing moves.
+    private func watched(_ context: CallContext) -> AttemptStage {
+        guard let limit = context.idleTimeout else { return self }
+        return AttemptStage(transport: IdleTransport(transport, limit: limit, time: context.runtime.time))
     }
 
     @inline(__always)
@@ -45,10 +60,7 @@ final class AttemptStage: Sendable {
         let attempt = try begin(request, context)
         do {
             let options = try options(for: context, from: attempt.start)
-            let received =
-                context.idleTimeout == nil
-                ? try await transport.send(request, body: body, options: options)
-                : try await watched(request, body, options, context)
+            let received = try await transport.send(request, body: body, options: options)
             guard let limit = note(received, of: attempt, context) else {
                 return judge(received, request, attempt, context)
             }
@@ -56,19 +68,6 @@ final class AttemptStage: Sendable {
             return judge(beginning, of: received, request, attempt, context)
         } catch {
             throw failed(error, request, attempt, context)
-        }
-    }
-
-    @inline(never)
-    private func watched(
-        _ request: HTTPRequest,
-        _ body: MessageBody?,
-        _ options: AttemptOptions,
-        _ context: CallContext
-    ) async throws -> TransportResponse {
-        let watch = IdleWatch(context.idleTimeout ?? .longest, time: context.runtime.time)
-        return try await watch.send(request, body) { [transport] request, body in
-            try await transport.send(request, body: body, options: options)
         }
     }
 
@@ -228,7 +227,9 @@ final class AttemptStage: Sendable {
     private func options(for context: CallContext, from start: TimeSource.Instant) throws -> AttemptOptions {
         let time = context.attemptTime(from: start)
         var options = AttemptOptions(time)
-        if case .retry = context.cause { options.isOnNewConnection = context.record.wasWronglyConnected }
+        if !context.isAsMade, case .retry = context.cause {
+            options.isOnNewConnection = context.record.wasWronglyConnected
+        }
         if context.mayHaveSendLimit, let limit = context.sendLimit {
             if isOver(limit) {
                 throw TransportError(.sendLimitPassed, .neverSent, message: "it was too late to send the request")

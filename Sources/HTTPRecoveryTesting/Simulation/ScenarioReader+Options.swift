@@ -16,7 +16,8 @@ extension ScenarioReader {
         var settings = try word("preset", Self.presets) ?? .nothing
         let isBare = try text("preset") == nil
         if let attempts = try whole("max_attempts", atLeast: 1) {
-            settings.maxAttempts = attempts
+            // gRPC's more than five mean five (proposal A6).
+            settings.maxAttempts = try text("preset") == "grpc" ? min(attempts, 5) : attempts
         } else if isBare, try hasRetries() {
             // What is absent is off: there are retries, and nothing bounds their number.
             settings.maxAttempts = .max

@@ -28,18 +28,15 @@ final class OriginTable<Value: Sendable>: Sendable {
         let (scheme, authority) = (request.scheme, request.authority)
         return state.withLock { state in
             if let last = state.last, last.authority == authority, last.scheme == scheme { return last.value }
-            let value = value(of: Origin(of: request), in: &state)
+            let origin = Origin(of: request)
+            let value = state.values[origin] ?? make(origin)
+            if state.values[origin] == nil, state.values.count >= Self.limit, let any = state.values.keys.first {
+                state.values[any] = nil
+            }
+            state.values[origin] = value
             state.last = Last(scheme: scheme, authority: authority, value: value)
             return value
         }
-    }
-
-    private func value(of origin: Origin, in state: inout State) -> Value {
-        if let value = state.values[origin] { return value }
-        if state.values.count >= Self.limit, let any = state.values.keys.first { state.values[any] = nil }
-        let value = make(origin)
-        state.values[origin] = value
-        return value
     }
 
     /// What is known of each origin, as an object by their names; nil if nothing is.
@@ -55,12 +52,19 @@ final class OriginTable<Value: Sendable>: Sendable {
         guard let members = knowledge.members, members.count <= Self.limit else { return false }
         return members.reduce(true) { isRead, member in
             guard let origin = Origin(text: member.key) else { return false }
-            return take(state.withLock { value(of: origin, in: &$0) }, member.value) && isRead
+            return take(self[HTTPRequest(origin)], member.value) && isRead
         }
     }
 
     /// All that is kept.
     var all: [Origin: Value] {
         state.withLock { $0.values }
+    }
+}
+
+extension HTTPRequest {
+    /// A request to an origin.
+    fileprivate init(_ origin: Origin) {
+        self.init(method: .get, scheme: origin.scheme, authority: origin.authority, path: "/")
     }
 }

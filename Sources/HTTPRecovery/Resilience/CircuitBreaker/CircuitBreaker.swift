@@ -103,9 +103,12 @@ extension Recovery {
 
         /// Whether anybody has to be asked: not while all breakers are closed, those of others too.
         public func mayHold(_ cause: History.Cause, context: CallContext) -> Bool {
-            watchful.load(ordering: .acquiring) > 0 || isForcedOpen.load(ordering: .acquiring)
-                || (isShared && context.runtime.state.mayHoldGates)
+            if watchful.load(ordering: .acquiring) > 0 || isForcedOpen.load(ordering: .acquiring) { return true }
+            return isShared ? mayHear(context) : false
         }
+
+        @inline(never)
+        private func mayHear(_ context: CallContext) -> Bool { context.runtime.state.mayHoldGates }
 
         /// Lets an attempt go, or refuses it with the time left.
         public func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> PlannedAttempt.Answer {
@@ -141,7 +144,11 @@ extension Recovery {
             context: CallContext
         ) -> Remainder? {
             let probe = permit.value as? Probe
-            let opened = judge(attempt, end, probe: probe?.number, context)
+            guard isShared else {
+                judge(attempt, end, probe: probe?.number, context)
+                return nil
+            }
+            let opened = judgeForAll(attempt, end, probe: probe?.number, context)
             guard let lease = probe?.lease else { return opened }
             return {
                 _ = await opened?()
@@ -152,35 +159,41 @@ extension Recovery {
 
         /// Judges by an attempt.
         public func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
+            if isShared { return judgeForAll(attempt, end, probe: nil, context) }
             judge(attempt, end, probe: nil, context)
+            return nil
         }
 
-        /// - Returns: What is left to be done if the breaker has opened for all who share it.
-        private func judge(
+        private func judge(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, probe: Int?, _ context: CallContext) {
+            guard case .ended(let outcome, _) = end, let isFailure = outcome.blamesServer else {
+                guard let probe else { return }
+                let now = context.runtime.time.now.sinceStart
+                return change(guarded(attempt)) { $0.end(nil, probe: probe, at: now) }
+            }
+            let (elapsed, now) = context.record.lastAttempt
+            let retryAfter = isFailure ? outcome.retryAfter : nil
+            let result = BreakerState.Result(isFailure: isFailure, elapsed: elapsed, retryAfter: retryAfter)
+            change(guarded(attempt)) { $0.end(result, probe: probe, at: now) }
+        }
+
+        /// Judges, and has all who share the breaker know if it has opened.
+        @inline(never)
+        private func judgeForAll(
             _ attempt: PlannedAttempt,
             _ end: PlannedAttempt.End,
             probe: Int?,
             _ context: CallContext
         ) -> Remainder? {
-            guard case .ended(let outcome, _) = end, let isFailure = outcome.blamesServer else {
-                guard let probe else { return nil }
-                let now = context.runtime.time.now.sinceStart
-                change(guarded(attempt)) { $0.end(nil, probe: probe, at: now) }
-                return nil
-            }
-            let (elapsed, now) = context.record.lastAttempt
-            let retryAfter = isFailure ? outcome.retryAfter : nil
-            let result = BreakerState.Result(isFailure: isFailure, elapsed: elapsed, retryAfter: retryAfter)
-            let opened = change(guarded(attempt)) { state -> Duration? in
-                let before = state.opensUntil
-                state.end(result, probe: probe, at: now)
-                return state.opensUntil == before ? nil : state.opensUntil
-            }
-            guard isShared, let opened else { return nil }
+            let state = guarded(attempt)
+            let before = state.withLock { $0.opensUntil }
+            judge(attempt, end, probe: probe, context)
+            guard let opened = state.withLock({ $0.opensUntil }), opened != before else { return nil }
             let gate = SharedState.Gate(
                 key: gateKey(attempt),
                 reason: .unavailable,
-                opensAt: context.runtime.time.wallTime.advanced(by: max(opened - now, .zero))
+                opensAt: context.runtime.time.wallTime.advanced(
+                    by: max(opened - context.runtime.time.now.sinceStart, .zero)
+                )
             )
             return {
                 await context.runtime.state.close(gate)
@@ -242,7 +255,8 @@ extension Recovery {
         private static var mostKeys: Int { 1024 }
 
         private func guarded(_ attempt: PlannedAttempt) -> Guarded {
-            key.map { state(named: $0(attempt)) } ?? origins[attempt.request]
+            guard let key else { return origins[attempt.request] }
+            return state(named: key(attempt))
         }
 
         private func state(named name: String) -> Guarded {

@@ -1,31 +1,32 @@
 import HTTPTypes
 
-/// Ends an attempt of which no byte comes or goes for a time.
-struct IdleWatch: Sendable {
+/// A transport for one attempt, which is ended if no byte of it comes or goes for a time.
+struct IdleTransport: HTTPTransport {
     /// In what pieces a body in memory is handed over, so that its progress can be seen.
     private static let pieceSize = 65_536
 
+    private let transport: any HTTPTransport
     private let limit: Duration
     private let time: TimeSource
     /// When the last byte was handed over.
     private let last: Locked<TimeSource.Instant>
 
-    init(_ limit: Duration, time: TimeSource) {
+    init(_ transport: any HTTPTransport, limit: Duration, time: TimeSource) {
+        self.transport = transport
         self.limit = limit
         self.time = time
         self.last = Locked(time.now)
     }
 
-    /// Sends a request; the body of the response is watched as long as somebody waits for its bytes.
-    ///
-    /// - Throws: `TransportError` if nothing moves; what the transport throws.
-    func send(
-        _ request: HTTPRequest,
-        _ body: MessageBody?,
-        by send: @escaping @Sendable (HTTPRequest, MessageBody?) async throws -> TransportResponse
-    ) async throws -> TransportResponse {
+    var name: String { transport.name }
+    var keepsSendLimits: Bool { transport.keepsSendLimits }
+
+    /// The body of the response is watched as long as somebody waits for its bytes.
+    func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse {
         let body = body.map(watched)
-        var response = try await guarding(.unknown) { try await send(request, body) }
+        var response = try await guarding(.unknown) { [transport] in
+            try await transport.send(request, body: body, options: options)
+        }
         if response.body.isInMemory { return response }
         let reader = BodyReader(response.body)
         response.body = MessageBody(.once, length: response.body.length) {
