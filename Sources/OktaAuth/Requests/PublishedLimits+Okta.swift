@@ -4,7 +4,7 @@ import HTTPTypes
 extension Recovery.PublishedLimits {
     /// The rate that Okta publishes for a person's name: 4 requests a second to `/api/v1/authn` and to a token endpoint.
     ///
-    /// It holds for calls that say whose account they open (``RequestOptions/account``), as sign-ins do. Give it to the
+    /// It holds for calls that say whose account they open (`RequestOptions.account`), as sign-ins do. Give it to the
     /// client's `Recovery` as an admission. What an organisation may send in all depends on its plan:
     /// `Recovery.AnnouncedLimits(per: .endpoint)` heeds what Okta says of it.
     ///
