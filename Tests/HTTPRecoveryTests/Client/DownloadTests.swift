@@ -183,6 +183,19 @@ import Testing
         }
     }
 
+    /// A layer of a client sees all its calls, at the same time too: what one has brought is no other's.
+    @Test func oneThatBeginsAnewCountsForEachCall() async throws {
+        let bench = Bench(then: Self.part()) {
+            Recovery()
+            RecoveringClient.Download(to: Target(), limit: 100)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 { group.addTask { _ = try await bench.client.send(Bench.get) } }
+            try await group.waitForAll()
+        }
+        #expect(bench.transport.received.count == 50)
+    }
+
     @Test func aRequestWithARangeOfItsOwnIsLeftAlone() async throws {
         var request = Bench.get
         request.headerFields[.range] = "bytes=0-9"

@@ -9,7 +9,7 @@ extension RecoveringClient {
     /// 13.1.5 and 14). If it has changed meanwhile, it comes whole. The length of all is checked in the end. The engine
     /// decides about the resends as about any other, and the response has no body any more.
     ///
-    /// It is for one call: give it to that call.
+    /// One that resumes is for one call: give it to that call.
     ///
     /// ```swift
     /// var options = RequestOptions()
@@ -92,10 +92,9 @@ extension RecoveringClient {
         }
 
         private func deliver(_ response: RecoveredResponse, resumes: Bool) async throws {
-            let step = progress.withLock { progress in
-                if resumes { return progress.note(response.head) }
-                progress = DownloadProgress()
-                return .begin
+            let (step, count) = progress.withLock { progress in
+                guard resumes else { return (DownloadProgress.Step.begin, 0 as Int64) }
+                return (progress.note(response.head), progress.count)
             }
             switch step {
             case .append: break
@@ -107,7 +106,7 @@ extension RecoveringClient {
                     throw TransportError(.outputFailed, .answered, message: message, isTransient: false)
                 }
             }
-            var room = limit - Int(clamping: progress.withLock { $0.count })
+            var room = limit - Int(clamping: count)
             if let length = response.body.length, length > room { throw tooLarge }
             for try await chunk in response.body {
                 if room > 0 { try await write(chunk.prefix(room)) }
