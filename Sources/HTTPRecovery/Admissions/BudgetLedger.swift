@@ -128,9 +128,19 @@ struct BudgetLedger: Sendable {
     /// Keeps to another size from now on; what there is is kept, within that.
     mutating func resize(to model: RetryBudget.Model, at now: Duration) {
         let left = left(at: now)
+        guard case .rate = model, case .rate = self.model else {
+            self.model = model
+            return begin(with: left, at: now)
+        }
+        // What calls have brought counts for as long as it would have, in the new measure.
+        let (old, length, cost) = (slices, sliceLength, Double(rate.withdrawal))
         self.model = model
-        if case .rate = model { return }
-        begin(with: left, at: now)
+        slices = [:]
+        for (ordinal, amount) in old {
+            let moment = slice(at: .saturating(seconds: Double(ordinal) * length))
+            let amount = Double(amount) * Double(rate.withdrawal) / cost
+            slices[moment, default: 0] += Int(min(max(amount, -1e15), 1e15))
+        }
     }
 
     private mutating func leave(isResend: Bool) {
@@ -163,10 +173,14 @@ struct BudgetLedger: Sendable {
     }
 
     private func slice(at now: Duration) -> Int {
-        guard case .rate(let lifetime, _, _) = model else { return 0 }
-        let length = min(max(lifetime.inSeconds, 1), 60) / Double(Self.sliceCount)
         // A microsecond is allowed for what cannot be divided exactly.
-        return Int(min(max((now.inSeconds + 1e-6) / length, 0), 1e15))
+        Int(min(max((now.inSeconds + 1e-6) / sliceLength, 0), 1e15))
+    }
+
+    /// How many seconds are counted together.
+    private var sliceLength: Double {
+        guard case .rate(let lifetime, _, _) = model else { return 1 }
+        return min(max(lifetime.inSeconds, 1), 60) / Double(Self.sliceCount)
     }
 
     private static func bounded(_ number: Int) -> Int { min(max(number, 0), most) }

@@ -10,11 +10,15 @@ extension RecoveringClient {
         /// When that was.
         public let date: Timestamp
 
-        /// Reads what ``json`` was written as; nil if it is no state at all.
+        /// By which form it is written.
+        fileprivate static var version: Double { 1 }
+
+        /// Reads what ``json`` was written as; nil if it is no state at all, or written by another form.
         ///
         /// What it holds is looked at when a client takes it over.
         public init?(json: JSONValue) {
-            guard let at = json["at"]?.number?.double, at.isFinite, abs(at) < 1e12, json["admissions"]?.members != nil
+            guard json["version"]?.number?.double == Self.version, let at = json["at"]?.number?.double, at.isFinite,
+                abs(at) < 1e12, json["admissions"]?.members != nil
             else {
                 return nil
             }
@@ -38,6 +42,7 @@ extension RecoveringClient {
         }
         let gates = runtime.state.ownGates.compactMap { $0.knowledge(at: date) }
         let json: JSONValue = [
+            "version": .number(JSONValue.Number(LiveState.version)),
             "at": .number(JSONValue.Number(date.elapsed(since: Timestamp(secondsSinceEpoch: 0)).inSeconds)),
             "admissions": .object(known), "gates": .array(gates),
         ]

@@ -2,6 +2,11 @@ extension JSONValue {
     /// A time as seconds from another.
     static func span(_ duration: Duration) -> JSONValue { .number(Number(duration.inSeconds)) }
 
+    /// A time that must not be taken for shorter than it is, as seconds, in whole milliseconds.
+    static func wait(_ duration: Duration) -> JSONValue {
+        .number(Number(Double(duration.roundedUp(to: .milliseconds(1))) / 1000))
+    }
+
     /// A finite number.
     static func finite(_ value: Double) -> JSONValue { .number(Number(value)) }
 

@@ -8,7 +8,7 @@ public import HTTPTypes
 /// - 303, and 301 or 302 after a POST, become a GET without the body, as browsers do it.
 /// - Every other method is kept, and with it the body, which must be replayable.
 /// - At another origin the credentials and every field that looks like one are left out, and so are the call's own
-///   attempt layers. A body is never sent to another origin: nobody knows what is in it.
+///   attempt layers, unless they say that they follow. A body is never sent to another origin: nobody knows what is in it.
 /// - `https` is never left for `http`.
 /// - A `Retry-After` of the redirect is waited out before the hop, within the engine's bounds. It holds this call
 ///   alone: what a server says about another's URL is nothing that the other has said.
@@ -118,7 +118,9 @@ private struct RedirectHop {
 
     private mutating func leaveOrigin() {
         request.headerFields = request.headerFields.filtered { !CredentialFields.looksLikeCredential($0) }
-        context.options.attemptLayers = []
+        if !context.options.attemptLayers.isEmpty {
+            context.options.attemptLayers = context.options.attemptLayers.filter(\.followsToOtherOrigins)
+        }
         context.options.credentialID = nil
         context.options.account = nil
         context.options.presents = nil

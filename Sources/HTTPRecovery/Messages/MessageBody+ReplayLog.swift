@@ -30,6 +30,8 @@ extension MessageBody {
             var isCommitted = false
             /// Lands when more has come.
             var pull: Flight<Void>?
+            /// What fetches that.
+            var task: Task<Void, Never>?
         }
 
         private enum Step {
@@ -45,6 +47,11 @@ extension MessageBody {
         init(_ body: MessageBody, limit: Int) {
             source = BodyReader(body)
             self.limit = Swift.max(0, limit)
+        }
+
+        /// A stream that nobody can read any more is left.
+        deinit {
+            state.withLock { $0.task }?.cancel()
         }
 
         /// Whether a reading can begin with the first byte.
@@ -68,8 +75,7 @@ extension MessageBody {
                         try end.get()
                         return nil
                     case .pull(let flight, let isNew):
-                        // Whoever waits may be cancelled, and the stream must go on all the same.
-                        if isNew { Task { await self.pull(flight) } }
+                        if isNew { self.pull(flight) }
                         try await flight.value
                     }
                 }
@@ -96,13 +102,22 @@ extension MessageBody {
             }
         }
 
-        private func pull(_ flight: Flight<Void>) async {
-            let result: Result<MessageBody.Element?, any Error>
-            do {
-                result = .success(try await source.next())
-            } catch {
-                result = .failure(error)
+        /// Fetches the next chunk in a task of its own: whoever waits may be cancelled, and the stream must go on all the same.
+        private func pull(_ flight: Flight<Void>) {
+            let task = Task { [weak self, source] in
+                let result: Result<MessageBody.Element?, any Error>
+                do {
+                    result = .success(try await source.next())
+                } catch {
+                    result = .failure(error)
+                }
+                self?.note(result)
+                flight.land(.success(()))
             }
+            state.withLock { $0.task = task }
+        }
+
+        private func note(_ result: Result<MessageBody.Element?, any Error>) {
             state.withLock { state in
                 state.pull = nil
                 switch result {
@@ -114,7 +129,6 @@ extension MessageBody {
                 case .failure(let error): state.end = .failure(error)
                 }
             }
-            flight.land(.success(()))
         }
     }
 }

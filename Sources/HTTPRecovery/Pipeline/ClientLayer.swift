@@ -15,6 +15,10 @@ public protocol ClientLayer: Sendable {
     /// Why the layer cannot work as it was made, as a sentence; a client refuses it when it is built. Default: nil, it can.
     var problem: String? { get }
 
+    /// Whether the layer, if it accompanies a call (``RequestOptions/attemptLayers``), goes with it where a redirect leads to
+    /// another origin. Default: false, as a layer could give away there what is meant for the first.
+    var followsToOtherOrigins: Bool { get }
+
     /// Handles one call on its way out and back.
     func intercept(_ request: HTTPRequest, body: MessageBody?, context: CallContext, next: Next) async throws
         -> RecoveredResponse
@@ -26,6 +30,9 @@ extension ClientLayer {
 
     /// By default nothing stands against a layer.
     public var problem: String? { nil }
+
+    /// By default a layer stays at the origin for which it was given.
+    public var followsToOtherOrigins: Bool { false }
 
     /// By default the name of the type.
     public var summary: String { "\(type(of: self))" }

@@ -19,8 +19,8 @@ extension SharedState.Gate {
         guard isClosed(at: now) else { return nil }
         var members = key.knowledge.members ?? []
         members.append(.init("reason", .string(reason.rawValue)))
-        if let opensAt { members.append(.init("left_s", .span(opensAt.elapsed(since: now)))) }
-        if let code { members.append(.init("code", .string(code))) }
+        if let opensAt { members.append(.init("left_s", .wait(opensAt.elapsed(since: now)))) }
+        if let code = code?.loggable { members.append(.init("code", .string(code))) }
         return .object(members)
     }
 

@@ -90,6 +90,33 @@ import Testing
         #expect(history.waits.count == 2)
     }
 
+    @Test(arguments: [true, false])
+    func itGoesWithItsCallToAnotherOrigin(resumes: Bool) async throws {
+        let target = Target()
+        let steps: [ScriptedTransport.Step] = [
+            .status(302, ["location": "https://cdn.example.net/file"]),
+            Self.part(breakingAt: 40),
+            resumes ? Self.part(206, from: 40) : Self.part(),
+        ]
+        let bench = Bench(steps, then: .status(500)) {
+            Redirects()
+            Recovery(maxAttempts: 4)
+        }
+        var options = RequestOptions()
+        options.attemptLayers = [
+            RecoveringClient.Download(to: target, resumes: resumes),
+            // What could give a secret away stays.
+            RecoveringClient.AttemptNumber.amazon(maxAttempts: 4),
+        ]
+        let response = try await bench.sendSkippingWaits(Bench.get, options: options)
+        #expect(response.outcome.kind == .ok && target.bytes == Self.whole)
+        let received = bench.transport.received.map(\.request)
+        #expect(received.map(\.authority) == ["api.example.com", "cdn.example.net", "cdn.example.net"])
+        #expect(received.last?.headerFields[.range] == (resumes ? "bytes=40-" : nil))
+        let name = try #require(HTTPField.Name("amz-sdk-request"))
+        #expect(received.map { $0.headerFields.contains(name) } == [true, false, false])
+    }
+
     @Test(arguments: [
         // It has changed: the server sends the whole.
         ("changed", [part(breakingAt: 40), part(200, of: [1, 2, 3], ["etag": #""v2""#])], [1, 2, 3]),

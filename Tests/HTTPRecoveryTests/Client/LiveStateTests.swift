@@ -71,6 +71,43 @@ import Testing
         #expect(await new.call() == "200 0.0 seconds")
     }
 
+    /// A state that somebody has written.
+    private static func state(_ admissions: String, gates: String = "[]") throws -> RecoveringClient.LiveState {
+        let text = #"{"version":1,"at":1893456000,"admissions":\#(admissions),"gates":\#(gates)}"#
+        return try #require(RecoveringClient.LiveState(json: try JSONValue(parsing: text)))
+    }
+
+    @Test(arguments: [#"{"breaks":0}"#, #"{"breaks":0,"results":[[0,1,2,3]]}"#, #"{"results":[]}"#, "7"])
+    func whatCannotBeReadLeavesABreakerAsItIs(known: String) async throws {
+        let process = Process(only: [0])
+        for _ in 1...2 { _ = await process.call(.status(500)) }
+        let state = try Self.state(#"{"CircuitBreaker":{"origins":{"https://api.example.com":\#(known)}}}"#)
+        #expect(await process.bench.client.restore(state) == ["CircuitBreaker"])
+        #expect(process.breaker.state(for: PlannedAttempt(Bench.get)) == .open)
+    }
+
+    @Test(arguments: [
+        #"{"Pacing":{"https://api.example.com":-1000000000}}"#,
+        #"{"PublishedLimits":{"https://api.example.com all":[1e9,1e9,1e9,1e9,1e9,1e9]}}"#,
+        #"{"CircuitBreaker":{"origins":{"https://api.example.com":{"breaks":1,"left_s":1e15}}}}"#,
+    ])
+    func nobodyIsShutOutForLong(admissions: String) async throws {
+        let process = Process(only: [0, 1, 5])
+        #expect(await process.bench.client.restore(try Self.state(admissions)) == [])
+        let hour = Duration.seconds(3600)
+        process.bench.clock.advance(by: hour)
+        #expect(await process.call(waitsFor: hour) == "200 0.0 seconds")
+    }
+
+    @Test func aGateOpensNoEarlierThanItWould() async throws {
+        let old = Bench([.status(429, ["retry-after": "60"])]) { Recovery(maxAttempts: 1) }
+        _ = try? await old.client.send(Bench.get)
+        old.clock.advance(by: .microseconds(1_234_567))
+        let json = old.client.liveState().json
+        #expect(json["gates"]?[0]?["left_s"]?.number?.double == 58.766)
+        #expect(json["version"]?.number?.double == 1)
+    }
+
     @Test func whatAClosedBreakerHasSeenCounts() async throws {
         let old = Process(only: [0])
         for status in [200, 200, 500] {
@@ -177,8 +214,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "null", "{}", #"{"at":1}"#, #"{"at":1e400,"admissions":{}}"#, #"{"at":"1","admissions":{}}"#,
-        #"{"at":1,"admissions":[]}"#,
+        "null", "{}", #"{"version":1,"at":1}"#, #"{"version":1,"at":1e400,"admissions":{}}"#,
+        #"{"version":1,"at":"1","admissions":{}}"#, #"{"version":1,"at":1,"admissions":[]}"#,
+        // Another form of it may mean something else by the same words.
+        #"{"at":1,"admissions":{}}"#, #"{"version":2,"at":1,"admissions":{}}"#,
     ])
     func whatIsNoStateIsNone(text: String) throws {
         #expect(RecoveringClient.LiveState(json: try JSONValue(parsing: text)) == nil)

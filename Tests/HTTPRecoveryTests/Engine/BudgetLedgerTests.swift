@@ -74,6 +74,19 @@ import Testing
         #expect(withdrawals(&ledger, at: 9) == 0)
     }
 
+    @Test(arguments: [(60, 20.0), (60, 50), (1, 50), (10, 10)])
+    func aRateOfAnotherLengthForgetsInItsOwnTime(lifetime: Int, percent: Double) {
+        var ledger = BudgetLedger(.rate(lifetime: .seconds(10), minPerSecond: 0, percent: 20))
+        let now = Duration.seconds(100)
+        for _ in 0..<50 { ledger.end(Self.fine, cost: nil, isCall: true, at: now) }
+        #expect(ledger.left(at: now) == 10)
+        let length = Duration.seconds(lifetime)
+        ledger.resize(to: .rate(lifetime: length, minPerSecond: 0, percent: percent), at: now)
+        #expect(ledger.left(at: now) == 10)
+        #expect(ledger.left(at: now + length * 0.8) == 10)
+        #expect(ledger.left(at: now + length * 1.1) == 0)
+    }
+
     @Test(arguments: [(0.0, 50), (20, 50), (100, 50), (1000, 50), (50_000, 50)])
     func aRateHasAReserve(percent: Double, expected: Int) {
         var ledger = BudgetLedger(.rate(lifetime: .seconds(10), minPerSecond: 5, percent: percent))

@@ -83,6 +83,25 @@ import Testing
         #expect(try await body.collect(upTo: 10) == [1, 2])
     }
 
+    @Test(.timeLimit(.minutes(1))) func aStreamThatNobodyWantsAnyMoreIsLeft() async throws {
+        let source = AsyncStream<ArraySlice<UInt8>>.makeStream()
+        let isLeft = Flight<Void>()
+        source.continuation.onTermination = { _ in isLeft.land(.success(())) }
+        let isRead = Flight<Void>()
+        let call = Task {
+            let body = MessageBody(once: source.stream, keepingUpTo: 100)
+            var iterator = body.makeAsyncIterator()
+            _ = try await iterator.next(isolation: nil)
+            isRead.land(.success(()))
+            _ = try await iterator.next(isolation: nil)
+        }
+        source.continuation.yield([1])
+        try await isRead.value
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        try await isLeft.value
+    }
+
     @Test func anErrorOfTheStreamIsTheBodys() async throws {
         struct Broken: Error {}
         let stream = AsyncThrowingStream<ArraySlice<UInt8>, any Error> { continuation in

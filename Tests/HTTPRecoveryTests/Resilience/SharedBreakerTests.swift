@@ -94,6 +94,35 @@ import Testing
         _ = try? await probe.value
     }
 
+    @Test func whoIsCancelledBeforeItsProbeIsNotRefused() async throws {
+        let unreliable = UnreliableStore(clock: clock)
+        let process = Process(clock, unreliable)
+        _ = try await [process.call(), process.call()]
+        clock.advance(by: .seconds(10))
+        unreliable.become(.hangs)
+        let asked = unreliable.questions
+        let task = Task { try await process.bench.client.send(Bench.get) }
+        while unreliable.questions == asked { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        unreliable.become(.answers)
+        unreliable.release()
+        process.bench.transport.append([.status(200)])
+        #expect(try await process.call() == "200")
+    }
+
+    @Test func aKeyOfOnesOwnStaysInTheProcess() async throws {
+        let breaker = Recovery.CircuitBreaker(.consecutive(1), key: { _ in "hunter2" }, isShared: true)
+        let bench = Bench(then: .status(503), clock: clock, store: store) {
+            Recovery(maxAttempts: 1, admissions: [breaker])
+        }
+        _ = try? await bench.client.send(Bench.get)
+        let names = bench.client.runtime.state.ownGates.map(\.key.name).filter { $0.hasPrefix("breaker ") }
+        #expect(names.count == 1 && names.allSatisfy { !$0.contains("hunter2") })
+        let refusal = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.get) }
+        #expect(refusal?.reason == .breakerOpen)
+    }
+
     @Test func withoutItsStoreEachGoesByItself() async throws {
         let unreliable = UnreliableStore(clock: clock)
         let (first, second) = (Process(clock, unreliable), Process(clock, unreliable))

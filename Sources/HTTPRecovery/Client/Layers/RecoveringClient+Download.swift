@@ -31,6 +31,9 @@ extension RecoveringClient {
         private let isHandedOn: @Sendable (RecoveredResponse) -> Bool
         private let progress: Locked<DownloadProgress>
 
+        /// Where the body comes from is nothing to it.
+        public var followsToOtherOrigins: Bool { true }
+
         /// Creates the layer.
         ///
         /// - Parameters:
@@ -40,13 +43,14 @@ extension RecoveringClient {
         ///   - resumes: Whether a broken transfer is gone on with. Default: it begins anew.
         ///   - count: How many bytes the target has from an earlier download; whether that was of the same is the caller's
         ///     knowledge, and a server that does not take ranges sends the whole. Default: none.
-        ///   - isHandedOn: Whether a response is somebody else's business, as a redirect that is followed. Default: none is.
+        ///   - isHandedOn: Whether a response is somebody else's business, as a redirect that is followed. Default: a
+        ///     redirect that ``Redirects`` follows.
         public init(
             to target: any Target,
             limit: Int? = nil,
             resumes: Bool = false,
             continuingAt count: Int64 = 0,
-            except isHandedOn: @escaping @Sendable (RecoveredResponse) -> Bool = { _ in false }
+            except isHandedOn: @escaping @Sendable (RecoveredResponse) -> Bool = Redirects.isRedirect
         ) {
             self.target = target
             self.limit = limit ?? .max

@@ -156,7 +156,7 @@ struct BreakerState: Sendable {
         case .closed:
             guard let results = window.knowledge(at: now) else { return nil }
             members.append(.init("results", results))
-        case .open(let end): members.append(.init("left_s", .span(end - now)))
+        case .open(let end): members.append(.init("left_s", .wait(end - now)))
         case .halfOpen: members.append(.init("left_s", 0))
         }
         return .object(members + [.init("breaks", .number(JSONValue.Number(breaks)))])
@@ -169,8 +169,10 @@ struct BreakerState: Sendable {
             guard let left = left.span else { return false }
             change(to: .open(until: moment.saturatingAdding(min(left, configuration.longestBreak))), at: moment)
         } else {
+            var read = window
+            guard read.learn(known["results"] ?? .null, from: moment) else { return false }
             change(to: .closed, at: moment)
-            guard window.learn(known["results"] ?? .null, from: moment) else { return false }
+            window = read
         }
         self.breaks = breaks
         return true

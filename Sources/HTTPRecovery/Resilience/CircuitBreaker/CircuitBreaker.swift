@@ -61,7 +61,8 @@ extension Recovery {
         ///
         /// - Parameters:
         ///   - configuration: When it opens, and closes again; one with a ``Configuration/problem`` works as well as it can.
-        ///   - key: What shares a state; nil, the default, is the origin. At most 1024 keys are kept.
+        ///   - key: What shares a state; nil, the default, is the origin. At most 1024 keys are kept; they stand as they are in
+        ///     a client's live state.
         ///   - isShared: Whether all who share the client's store leave a server alone that one of them has found broken, and
         ///     probe it one at a time. Each judges by what it has seen itself, and closes by a probe of its own. Each attempt asks
         ///     the store then. Default: false.
@@ -129,6 +130,8 @@ extension Recovery {
                     )
                     if probe.lease == nil {
                         change(guarded(attempt)) { $0.end(nil, probe: number, at: now) }
+                        // Who is cancelled is given no lease, and was not refused.
+                        try Task.checkCancellation()
                         return refusal(of: attempt, nil)
                     }
                 }
@@ -220,7 +223,8 @@ extension Recovery {
         }
 
         private func name(_ attempt: PlannedAttempt) -> String {
-            "breaker \(key?(attempt) ?? "\(attempt.origin)")"
+            // Whatever a caller's own key is made of stays in this process.
+            "breaker \(key.map { Fingerprint.text(of: $0(attempt)) } ?? "\(attempt.origin)")"
         }
 
         /// Where the breakers stand that have seen anything.

@@ -113,7 +113,7 @@ extension AnnouncedLimit {
             windows.map { window in
                 [
                     "name": .string(window.name), "remaining": .finite(window.remaining - Double(inFlight)),
-                    "left_s": .span(window.end - now), "quota": .finite(window.largest),
+                    "left_s": .wait(window.end - now), "quota": .finite(window.largest),
                     "length_s": .span(window.length),
                 ]
             }

@@ -95,7 +95,7 @@ extension Recovery {
             guard let members = knowledge.members, members.count <= 1024 else { return false }
             return members.reduce(true) { isRead, member in
                 guard let spans = member.value.array, spans.count <= 100_000 else { return false }
-                let times = spans.compactMap(\.span).map { moment.advanced(by: $0) }
+                let times = spans.compactMap(\.span).map { moment.advanced(by: min($0, TokenBucket.longestPromise)) }
                 guard times.count == spans.count else { return false }
                 taken.withLock { $0[member.key] = times.sorted() }
                 return isRead

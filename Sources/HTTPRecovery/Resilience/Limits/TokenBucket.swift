@@ -38,9 +38,12 @@ struct TokenBucket: Sendable {
         tokens = min(tokens + 1, capacity)
     }
 
-    /// Says how many tokens there are.
+    /// How far ahead places are taken for promised that another process has known of.
+    static var longestPromise: Duration { .seconds(900) }
+
+    /// Says how many tokens there are; below zero are those that are promised.
     mutating func set(_ balance: Double) {
-        tokens = min(balance, capacity)
+        tokens = min(max(balance, -rate * Self.longestPromise.inSeconds), capacity)
     }
 
     /// The tokens that are there; below zero if some are promised.
