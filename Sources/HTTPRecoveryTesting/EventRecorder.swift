@@ -35,6 +35,7 @@ extension RecoveryEvent.Kind {
         case .clear(let kind): "clear \(kind.rawValue)"
         case .fallback(let from, let to): "fallback \(from) \(to)"
         case .challenge(let kind, _): "challenge \(kind)"
+        case .breaker(let state, let time): "breaker \(state)" + (time.map { " \($0.inSeconds)" } ?? "")
         case .store(.available): "store available"
         case .store(.degraded(let store, _)): "store degraded \(store)"
         case .givingUp(let outcome, let reason, _, _): "giving_up \(outcome.kind.rawValue) \(reason)"

@@ -48,9 +48,12 @@ public final class AtomicFile: FileSink {
         abandon()
     }
 
+    /// Whether it can be emptied, or nothing has gone out yet.
+    public var canRestart: Bool { temporary != nil || lseek(descriptor, 0, SEEK_CUR) <= 0 }
+
     /// Begins again with an empty file.
     public func restart() throws -> Bool {
-        guard temporary != nil else { return lseek(descriptor, 0, SEEK_CUR) <= 0 }
+        guard temporary != nil else { return canRestart }
         guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
             throw FileError("written", path, code: errno)
         }

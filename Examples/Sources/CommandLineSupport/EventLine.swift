@@ -40,7 +40,7 @@ public enum EventLine {
         case .challenge: "challenge"
         case .givingUp: "giving_up"
         case .done: "done"
-        case .store: nil
+        case .breaker, .store: nil
         @unknown default: nil
         }
     }
@@ -89,7 +89,7 @@ public enum EventLine {
             ]
         case .done(let end, let attempts, let waited, let elapsed):
             doneFields(end, attempts: attempts, waited: waited, elapsed: elapsed)
-        case .store: []
+        case .breaker, .store: []
         @unknown default: []
         }
     }

@@ -23,6 +23,9 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// Something that takes a response's body.
 public protocol ByteSink: Sendable {
+    /// Whether a body can begin from its first byte.
+    var canRestart: Bool { get }
+
     /// Gets ready for a body from its first byte; false when a part of another has gone out and cannot be taken back.
     func restart() throws -> Bool
 
@@ -46,6 +49,9 @@ public struct DiscardingSink: ByteSink {
 
     /// Always possible.
     public func restart() -> Bool { true }
+
+    /// It always can.
+    public var canRestart: Bool { true }
 
     /// Does nothing.
     public func write(_ bytes: ArraySlice<UInt8>) {}

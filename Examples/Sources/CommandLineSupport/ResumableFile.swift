@@ -39,9 +39,12 @@ public final class ResumableFile: FileSink {
         abandon()
     }
 
+    /// Whether it can be emptied.
+    public var canRestart: Bool { isRegular }
+
     /// Begins again with an empty file.
     public func restart() throws -> Bool {
-        guard isRegular else { return false }
+        guard canRestart else { return false }
         guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
             throw FileError("written", path, code: errno)
         }

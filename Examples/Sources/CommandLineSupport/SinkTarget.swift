@@ -10,6 +10,9 @@ public struct SinkTarget: RecoveringClient.Download.Target {
         self.sink = sink
     }
 
+    /// Whether the sink can begin anew.
+    public var canRestart: Bool { sink.canRestart }
+
     /// Gets the sink ready.
     public func restart() throws -> Bool {
         try sink.restart()

@@ -17,9 +17,10 @@ public final class StandardOutput: ByteSink {
     }
 
     /// Possible until the first byte has gone out.
-    public func restart() -> Bool {
-        !hasWritten.load(ordering: .relaxed)
-    }
+    public var canRestart: Bool { !hasWritten.load(ordering: .relaxed) }
+
+    /// Possible until the first byte has gone out.
+    public func restart() -> Bool { canRestart }
 
     /// Writes a line for a person.
     public func write(_ line: ScreenText) throws {

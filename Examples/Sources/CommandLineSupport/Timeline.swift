@@ -66,6 +66,8 @@ public final class Timeline: Sendable {
         case .done(let end, let attempts, let waited, let elapsed):
             let count = attempts == 1 ? "1 attempt" : "\(attempts) attempts"
             return "done: \(end.rawValue), \(count), waited \(span(waited)) of \(span(elapsed))"
+        case .breaker(let state, let time):
+            return "breaker: \(words(state))\(time.map { " for \(span($0))" } ?? "")"
         case .store:
             return nil
         @unknown default:

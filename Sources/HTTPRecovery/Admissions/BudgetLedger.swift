@@ -90,8 +90,10 @@ struct BudgetLedger: Sendable {
         case .throttle(let tokens, let ratio):
             guard let outcome else { return }
             let share = ratio.isNaN ? 0 : min(max(ratio, 0), 1000)
-            let success = Int((share * Double(Self.thousand)).rounded())
-            let change = !outcome.isFailure ? success : outcome.isLoadFailure ? -Self.thousand : 0
+            // Of a ratio three digits count; a millionth is allowed for what is no binary number.
+            let success = Int((share * Double(Self.thousand) + 1e-6).rounded(.down))
+            let counts = outcome.isLoadFailure || outcome.delayForm == .never
+            let change = !outcome.isFailure ? success : counts ? -Self.thousand : 0
             balance = min(max(balance + change, 0), Self.bounded(tokens) * Self.thousand)
         case .rate:
             if isCall { slices[slice(at: now), default: 0] += rate.deposit }

@@ -22,12 +22,12 @@ extension RetryBudget {
         ///   - floor: The resends that are always allowed.
         case inFlight(percent: Double = 20, floor: Int = 3)
 
-        /// gRPC's (proposal A6): each failure that could be repeated takes a token, each success adds a fraction of one;
-        /// nothing is repeated while no more than half of them are left.
+        /// gRPC's (proposal A6): each failure that could be repeated, or that the server forbids to repeat, takes a token, each
+        /// success adds a fraction of one; nothing is repeated while no more than half of them are left.
         ///
         /// - Parameters:
         ///   - maxTokens: What there is at first, and the most: 1 to 1000.
-        ///   - tokenRatio: What a success adds, to three decimals; above 0.
+        ///   - tokenRatio: What a success adds; at least 0.001, and digits behind the third are ignored.
         case throttle(maxTokens: Int = 10, tokenRatio: Double = 0.1)
 
         /// Finagle's and tower's: resends are a share of the calls of the last seconds, and a few in each second.
@@ -64,7 +64,8 @@ extension RetryBudget {
             case .throttle(let tokens, let ratio):
                 !(1...1000).contains(tokens)
                     ? "the tokens of a throttle are 1 to 1000"
-                    : ratio.isFinite && ratio > 0 ? nil : "a success has to add something: the token ratio is above 0"
+                    : ratio.isFinite && ratio >= 0.001
+                        ? nil : "a success has to add something: the token ratio is at least 0.001"
             case .rate(let lifetime, let least, let percent):
                 lifetime < .seconds(1) || lifetime > .seconds(60)
                     ? "calls count for 1 to 60 seconds"

@@ -34,6 +34,8 @@ final class RetryBudgets: Admission {
         }
     }
 
+    var problem: String? { model.withLock { $0.problem } }
+
     /// What an origin's budget has left, in resends or in the model's tokens; infinite if nothing bounds it.
     func left(for request: HTTPRequest, at now: TimeSource.Instant) -> Double {
         switch accounts[request] {

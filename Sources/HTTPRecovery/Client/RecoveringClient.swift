@@ -30,8 +30,9 @@ public struct RecoveringClient: Sendable {
     /// - Parameters:
     ///   - transport: What performs the attempts.
     ///   - runtime: Clock, randomness, shared state, events and the classifier.
-    ///   - middlewares: The layers around the transport, the outermost first. Default: ``defaultMiddlewares``. An order
-    ///     that cannot work (``ClientLayer/place``) ends the program with a sentence that says why.
+    ///   - middlewares: The layers around the transport, the outermost first. Default: ``defaultMiddlewares``. What
+    ///     cannot work ends the program with a sentence that says why: an order (``ClientLayer/place``), times that contradict
+    ///     each other, numbers out of range (``ClientLayer/problem(among:)``).
     public init(
         transport: any HTTPTransport,
         runtime: Runtime = Runtime(),

@@ -21,10 +21,11 @@ struct HedgeRace {
         var round: AdmissionRound
     }
 
-    /// What one of the attempts has come to.
-    private struct Ended: Sendable {
-        var index: Int
-        var result: Result<RecoveredResponse, any Error>
+    private enum Event: Sendable {
+        /// A timer has run out; all but the latest mean nothing any more.
+        case due(timer: Int)
+        /// What one of the attempts has come to.
+        case ended(index: Int, Result<RecoveredResponse, any Error>)
     }
 
     let request: HTTPRequest
@@ -43,7 +44,7 @@ struct HedgeRace {
     func run() async throws -> Finish {
         let (request, body, next) = (request, body, next)
         let (time, delay) = (first.context.runtime.time, delay)
-        return try await withThrowingTaskGroup(of: Ended?.self) { group in
+        return try await withThrowingTaskGroup(of: Event.self) { group in
             var plan = HedgePlan(maxAttempts: maxAttempts)
             var entrants = [0: first]
             var finish: Finish?
@@ -51,22 +52,24 @@ struct HedgeRace {
             var sent = 0
             var left: [Admission.Remainder] = []
             var gate: SharedState.Gate.Key?
+            var timer = 0
+            func startTimer(_ delay: Duration) {
+                timer += 1
+                group.addTask { [timer] in
+                    try await time.sleep(for: delay)
+                    return .due(timer: timer)
+                }
+            }
             func send(_ index: Int, _ context: CallContext) {
                 group.addTask {
                     do {
-                        return Ended(
-                            index: index,
-                            result: .success(try await next(request, body: body, context: context))
-                        )
+                        let response = try await next(request, body: body, context: context)
+                        return .ended(index: index, .success(response))
                     } catch {
-                        return Ended(index: index, result: .failure(error))
+                        return .ended(index: index, .failure(error))
                     }
                 }
-                guard plan.isOpen else { return }
-                group.addTask {
-                    try await time.sleep(for: delay)
-                    return nil
-                }
+                if plan.isOpen { startTimer(delay) }
             }
             func abandon() {
                 group.cancelAll()
@@ -78,26 +81,42 @@ struct HedgeRace {
             do {
                 send(0, first.context)
                 race: while let event = try await group.next() {
-                    var action = plan.next(after: .due)
-                    if let event {
-                        let outcome = try outcome(of: event.result)
-                        guard var entrant = entrants.removeValue(forKey: event.index) else { continue }
+                    var action = HedgePlan.Action.wait
+                    switch event {
+                    case .due(timer): action = plan.next(after: .due)
+                    case .due: break
+                    case .ended(let index, let result):
+                        guard var entrant = entrants.removeValue(forKey: index) else { continue }
+                        if index > 0, isLayersOwn(result) {
+                            left += entrant.round.conclude(entrant.attempt, .abandoned, entrant.context) ?? []
+                            action = plan.next(after: .lost)
+                            break
+                        }
+                        let outcome: Outcome
+                        do {
+                            outcome = try self.outcome(of: result)
+                        } catch {
+                            entrants[index] = entrant
+                            throw error
+                        }
                         note(outcome, entrant.context)
-                        if event.index > 0 { first.context.record.add(entrant.context.record) }
-                        let origin = try? event.result.get().origin
+                        if index > 0 { first.context.record.add(entrant.context.record) }
+                        let origin = try? result.get().origin
                         let end = PlannedAttempt.End.ended(outcome, by: origin)
                         left += entrant.round.conclude(entrant.attempt, end, entrant.context) ?? []
-                        // Of several failures the one that says when to come back is told.
-                        if HedgePlan.isDecisive(outcome) || best?.retryAfter == nil {
+                        if HedgePlan.isTold(outcome, insteadOf: best) {
                             best = outcome
-                            finish = Finish(result: event.result)
+                            finish = Finish(result: result)
                         }
                         action = plan.next(after: .ended(outcome))
                     }
-                    if action == .ask {
-                        // What is left to be done may close a gate or tell a store, which a hedge has to hear of.
+                    if case .postpone(let time) = action { startTimer(time) }
+                    // What is left to be done may close a gate or tell a store, which others and a hedge have to hear of.
+                    if !left.isEmpty {
                         gate = await CallDriver.carryOut(left) ?? gate
                         left = []
+                    }
+                    if action == .ask {
                         let hedge = try await admit(&left)
                         action = plan.next(after: .admitted(hedge != nil))
                         if let hedge {
@@ -154,6 +173,12 @@ struct HedgeRace {
         return Entrant(context: context, attempt: attempt, round: round)
     }
 
+    /// Whether an attempt has failed in a layer, and not at the server or by cancellation.
+    private func isLayersOwn(_ result: Result<RecoveredResponse, any Error>) -> Bool {
+        guard case .failure(let error) = result else { return false }
+        return !(error is TransportError) && !(error is CancellationError)
+    }
+
     private func outcome(of result: Result<RecoveredResponse, any Error>) throws -> Outcome {
         switch result {
         case .success(let response): return response.outcome
@@ -176,7 +201,8 @@ extension CallDriver {
 
     /// Whether the attempt is made more than once at the same time.
     func isHedged(_ request: HTTPRequest, _ body: MessageBody?) -> Bool {
-        guard let memory = hedging.memory, firstResult == nil, hedgeLimit(memory) > 1, body?.replayability != .once
+        guard let memory = hedging.memory, firstResult == nil, hedgeLimit(memory) > 1, body?.replayability != .once,
+            context.options.attemptLayers.allSatisfy(\.bearsHedges)
         else {
             return false
         }
@@ -204,7 +230,7 @@ extension CallDriver {
             first: .init(context: context, attempt: planned(request), round: round),
             next: next,
             hedging: memory.policy,
-            latencies: memory.latencies,
+            latencies: memory.latencies[request],
             maxAttempts: hedgeLimit(memory)
         )
         // From here on the race has what was given for the attempt.
@@ -220,7 +246,7 @@ extension CallDriver {
 /// How an engine hedges, and what it has learned for it.
 final class HedgeMemory: Sendable {
     let policy: Recovery.Hedging
-    let latencies = HedgeLatencies()
+    let latencies = OriginTable { _ in HedgeLatencies() }
 
     init(_ policy: Recovery.Hedging) {
         self.policy = policy

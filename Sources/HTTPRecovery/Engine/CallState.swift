@@ -75,6 +75,9 @@ struct CallState: Sendable {
         indirect case decision(about: Outcome)
     }
 
+    /// The name of what is made again for nothing.
+    static let transparentResend = "transparent_resend"
+
     let rules: RecoveryRules
     private let method: HTTPRequest.Method
 
@@ -152,7 +155,7 @@ struct CallState: Sendable {
             hasResentTransparently = true
             failure = outcome
             attempts -= 1
-            cause = .repair(name: "transparent_resend")
+            cause = .repair(name: Self.transparentResend)
             return admitWhenDue()
         case .failed(let outcome, let obstacle, let hasQueue, let hedges):
             (failure, self.obstacle) = (outcome, obstacle)

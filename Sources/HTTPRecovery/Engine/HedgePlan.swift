@@ -8,6 +8,8 @@ struct HedgePlan: Sendable {
         case admitted(Bool)
         /// An attempt has come to something.
         case ended(Outcome)
+        /// A hedge has come to nothing that says anything about the server: one of its layers has failed.
+        case lost
     }
 
     /// What is to be done.
@@ -18,6 +20,8 @@ struct HedgePlan: Sendable {
         case send
         /// Wait for what happens next.
         case wait
+        /// Wait for what happens next; the time for the next hedge comes then, whatever it was before.
+        case postpone(Duration)
         /// Take what has just ended, or with it the one before that says more, and cancel all others.
         case finish
     }
@@ -31,8 +35,21 @@ struct HedgePlan: Sendable {
     }
 
     /// Whether nothing better can come: it is a success, or a failure that repeating does not help.
+    ///
+    /// A passing failure is none, even if the server forbids to repeat it: what is under way may still be good.
     static func isDecisive(_ outcome: Outcome) -> Bool {
-        !outcome.isFailure || !(outcome.remedies.contains(.retry) || outcome.remedies.contains(.wait))
+        if !outcome.isFailure { return true }
+        if outcome.delayForm == .never, outcome.isLoadFailure { return false }
+        return !(outcome.remedies.contains(.retry) || outcome.remedies.contains(.wait))
+    }
+
+    /// Whether a failure says more about what to do next than one before it: that nothing is to be repeated, or when.
+    static func isTold(_ outcome: Outcome, insteadOf best: Outcome?) -> Bool {
+        func weight(_ outcome: Outcome) -> Int {
+            isDecisive(outcome) ? 3 : outcome.delayForm == .never ? 2 : outcome.retryAfter != nil ? 1 : 0
+        }
+        guard let best else { return true }
+        return weight(outcome) > weight(best) || weight(best) == 0
     }
 
     /// Whether another hedge may follow.
@@ -49,9 +66,17 @@ struct HedgePlan: Sendable {
             left -= 1
             running += 1
             return .send
+        case .lost:
+            running -= 1
+            left = 0
+            return running > 0 ? .wait : .finish
         case .ended(let outcome):
             running -= 1
             if Self.isDecisive(outcome) { return .finish }
+            // A time that is meant exactly is that of the next hedge (gRPC proposal A6).
+            if outcome.delayForm == .exactly, let time = outcome.retryAfter, left > 0 {
+                return running > 0 ? .postpone(time) : .finish
+            }
             // What asks to wait is no reason to give up on those that are under way.
             if outcome.retryAfter != nil || !outcome.remedies.contains(.retry) { left = 0 }
             if left > 0 { return .ask }

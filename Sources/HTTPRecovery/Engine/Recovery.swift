@@ -18,6 +18,16 @@ public struct Recovery: ClientLayer {
             + "[admissions: \(asked); policies: \(policies)]"
     }
 
+    /// Why its hedging or one of its admissions cannot work as it was made, as a sentence; nil if all can.
+    public func problem(among layers: [any ClientLayer]) -> String? {
+        if let problem = hedging?.policy.problem ?? all.lazy.compactMap(\.problem).first { return problem }
+        guard hedging != nil, let engine = layers.firstIndex(where: { $0.place == .recovery }),
+            let layer = layers[engine...].first(where: { !$0.bearsHedges })
+        else { return nil }
+        return
+            "\(type(of: layer)) stands inside Recovery, whose hedges would be in it at the same time: write it above."
+    }
+
     let rules: RecoveryRules
     let hedging: HedgeMemory?
     /// Those that are asked before the call's own.

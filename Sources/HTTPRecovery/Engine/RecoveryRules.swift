@@ -95,7 +95,7 @@ final class RecoveryRules: Sendable {
             guard let slack = backoff.adviceSlack else { break }
             let least = own
             return min(max(stated, least), least.saturatingAdding(slack))
-        case .atLeast: break
+        case .atLeast, .never: break
         }
         return stated > .zero ? stated : own
     }

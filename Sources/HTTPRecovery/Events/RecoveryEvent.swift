@@ -44,6 +44,8 @@ public struct RecoveryEvent: Sendable {
         case fallback(from: String, to: String)
         /// Somebody is asked for something; the destination is masked.
         case challenge(kind: String, destination: String?)
+        /// A circuit breaker has changed its state, by the words of `Recovery.CircuitBreaker.State`; with how long it is open.
+        case breaker(state: String, opensAfter: Duration?)
         /// The shared store stopped to answer, or answers again; it belongs to no call.
         case store(SharedState.Health)
         /// The call ends with an error.

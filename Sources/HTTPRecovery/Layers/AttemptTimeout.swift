@@ -39,7 +39,8 @@ public struct AttemptTimeout: ContextLayer {
     public static let none = AttemptTimeout(.longest)
 
     /// Why no transfer can keep to the times, as a sentence; nil if one can.
-    public var problem: String? {
+    public func problem(among layers: [any ClientLayer]) -> String? {
+        if !(limit > .zero) { return "an attempt takes some time" }
         guard let idle else { return nil }
         if idle <= .zero { return "AttemptTimeout's idle time is above zero, or no byte could come in it." }
         return idle < limit

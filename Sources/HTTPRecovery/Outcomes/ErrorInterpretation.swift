@@ -140,6 +140,7 @@ extension Outcome {
         switch hint {
         case .stop:
             remedies.removeAll { $0 == .retry || $0 == .wait || $0 == .poll }
+            if isFailure { delayForm = .never }
         case .force where isFailure && !remedies.contains(.retry) && !remedies.contains(.wait):
             let repair = remedies.first
             guard repair != .refreshCredential, repair != .stepUp, repair != .newNonce else { return }

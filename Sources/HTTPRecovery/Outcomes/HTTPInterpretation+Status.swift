@@ -46,9 +46,9 @@ extension HTTPInterpretation {
     /// A duplicate or a concurrent change; worth repeating only if the answer says that something else is still
     /// under way.
     private var conflict: Outcome {
-        if reading.delay.delay != nil { return failure(.conflict, [.wait]) }
         let passing: Set<String> = ["lock_timeout", "idempotency_key_in_use"]
-        return failure(.conflict, [words.code.map(passing.contains) == true ? .retry : .resync])
+        guard words.code.map(passing.contains) == true else { return failure(.conflict, [.resync]) }
+        return failure(.conflict, [reading.delay.delay == nil ? .retry : .wait])
     }
 
     private var forbidden: Outcome {

@@ -110,6 +110,8 @@ extension Outcome {
         case exactly
         /// About then, as the client's own backoff allows: `x-amz-retry-after`.
         case advised
+        /// Not again at all: `x-should-retry: false`, or a pushback that is no time.
+        case never
     }
 
     /// How long an account stays locked.

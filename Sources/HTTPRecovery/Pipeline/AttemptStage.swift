@@ -29,7 +29,7 @@ final class AttemptStage: Sendable {
     func callAsFunction(_ request: HTTPRequest, body: MessageBody?, context: CallContext) async throws
         -> RecoveredResponse
     {
-        guard context.options.hasAttemptLayers || (!context.isAsMade && context.idleTimeout != nil) else {
+        guard context.options.hasAttemptLayers || !context.usesTransportAsItIs else {
             return try await perform(request, body: body, context: context)
         }
         return try await layered(context)(request, body: body, context: context)
@@ -44,13 +44,18 @@ final class AttemptStage: Sendable {
             let reason = History.StopReason.notRecoverable
             throw RecoveryError(after: outcome, reason: reason, needed: nil, response: nil, context: context)
         }
-        return Next(watched(context).perform).preceded(by: layers)
+        return Next(end(context).perform).preceded(by: layers)
     }
 
-    /// The end of a pipeline that also ends an attempt of which nothing moves.
-    private func watched(_ context: CallContext) -> AttemptStage {
-        guard let limit = context.idleTimeout else { return self }
-        return AttemptStage(transport: IdleTransport(transport, limit: limit, time: context.runtime.time))
+    /// The end of a pipeline with what a layer has put in front of the transport, and what ends an attempt of which nothing
+    /// moves.
+    private func end(_ context: CallContext) -> AttemptStage {
+        if context.usesTransportAsItIs { return self }
+        var transport = context.interposition?(transport) ?? transport
+        if let limit = context.idleTimeout {
+            transport = IdleTransport(transport, limit: limit, time: context.runtime.time)
+        }
+        return AttemptStage(transport: transport)
     }
 
     @inline(__always)
@@ -164,7 +169,7 @@ final class AttemptStage: Sendable {
         // section 5.2).
         case 421, 425:
             let isSecond = context.record.history.attempts.contains { $0.status == status }
-            if isSecond { outcome.remedies.removeAll { $0 == .retry } }
+            if isSecond { outcome.remedies.removeAll { $0 == .retry || $0 == .wait } }
         default: break
         }
         return outcome

@@ -16,8 +16,9 @@ extension CallContext {
         ///   - layers: The layers of a client, the outermost first.
         ///   - attemptLayers: Those of a call, which stand inside all of them (``RequestOptions/attemptLayers``).
         public static func problem(in layers: [any ClientLayer], attemptLayers: [any ClientLayer] = []) -> String? {
-            for layer in layers + attemptLayers {
-                if let problem = layer.problem { return problem }
+            let all = layers + attemptLayers
+            for layer in all {
+                if let problem = layer.problem(among: all) { return problem }
             }
             for layer in attemptLayers where layer.place == .recovery || layer.place == .outsideRecovery {
                 return

@@ -32,6 +32,17 @@ public struct CallContext: @unchecked Sendable {
         set { change { $0.idleTimeout = newValue } }
     }
 
+    /// What stands between the present attempt and its transport, by the word of a layer inside the engine; nil is nothing.
+    var interposition: (@Sendable (any HTTPTransport) -> any HTTPTransport)? {
+        get { rare.isEmpty ? nil : rare.value.interposition }
+        set { change { $0.interposition = newValue } }
+    }
+
+    /// Whether the attempt goes through its transport as any other.
+    var usesTransportAsItIs: Bool {
+        isAsMade || (idleTimeout == nil && interposition == nil)
+    }
+
     /// The longest single wait that the engine around allows; nil without an engine.
     ///
     /// A layer that waits by itself keeps to it.
@@ -106,6 +117,7 @@ public struct CallContext: @unchecked Sendable {
         var options: RequestOptions?
         var sendBy: TimeSource.Instant?
         var idleTimeout: Duration?
+        var interposition: (@Sendable (any HTTPTransport) -> any HTTPTransport)?
         var followUp: Outcome?
         var cause = History.Cause.call
         var repetition: Outcome.Kind?

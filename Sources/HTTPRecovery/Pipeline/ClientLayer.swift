@@ -12,12 +12,19 @@ public protocol ClientLayer: Sendable {
     /// name of its type.
     var summary: String { get }
 
-    /// Why the layer cannot work as it was made, as a sentence; a client refuses it when it is built. Default: nil, it can.
-    var problem: String? { get }
+    /// Why the layer cannot work as it was made, or among the others, as a sentence; a client refuses it when it is built.
+    /// Default: nil, it can.
+    ///
+    /// - Parameter layers: All layers, the outermost first.
+    func problem(among layers: [any ClientLayer]) -> String?
 
     /// Whether the layer, if it accompanies a call (``RequestOptions/attemptLayers``), goes with it where a redirect leads to
     /// another origin. Default: false, as a layer could give away there what is meant for the first.
     var followsToOtherOrigins: Bool { get }
+
+    /// Whether several attempts of a call may be in it at the same time, as hedges are; a call is not hedged if one of its
+    /// layers cannot bear that, and a client refuses such a layer inside an engine that hedges. Default: true.
+    var bearsHedges: Bool { get }
 
     /// Handles one call on its way out and back.
     func intercept(_ request: HTTPRequest, body: MessageBody?, context: CallContext, next: Next) async throws
@@ -29,10 +36,13 @@ extension ClientLayer {
     public var place: CallContext.LayerPlace { .anywhere }
 
     /// By default nothing stands against a layer.
-    public var problem: String? { nil }
+    public func problem(among layers: [any ClientLayer]) -> String? { nil }
 
     /// By default a layer stays at the origin for which it was given.
     public var followsToOtherOrigins: Bool { false }
+
+    /// By default several attempts may be in a layer at the same time.
+    public var bearsHedges: Bool { true }
 
     /// By default the name of the type.
     public var summary: String { "\(type(of: self))" }

@@ -24,12 +24,21 @@ extension ScenarioReader {
         }
         settings.deadline = try seconds("deadline_s") ?? settings.deadline
         settings.maxWait = try seconds("max_wait_s") ?? settings.maxWait
-        settings.attemptTimeout = try seconds("attempt_timeout_s") ?? settings.attemptTimeout
+        if let timeout = try seconds("attempt_timeout_s") {
+            settings.attemptTimeout = timeout
+        } else if let deadline = settings.deadline, deadline > .zero {
+            // What a preset says of attempts ends with the call.
+            settings.attemptTimeout = settings.attemptTimeout.map { min($0, deadline) }
+        }
         if let backoff = try backoff() {
             settings.backoff = backoff
             settings.throttledBackoff = nil
         }
-        settings.budget = try budget() ?? settings.budget
+        if let budget = try budget() {
+            settings.budget = budget
+            // By gRPC's rules the first resend of what was provably not processed is free (proposal A6).
+            if case .throttle = budget { settings.resendsTransparently = true }
+        }
         if let (breaker, word) = try breaker() {
             settings.breaker = breaker
             settings.breakerOverride = word

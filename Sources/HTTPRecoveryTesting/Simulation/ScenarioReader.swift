@@ -127,6 +127,9 @@ struct ScenarioReader {
         call.isReplayable = try bool("replayable") ?? false
         if let priority = try number("priority") { call.priority = Int(max(-1e9, min(priority, 1e9))) }
         call.cancellation = try seconds("cancel_at_s")
+        if let cancellation = call.cancellation, cancellation < call.start {
+            throw Failure("\(place) is cancelled before it begins")
+        }
         for (index, answer) in (try array("answers") ?? []).enumerated() {
             let place = "\(name("answers"))[\(index)]"
             call.answers.append(try ScenarioReader(answer, at: place, keys: Self.answerKeys).answer())
@@ -137,6 +140,9 @@ struct ScenarioReader {
     private func answer() throws(Failure) -> Simulation.Answer {
         let delay = try seconds("after_s") ?? .zero
         if let word = try text("error") {
+            for key in ["status", "headers", "body"] where value(key) != nil {
+                throw Failure("\(place) has both an error and a \(key)")
+            }
             guard let certainty = TransportError.Certainty(rawValue: word) else {
                 throw Failure("\(name("error")) \"\(word)\" is not known")
             }
@@ -145,7 +151,9 @@ struct ScenarioReader {
         guard let status = try whole("status") else { throw Failure("\(place) has neither status nor error") }
         guard (100...999).contains(status) else { throw Failure("\(name("status")) is no status") }
         var fields = HTTPFields()
-        for member in value("headers")?.members ?? [] {
+        let headers = value("headers") ?? .object([])
+        guard let members = headers.members else { throw Failure("\(name("headers")) is no object") }
+        for member in members {
             guard let field = HTTPField.Name(member.key) else {
                 throw Failure("\(name("headers")) has \"\(member.key)\", which is no name")
             }

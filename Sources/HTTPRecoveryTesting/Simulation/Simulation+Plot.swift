@@ -98,6 +98,10 @@ private struct TimelinePlot {
             case "&": "&amp;"
             case "<": "&lt;"
             case ">": "&gt;"
+            // XML has no control characters, not even as references.
+            case _
+            where character.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0xFFFE || $0.value == 0xFFFF }:
+                "\u{FFFD}"
             default: String(character)
             }
         }

@@ -102,7 +102,7 @@ public struct Simulation: Sendable {
     ///
     /// Default: none.
     public var server: (@Sendable (Arrival) -> Answer)?
-    /// How many attempts are too many for the calls to have an end.
+    /// How many attempts are too many for the calls to have an end; of many calls, a thousand for each, if that is more.
     ///
     /// Default: 20,000.
     public var mostAttempts = 20_000

@@ -70,6 +70,17 @@ import Testing
         #expect(idle?.contains("never ends one") == true)
         #expect(CallContext.LayerPlace.problem(in: [AttemptTimeout(.seconds(5), idle: .zero)]) != nil)
         for layers in working { #expect(CallContext.LayerPlace.problem(in: layers) == nil) }
+        let contradictory: [[any ClientLayer]] = [
+            [AttemptTimeout(.zero)],
+            [Recovery(budget: .tokens(capacity: -5))], [Recovery(hedging: .init(after: .zero, quantile: 2))],
+            [Recovery(admissions: [Recovery.CircuitBreaker(.init(failureRatio: 7))])],
+            [Recovery(admissions: [Recovery.ConcurrencyLimit(.fixed(0))])],
+            [Recovery(admissions: [Recovery.Pacing(perSecond: 0)])],
+        ]
+        for layers in contradictory { #expect(CallContext.LayerPlace.problem(in: layers) != nil, "\(layers)") }
+        // What ends earlier ends earlier.
+        let ended: [any ClientLayer] = [Deadline(.seconds(5)), Recovery(), AttemptTimeout(.seconds(60))]
+        #expect(CallContext.LayerPlace.problem(in: ended) == nil)
     }
 
     @Test func aCallWhoseOwnLayersCannotWorkIsRefused() async throws {

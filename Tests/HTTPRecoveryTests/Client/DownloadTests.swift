@@ -12,18 +12,20 @@ import Testing
     /// Keeps what it is given; one that cannot begin anew is as standard output.
     private final class Target: RecoveringClient.Download.Target {
         private let state: Locked<(bytes: [UInt8], restarts: Int)>
-        private let canRestart: Bool
+        private let takesBack: Bool
 
         init(_ bytes: [UInt8] = [], canRestart: Bool = true) {
             state = Locked((bytes, 0))
-            self.canRestart = canRestart
+            takesBack = canRestart
         }
 
         var bytes: [UInt8] { state.withLock { $0.bytes } }
 
+        var canRestart: Bool { takesBack || bytes.isEmpty }
+
         func restart() -> Bool {
             state.withLock { state in
-                guard canRestart || state.bytes.isEmpty else { return false }
+                guard takesBack || state.bytes.isEmpty else { return false }
                 state.bytes = []
                 return true
             }
@@ -194,6 +196,18 @@ import Testing
         #expect(target.bytes == (resumes ? Self.whole : Array(Self.whole[..<70])))
     }
 
+    /// Whoever comes again later can go on with it.
+    @Test func whatHasComeStaysIfNothingMoreComes() async throws {
+        let target = Target()
+        let error = await #expect(throws: RecoveryError.self) {
+            _ = try await Self.run(
+                [Self.part(breakingAt: 40, [:]), Self.part(breakingAt: 30, [:]), .status(404)],
+                to: target
+            )
+        }
+        #expect(error?.outcome.status == 404 && target.bytes == Array(Self.whole.prefix(30)))
+    }
+
     @Test func theLimitHoldsForAllThatCame() async throws {
         for limit in [99, 100] {
             let target = Target()
@@ -233,6 +247,7 @@ import Testing
 
     @Test func aTargetThatFailsEndsTheCall() async throws {
         struct Full: RecoveringClient.Download.Target {
+            var canRestart: Bool { true }
             func restart() -> Bool { true }
             func write(_ bytes: ArraySlice<UInt8>) throws { throw MessageBody.ReadError.alreadyConsumed }
         }

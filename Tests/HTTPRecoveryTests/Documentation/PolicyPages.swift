@@ -78,6 +78,7 @@ import Testing
 
     @Test func downloads() async throws {
         struct Target: RecoveringClient.Download.Target {
+            var canRestart: Bool { true }
             func restart() -> Bool { true }
             func write(_ bytes: ArraySlice<UInt8>) {}
         }

@@ -61,6 +61,24 @@ import Testing
         #expect(ledger.left(at: .zero) == 0)
     }
 
+    @Test func whatTheServerForbidsToRepeatTakesATokenOfAThrottle() {
+        var ledger = BudgetLedger(.throttle(maxTokens: 10, tokenRatio: 0.1))
+        var end = Outcome(.notFound, status: 404)
+        ledger.end(end, cost: nil, isCall: true, at: .zero)
+        #expect(ledger.left(at: .zero) == 10)
+        end.apply(.stop)
+        ledger.end(end, cost: nil, isCall: true, at: .zero)
+        #expect(ledger.left(at: .zero) == 9)
+    }
+
+    @Test(arguments: [(0.5466, 7.546), (0.1, 7.1), (1.001, 8.001), (0.29, 7.29)])
+    func ofATokenRatioThreeDigitsCount(ratio: Double, left: Double) {
+        var ledger = BudgetLedger(.throttle(maxTokens: 10, tokenRatio: ratio))
+        for _ in 0..<3 { ledger.end(Self.busy, cost: nil, isCall: true, at: .zero) }
+        ledger.end(Self.fine, cost: nil, isCall: true, at: .zero)
+        #expect(ledger.left(at: .zero) == left)
+    }
+
     @Test func aRateForgetsCallsBySlices() {
         var ledger = BudgetLedger(.rate(lifetime: .seconds(1), minPerSecond: 0, percent: 50))
         #expect(withdrawals(&ledger) == 0)

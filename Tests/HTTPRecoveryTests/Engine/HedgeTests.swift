@@ -10,16 +10,26 @@ import Testing
     private static let passing = Outcome(.unavailable, remedies: [.retry], status: 503)
     private static let stated = Outcome(.unavailable, retryAfter: .seconds(2), remedies: [.wait], status: 503)
     private static let fatal = Outcome(.notFound, status: 404)
+    private static let forbidden: Outcome = {
+        var outcome = Outcome(.unavailable, remedies: [.retry], status: 503)
+        outcome.apply(.stop)
+        return outcome
+    }()
+    private static let exact: Outcome = {
+        var outcome = stated
+        outcome.delayForm = .exactly
+        return outcome
+    }()
 
     @Test(arguments: 1...4)
     func everyShortHistoryKeepsTheRules(most: Int) {
-        let ends = [Self.good, Self.passing, Self.stated, Self.fatal]
-        for history in 0..<46_656 {
+        let ends = [Self.good, Self.passing, Self.stated, Self.fatal, Self.forbidden, Self.exact]
+        for history in 0..<262_144 {
             var (plan, rest) = (HedgePlan(maxAttempts: most), history)
             var (running, sent, mayHedge, isAsking) = (1, 1, true, false)
             steps: for _ in 0..<6 {
-                let draw = rest % 6
-                rest /= 6
+                let draw = rest % 8
+                rest /= 8
                 let action: HedgePlan.Action
                 if isAsking {
                     action = plan.next(after: .admitted(draw % 2 == 0))
@@ -29,12 +39,15 @@ import Testing
                     } else {
                         mayHedge = false
                     }
-                } else if draw < 4, running > 0 {
+                } else if draw < ends.count, running > 0 {
                     running -= 1
                     action = plan.next(after: .ended(ends[draw]))
-                    if ends[draw].retryAfter != nil { mayHedge = false }
+                    let isExact = draw == 5 && mayHedge && sent < most
+                    if draw == 2 || draw == 4 || (draw == 5 && !isExact) { mayHedge = false }
                     let isDecisive = draw == 0 || draw == 3
-                    #expect((action == .finish) == (isDecisive || (running == 0 && !(mayHedge && sent < most))))
+                    let canGoOn = mayHedge && sent < most && !isExact
+                    #expect((action == .finish) == (isDecisive || (running == 0 && !canGoOn)))
+                    #expect((action == .postpone(.seconds(2))) == (isExact && running > 0))
                 } else {
                     action = plan.next(after: .due)
                 }
@@ -49,6 +62,76 @@ import Testing
 
     private static func client(_ steps: [ScriptedTransport.Step], _ hedging: Recovery.Hedging) -> Bench {
         Bench(steps) { Recovery(hedging: hedging) { TransientRetry(backoff: .constant(.seconds(1))) } }
+    }
+
+    @Test func ofSeveralFailuresTheOneIsToldThatSaysMost() {
+        let order = [Self.passing, Self.stated, Self.forbidden, Self.fatal]
+        for (index, first) in order.enumerated() {
+            for (other, second) in order.enumerated() {
+                let isTold = HedgePlan.isTold(second, insteadOf: first)
+                #expect(isTold == (other > index || (index == 0 && other == 0)), "\(index) \(other)")
+            }
+        }
+    }
+
+    @Test func whatTakesOneBodyIsNotHedged() async throws {
+        struct Sink: RecoveringClient.Download.Target {
+            var canRestart: Bool { true }
+            func restart() -> Bool { true }
+            func write(_ bytes: ArraySlice<UInt8>) {}
+        }
+        let bench = Self.client([.status(200), .status(200)], .init(after: .zero, maxAttempts: 3))
+        var options = RequestOptions()
+        options.attemptLayers = [RecoveringClient.Download(to: Sink())]
+        _ = try await bench.sendSkippingWaits(options: options)
+        #expect(bench.transport.received.count == 1)
+        let inside: [any ClientLayer] = [
+            Recovery(hedging: .init(after: .seconds(1))), RecoveringClient.Download(to: Sink()),
+        ]
+        #expect(CallContext.LayerPlace.problem(in: inside)?.hasPrefix("Download stands inside Recovery") == true)
+        #expect(CallContext.LayerPlace.problem(in: inside.reversed()) == nil)
+    }
+
+    /// A layer whose hedges fail, as those of a renewal that does not come through.
+    private struct FailsBesideTheFirst: ClientLayer {
+        struct Failure: Error {}
+        let isReady: Flight<Void>
+
+        func intercept(
+            _ request: HTTPRequest,
+            body: MessageBody?,
+            context: CallContext,
+            next: Next
+        ) async throws -> RecoveredResponse {
+            if context.cause == .hedge {
+                isReady.land(.success(()))
+                throw Failure()
+            }
+            return try await next(request, body: body, context: context)
+        }
+    }
+
+    @Test func theFirstGoesOnWhereAHedgeFails() async throws {
+        let isReady = Flight<Void>()
+        let first = ScriptedTransport.Step.run { _ in
+            try await isReady.value
+            return .scripted(200)
+        }
+        let bench = Bench([first]) {
+            Recovery(hedging: .init(after: .seconds(1), maxAttempts: 3))
+            FailsBesideTheFirst(isReady: isReady)
+        }
+        #expect(try await bench.sendSkippingWaits().status == .ok)
+        #expect(bench.transport.received.count == 1)
+    }
+
+    @Test func oneOriginsTimesAreNotAnothers() {
+        let memory = HedgeMemory(.init(after: .seconds(1), quantile: 0.5))
+        var other = Bench.get
+        other.authority = "slow.example.com"
+        for _ in 0..<30 { memory.latencies[other].note(.seconds(9)) }
+        #expect(memory.latencies[other].quantile(0.5) == .seconds(9))
+        #expect(memory.latencies[Bench.get].quantile(0.5) == nil)
     }
 
     @Test func aLoserIsCancelledAndTheWinnerIsWhole() async throws {

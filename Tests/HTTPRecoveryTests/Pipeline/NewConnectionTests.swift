@@ -27,8 +27,12 @@ import Testing
         #expect(bench.transport.received.map(\.isOnNewConnection) == [false, true, false])
     }
 
-    @Test func aStatedWaitHoldsAfterASecondAnswerToo() async throws {
-        let bench = Bench([.status(425), .status(425, ["retry-after": "2"])]) { Recovery() }
-        #expect(try await bench.sendSkippingWaits().status == .ok)
+    /// A stated time makes nothing repeatable.
+    @Test(arguments: [421, 425])
+    func aStatedWaitMakesItNoMoreThanOnce(status: Int) async throws {
+        let bench = Bench(then: .status(status, ["retry-after": "2"])) { Recovery(maxAttempts: 5) }
+        let error = await #expect(throws: RecoveryError.self) { try await bench.sendSkippingWaits() }
+        #expect(bench.transport.received.count == 2 && bench.clock.now.offset >= .seconds(2))
+        #expect(error?.reason == .notRecoverable && error?.retryAfter == .seconds(2))
     }
 }

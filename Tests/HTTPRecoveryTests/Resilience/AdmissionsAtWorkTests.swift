@@ -148,4 +148,55 @@ import Testing
         for _ in 0..<3 { _ = try await bench.sendSkippingWaits() }
         #expect(rate.rate(for: PlannedAttempt(Bench.get)) != nil)
     }
+
+    @Test(arguments: [false, true])
+    func oneThatWasForcedOpenWorksOnceItIsReleased(hasKeys: Bool) async throws {
+        let byName: @Sendable (PlannedAttempt) -> String = { "\($0.origin)" }
+        let breaker = Recovery.CircuitBreaker(.consecutive(1), key: hasKeys ? byName : nil)
+        breaker.override = .open
+        let bench = Bench(then: .status(503)) { Recovery(maxAttempts: 1, admissions: [breaker]) }
+        func reason() async -> History.StopReason? {
+            let error = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.get) }
+            return error?.reason
+        }
+        #expect(await reason() == .breakerOpen)
+        breaker.override = nil
+        for expected in [History.StopReason.attemptsExhausted, .breakerOpen, .breakerOpen] {
+            #expect(await reason() == expected)
+        }
+        for word in [Recovery.CircuitBreaker.Override.closed, .metricsOnly] {
+            breaker.override = word
+            #expect(await reason() == .attemptsExhausted)
+        }
+        breaker.override = nil
+        #expect(await reason() == .breakerOpen)
+    }
+
+    @Test func whatABreakerDoesStandsInTheEvents() async throws {
+        let breaker = Recovery.CircuitBreaker(.consecutive(2, breakDuration: .seconds(10)))
+        let bench = Bench([.status(503), .status(503), .status(200)]) {
+            Recovery(maxAttempts: 1, admissions: [breaker])
+        }
+        for _ in 1...2 { _ = try? await bench.client.send(Bench.get) }
+        bench.clock.advance(by: .seconds(10))
+        _ = try await bench.client.send(Bench.get)
+        let words = bench.events.words.filter { $0.hasPrefix("breaker") }
+        #expect(words == ["breaker open 10.0", "breaker half_open", "breaker closed"])
+    }
+
+    @Test(arguments: [
+        (429, false, false), (429, true, true), (408, true, true), (404, true, false), (503, false, true),
+    ])
+    func whatABreakerCountsCanBeChosen(status: Int, countsRefusals: Bool, opens: Bool) async throws {
+        var configuration = Recovery.CircuitBreaker.Configuration.consecutive(1)
+        configuration.countsRefusals = countsRefusals
+        let (standard, own) = (
+            Recovery.CircuitBreaker(configuration),
+            Recovery.CircuitBreaker(configuration, judgement: { $0.status == 404 })
+        )
+        let bench = Bench(then: .status(status)) { Recovery(maxAttempts: 1, admissions: [standard, own]) }
+        _ = try? await bench.client.send(Bench.get)
+        #expect((standard.state(for: PlannedAttempt(Bench.get)) == .open) == opens)
+        #expect((own.state(for: PlannedAttempt(Bench.get)) == .open) == (status == 404))
+    }
 }

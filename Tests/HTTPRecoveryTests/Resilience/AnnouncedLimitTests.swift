@@ -201,4 +201,17 @@ import Testing
         await #expect(throws: CancellationError.self) { try await call.value }
         #expect(try await bench.client.send(Bench.get).history.waits.isEmpty)
     }
+
+    /// A server that announces a limit now and then counts all the same.
+    @Test func answersThatSayNothingCountToo() async throws {
+        let admission = Recovery.AnnouncedLimits()
+        let bench = Bench([.status(200, ["ratelimit": #""a";r=2;t=60"#])]) { Recovery(admissions: [admission]) }
+        var options = RequestOptions()
+        options.deadline = .seconds(1)
+        var ends: [Bool] = []
+        for _ in 0..<5 { ends.append((try? await bench.client.send(Bench.get, options: options)) != nil) }
+        #expect(ends == [true, true, true, false, false])
+        bench.clock.advance(by: .seconds(60))
+        #expect(try await bench.client.send(Bench.get, options: options).status == .ok)
+    }
 }

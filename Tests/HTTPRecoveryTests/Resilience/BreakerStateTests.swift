@@ -51,6 +51,41 @@ import Testing
         )
     }
 
+    @Test(arguments: [
+        (Recovery.CircuitBreaker.Window.count(10), Recovery.CircuitBreaker.Window.count(10)), (.count(10), .count(6)),
+        (.time(.seconds(60)), .time(.seconds(60))), (.time(.seconds(60)), .time(.seconds(30), buckets: nil)),
+        (.count(10), .time(.seconds(30))), (.time(.seconds(60), buckets: nil), .count(10)),
+    ])
+    func anotherConfigurationKeepsTheResults(old: Recovery.CircuitBreaker.Window, new: Recovery.CircuitBreaker.Window) {
+        var breaker = BreakerState(Configuration(window: old, minimumCalls: 6), at: .zero)
+        func end(_ isFailure: Bool, _ time: Int) -> Recovery.CircuitBreaker.State {
+            breaker.end(.init(isFailure: isFailure, elapsed: .zero), at: .seconds(time))
+            return breaker.state
+        }
+        for (index, isFailure) in [false, true, true, false, true].enumerated() { _ = end(isFailure, 100 + index) }
+        breaker.configuration = Configuration(window: new, minimumCalls: 6, breakDuration: .seconds(99))
+        #expect(end(true, 106) == .open && breaker.opensUntil == .seconds(205))
+    }
+
+    @Test func failuresInARowAreKeptByAnotherConfiguration() {
+        var breaker = BreakerState(.consecutive(3), at: .zero)
+        for _ in 0..<2 { breaker.end(.init(isFailure: true, elapsed: .zero), at: .seconds(1)) }
+        breaker.configuration = .consecutive(3, breakDuration: .seconds(1))
+        breaker.end(.init(isFailure: true, elapsed: .zero), at: .seconds(1))
+        #expect(breaker.state == .open)
+    }
+
+    @Test func oneForMetricsAloneCountsWhateverItsStateWas() {
+        var breaker = BreakerState(.init(window: .count(10), failures: 1, minimumCalls: 1), at: .zero)
+        breaker.end(.init(isFailure: true, elapsed: .zero), at: .seconds(1))
+        #expect(breaker.state == .open)
+        breaker.override = .metricsOnly
+        for second in 2...5 { breaker.end(.init(isFailure: second == 2, elapsed: .zero), at: .seconds(second)) }
+        #expect(breaker.rate == (0.25, 4) && breaker.state == .metricsOnly)
+        breaker.override = nil
+        #expect(breaker.state == .open)
+    }
+
     @Test func breaksGrowUpToTheLongestAndBeginAnewAfterClosing() {
         var configuration = Configuration.consecutive(1, breakDuration: .seconds(2))
         configuration.breakGrowth = 3

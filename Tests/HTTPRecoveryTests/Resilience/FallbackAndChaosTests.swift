@@ -81,6 +81,56 @@ import Testing
         #expect(lost?.reason == .methodNotIdempotent)
     }
 
+    @Test(arguments: [
+        RecoveringClient.Chaos.Injection.outcome(HTTPResponse(status: .init(code: 503))),
+        .fault(TransportError(.connectionLost, .neverSent)),
+        .behavior { _ in throw TransportError(.connectionLost, .neverSent) },
+    ])
+    func whatChaosDoesIsToldAndJudgedAsIfItWereReal(injection: RecoveringClient.Chaos.Injection) async throws {
+        func run(_ isChaos: Bool) async throws -> (words: [String], history: Int, ends: [String]) {
+            let chaos = RecoveringClient.Chaos([.init(rate: 1, injection)], seed: 1)
+            chaos.isEnabled = isChaos
+            let breaker = Recovery.CircuitBreaker(.consecutive(3, breakDuration: .seconds(10)))
+            let real: ScriptedTransport.Step =
+                if case .outcome = injection { .status(503) } else { .fail(.connectionLost, .neverSent) }
+            let bench = Bench(then: real) {
+                Recovery(maxAttempts: 3, admissions: [breaker])
+                chaos
+            }
+            bench.clock.advance(by: .seconds(100))
+            let error = await #expect(throws: RecoveryError.self) { try await bench.sendSkippingWaits() }
+            let words = bench.events.words
+            var ends: [String] = []
+            for _ in 0..<12 {
+                bench.clock.advance(by: .seconds(1))
+                let next = await #expect(throws: RecoveryError.self) { try await bench.sendSkippingWaits() }
+                ends.append("\(next?.reason ?? .notRecoverable)")
+            }
+            #expect(bench.transport.received.isEmpty == isChaos)
+            return (words, error?.history.attempts.count ?? 0, ends)
+        }
+        let (chaos, real) = (try await run(true), try await run(false))
+        #expect(chaos.words == real.words && chaos.words.contains("done failed 3"))
+        #expect(chaos.history == 3 && chaos.ends == real.ends && chaos.ends.first == "breaker_open")
+    }
+
+    @Test func anAttemptThatChaosDelaysKeepsItsTime() async throws {
+        let chaos = RecoveringClient.Chaos([.init(rate: 1, .latency(.seconds(4)))])
+        chaos.isEnabled = true
+        let bench = Bench([.hang]) {
+            Recovery(maxAttempts: 1)
+            chaos
+            AttemptTimeout(.seconds(5))
+        }
+        let call = Task { try await bench.client.send(Bench.get) }
+        await bench.clock.waitForSleeper(of: .seconds(4))
+        bench.clock.advance(by: .seconds(4))
+        await bench.transport.waitForRequests(1)
+        #expect(bench.transport.received[0].timeout == .seconds(1))
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+    }
+
     @Test func chaosIsTheSameForASeed() async throws {
         func failures(_ seed: UInt64) async throws -> [Bool] {
             let chaos = RecoveringClient.Chaos(
@@ -110,6 +160,26 @@ import Testing
         #expect(bench.transport.received.count == attempts)
     }
 
+    @Test(arguments: [
+        (RecoveringClient.Settings.grpc, "grpc-previous-rpc-attempts", [nil, nil, "1", "2"]),
+        (.awsStandard, "amz-sdk-request", ["attempt=1; max=3", "attempt=2; max=3", "attempt=3; max=3", nil]),
+        (.standard, "amz-sdk-request", [nil, nil, nil, nil]),
+    ])
+    func aPresetTellsTheServerInItsWords(
+        settings: RecoveringClient.Settings,
+        name: String,
+        expected: [String?]
+    ) async throws {
+        // What is made again for nothing is no attempt more.
+        let bench = Bench([.fail(.connectionLost, .notProcessed), .status(503), .status(503), .status(200)]) {
+            settings.layers()
+        }
+        _ = try? await bench.sendSkippingWaits()
+        let field = try #require(HTTPField.Name(name))
+        let told = bench.transport.received.map { $0.request.headerFields[field] }
+        #expect(told == Array(expected.prefix(told.count)) && told.count >= 3)
+    }
+
     @Test func theServerSeesOneIdentityAndManyNumbers() async throws {
         let requestID = try #require(HTTPField.Name("x-request-id"))
         let bench = Bench([.status(503), .status(503), .status(200)]) {
@@ -131,6 +201,13 @@ import Testing
         let words = fields.map { $0[amazon] }
         #expect(words == (1...3).map { "ttl=20300101T000100Z; attempt=\($0); max=3" })
         #expect(fields.map { $0[grpc] } == [nil, "1", "2"])
+        // Behind an answer it is the server's time that counts.
+        bench.transport.append([.status(503, ["date": "Tue, 01 Jan 2030 01:00:00 GMT"]), .status(200)])
+        let begin = bench.clock.now.offset.inSeconds
+        _ = try await bench.sendSkippingWaits()
+        let ttl = bench.transport.received.suffix(2).compactMap { $0.request.headerFields[amazon]?.prefix(20) }
+        #expect(ttl.count == 2 && ttl[0].hasPrefix("ttl=20300101T0001") && ttl[1].hasPrefix("ttl=20300101T010"))
+        #expect(begin < 60)
         var request = Bench.post
         request.headerFields[.idempotencyKey] = "mine"
         request.headerFields[requestID] = "mine too"

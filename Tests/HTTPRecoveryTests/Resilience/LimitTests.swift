@@ -104,13 +104,76 @@ import Testing
         let waits = (0..<5).map { _ in bucket.take(at: .zero, within: .seconds(1)) }
         #expect(waits.map(\.wait) == [.zero, .zero, .milliseconds(500), .seconds(1), .milliseconds(1500)])
         #expect(waits.map(\.isTaken) == [true, true, true, true, false])
-        bucket.giveBack()
+        bucket.giveBack(.seconds(1), at: .zero)
         #expect(bucket.take(at: .zero, within: .seconds(1)).wait == .seconds(1))
         #expect(bucket.take(at: .seconds(100), within: .zero).isTaken)
         #expect(bucket.balance(at: .seconds(100)) == 1)
         bucket.change(rate: 1000, capacity: 1, at: .seconds(100))
         #expect(bucket.take(at: .seconds(100), within: .zero).isTaken)
         #expect(bucket.take(at: .seconds(100), within: .longest).wait == .milliseconds(1))
+    }
+
+    @Test func anotherAlgorithmGoesOnFromWhatWasLearned() {
+        var learned = LearnedLimit(.aimd(initial: 100, min: 5, max: 200))
+        for _ in 0..<10 { learned.learn(elapsed: .zero, flights: 100, isDropped: true) }
+        let limit = learned.limit
+        #expect((5..<50).contains(limit))
+        for algorithm in [Recovery.ConcurrencyLimit.Algorithm.aimd(initial: 100, min: 5, max: 300), .gradient2(min: 5)]
+        {
+            learned.change(to: algorithm)
+            #expect(learned.limit == limit)
+        }
+        learned.change(to: .aimd(initial: 60, min: 50, max: 300))
+        #expect(learned.limit == 50)
+        learned.change(to: .fixed(7))
+        #expect(learned.limit == 7)
+        learned.change(to: .aimd(initial: 60, min: 50, max: 300))
+        #expect(learned.limit == 60)
+    }
+
+    @Test func aPlaceThatIsGivenBackIsTakenByTheNext() {
+        var bucket = TokenBucket(rate: 1, capacity: 1, at: .zero)
+        let waits = (0..<4).map { _ in bucket.take(at: .zero, within: .longest).wait.inSeconds }
+        #expect(waits == [0, 1, 2, 3])
+        let (now, later) = (Duration.milliseconds(500), Duration.milliseconds(600))
+        bucket.giveBack(.seconds(1), at: now)
+        #expect(bucket.take(at: later, within: .zero) == (.milliseconds(400), false))
+        #expect(bucket.take(at: later, within: .longest) == (.milliseconds(400), true))
+        // Behind the last place stands nobody: with it those go in front of it that were given back.
+        bucket.giveBack(.seconds(2), at: later)
+        bucket.giveBack(.seconds(3), at: later)
+        #expect(abs(bucket.balance(at: later) + 0.4) < 1e-6)
+        #expect(bucket.take(at: .seconds(100), within: .zero) == (.zero, true))
+    }
+
+    /// Whoever comes, waits and leaves the line: no more go out than the rate allows.
+    @Test(arguments: 0..<40)
+    func noHistoryOfABucketPassesItsRate(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        func draw(_ count: UInt64) -> Int { Int(random.next() % count) }
+        let (rate, burst) = (Double(1 + draw(10)), 1 + draw(3))
+        var bucket = TokenBucket(rate: rate, capacity: Double(burst), at: .zero)
+        var (now, waiting, left) = (Duration.zero, [Duration](), [Duration]())
+        for _ in 0..<400 {
+            now += .milliseconds(draw(300))
+            left += waiting.filter { $0 <= now }
+            waiting.removeAll { $0 <= now }
+            if draw(3) == 0, !waiting.isEmpty {
+                bucket.giveBack(waiting.remove(at: draw(UInt64(waiting.count))), at: now)
+            } else {
+                let place = bucket.take(at: now, within: .seconds(5))
+                if place.isTaken { waiting.append(now + place.wait) }
+            }
+        }
+        left.sort()
+        for (index, time) in left.enumerated() where index >= burst {
+            // Between any two go out no more than the burst and what the time has brought.
+            for first in [index - burst, index / 2, 0] where first <= index - burst {
+                let most = (time - left[first]).inSeconds * rate + Double(burst)
+                #expect(Double(index - first + 1) <= most + 1e-3)
+            }
+        }
+        #expect(left.count > 50)
     }
 
     @Test(arguments: [(Double.nan, Double.nan), (-1, -1), (.infinity, .infinity), (0, 0)])

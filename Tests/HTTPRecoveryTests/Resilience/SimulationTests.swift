@@ -184,6 +184,59 @@ import Testing
         #expect(broke == ["0: 200 left 0, 3 ok"])
     }
 
+    @Test(arguments: [
+        // A stop ends hedging, but nothing that is under way; the server's word stands if nothing better comes.
+        (
+            #"[{"status": 200, "after_s": 20}, {"status": 503, "headers": {"grpc-retry-pushback-ms": "-1"}}, {"status": 200}]"#,
+            3, "0: 200, 1: 503, 20 ok"
+        ),
+        (
+            #"[{"status": 503, "after_s": 5}, {"status": 503, "headers": {"x-should-retry": "false"}}, {"status": 200}]"#,
+            3, "0: 503, 1: 503, 5 failed not_recoverable"
+        ),
+        // A pushback is the time of the next hedge.
+        (
+            #"[{"status": 200, "after_s": 20}, {"status": 503, "headers": {"grpc-retry-pushback-ms": "2500"}}, {"status": 204}]"#,
+            3, "0: -, 1: 503, 3.5: 204, 3.5 ok"
+        ),
+        // The hedge behind one that went out early comes a whole delay later.
+        (
+            #"[{"status": 503, "after_s": 0.9}, {"status": 200, "after_s": 10}]"#,
+            4, "0: 503, 0.9: 200, 1.9: -, 2.9: -, 10.9 ok"
+        ),
+    ])
+    func hedgesKeepToWhatTheServerSays(answers: String, most: Int, expected: String) throws {
+        let lines = try lines(
+            #"{"options": {"max_attempts": 4, "hedge": {"delay_s": 1, "max": \#(most)}}, "calls": [{"answers": \#(answers)}]}"#
+        )
+        #expect(lines == [expected])
+    }
+
+    /// What a hedge is told holds for all, while the first is still under way.
+    @Test func whatAHedgeIsToldOthersHearAtOnce() throws {
+        let lines = try lines(
+            """
+            {"options": {"max_attempts": 3, "hedge": {"delay_s": 1, "max": 2}}, "calls": [
+              {"answers": [{"status": 200, "after_s": 20}, {"status": 429, "headers": {"Retry-After": "9"}}]},
+              {"at_s": 2, "answers": [{"status": 204}]}]}
+            """
+        )
+        #expect(lines.count == 2 && lines[1].hasPrefix("10"))
+    }
+
+    @Test func aPresetsAttemptsEndWithTheCall() throws {
+        let lines = try lines(
+            #"{"options": {"preset": "aws_standard", "deadline_s": 5}, "calls": [{"answers": [{"status": 200, "after_s": 9}]}]}"#
+        )
+        #expect(lines.count == 1 && lines[0].contains("5 failed"))
+    }
+
+    @Test func manyCallsHaveAnEnd() throws {
+        var simulation = Simulation(.none)
+        for second in 0..<20_500 { simulation.calls.append(.init(at: .seconds(second))) }
+        #expect(try simulation.runOnThisThread().calls.count == 20_500)
+    }
+
     @Test func boundsEndCalls() throws {
         let lines = try lines(
             """
@@ -222,13 +275,26 @@ import Testing
             (#"{"options": {"preset": "x"}, "calls": []}"#, #"options.preset "x" is not known"#),
             (
                 #"{"options": {"budget": {"model": "grpc", "token_ratio": 0}}, "calls": []}"#,
-                "a success has to add something: the token ratio is above 0"
+                "a success has to add something: the token ratio is at least 0.001"
             ),
             (
                 #"{"options": {"budget": {"model": "tower", "ttl_s": 61}}, "calls": []}"#,
                 "calls count for 1 to 60 seconds"
             ),
             (#"{"calls": [{"answers": [{"status": 20}]}]}"#, "calls[0].answers[0].status is no status"),
+            (
+                #"{"options": {"budget": {"model": "grpc", "token_ratio": 0.0009}}, "calls": []}"#,
+                "a success has to add something: the token ratio is at least 0.001"
+            ),
+            (
+                #"{"calls": [{"answers": [{"status": 429, "headers": "retry-after: 5"}]}]}"#,
+                "calls[0].answers[0].headers is no object"
+            ),
+            (
+                #"{"calls": [{"answers": [{"status": 200, "error": "unknown"}]}]}"#,
+                "calls[0].answers[0] has both an error and a status"
+            ),
+            (#"{"calls": [{"at_s": 5, "cancel_at_s": 1}]}"#, "calls[0] is cancelled before it begins"),
             (#"{"calls": [{"at_s": -1}]}"#, "calls[0].at_s is below zero"),
             (#"{"random": 2, "calls": []}"#, "random numbers are 0 to 1"),
             (

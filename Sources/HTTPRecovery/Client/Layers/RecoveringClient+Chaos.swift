@@ -91,38 +91,67 @@ extension RecoveringClient {
         ) async throws -> RecoveredResponse {
             let (isEnabled, monkeys) = state.withLock { $0 }
             guard isEnabled else { return try await next(request, body: body, context: context) }
-            for monkey in monkeys where random.unit() < monkey.rate && monkey.applies(request) {
-                switch monkey.injection {
-                case .latency(let delay): try await context.injectLatency(delay)
-                case .fault(let error): throw error
-                case .outcome(let head, let body):
-                    let bytes = try await body.collect(upTo: 1 << 20)
-                    let result = Exchange.Result.response(head, body: bytes)
-                    var outcome = context.classify(result, for: request, at: context.runtime.time.now, .asCalled)
-                    outcome.status = head.status.code
-                    return RecoveredResponse(head: head, body: MessageBody(bytes), outcome: outcome)
-                case .behavior(let behave): try await behave(request)
-                }
-            }
+            let due = monkeys.filter { random.unit() < $0.rate && $0.applies(request) }.map(\.injection)
+            if due.isEmpty { return try await next(request, body: body, context: context) }
+            // As a part of the attempt: it is counted, told and judged as any other.
+            var context = context
+            let time = context.runtime.time
+            context.interposition = { ChaosTransport($0, due, asked: request, time: time) }
             return try await next(request, body: body, context: context)
         }
     }
 }
 
-extension CallContext {
+/// A transport for one attempt to which something is done.
+private struct ChaosTransport: HTTPTransport {
+    private let transport: any HTTPTransport
+    private let injections: [RecoveringClient.Chaos.Injection]
+    /// The request as the layer saw it, without what inner layers attach.
+    private let request: HTTPRequest
+    private let time: TimeSource
+
+    init(
+        _ transport: any HTTPTransport,
+        _ injections: [RecoveringClient.Chaos.Injection],
+        asked request: HTTPRequest,
+        time: TimeSource
+    ) {
+        self.transport = transport
+        self.injections = injections
+        self.request = request
+        self.time = time
+    }
+
+    var name: String { transport.name }
+    var enforcesTimeouts: Bool { transport.enforcesTimeouts }
+    var keepsSendLimits: Bool { transport.keepsSendLimits }
+
+    func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse {
+        var options = options
+        for injection in injections {
+            switch injection {
+            case .latency(let delay): try await wait(delay, within: &options)
+            case .fault(let error): throw error
+            case .outcome(let head, let body): return TransportResponse(head: head, body: body)
+            case .behavior(let behave): try await behave(self.request)
+            }
+        }
+        return try await transport.send(request, body: body, options: options)
+    }
+
     /// Lets an attempt go out late, within its time.
     ///
     /// - Throws: `TransportError` if its time is over by then; `CancellationError` as soon as the task is cancelled.
-    fileprivate func injectLatency(_ delay: Duration) async throws {
-        let time = runtime.time
-        let limit = attemptTime(from: time.now).value ?? .longest
+    private func wait(_ delay: Duration, within options: inout AttemptOptions) async throws {
+        let limit = options.timeout ?? .longest
         try await time.sleep(for: min(delay, limit))
-        if delay >= limit {
+        guard delay < limit else {
             throw TransportError(
                 .timedOut,
                 .neverSent,
                 message: "the injected latency was longer than the attempt may take"
             )
         }
+        options.timeout = options.timeout.map { $0 - max(delay, .zero) }
     }
 }

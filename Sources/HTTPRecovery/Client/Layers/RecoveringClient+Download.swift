@@ -9,7 +9,7 @@ extension RecoveringClient {
     /// 13.1.5 and 14). If it has changed meanwhile, it comes whole. The length of all is checked in the end. The engine
     /// decides about the resends as about any other, and the response has no body any more.
     ///
-    /// One that resumes is for one call: give it to that call.
+    /// One that resumes is for one call: give it to that call. A call whose layer it is, is not hedged.
     ///
     /// ```swift
     /// var options = RequestOptions()
@@ -18,7 +18,10 @@ extension RecoveringClient {
     public final class Download: ClientLayer {
         /// Where a download goes.
         public protocol Target: Sendable {
-            /// Gets ready for a body from its first byte; false when a part of another has gone out and cannot be taken back.
+            /// Whether a body can begin from its first byte: not when a part of another has gone out and cannot be taken back.
+            var canRestart: Bool { get async }
+
+            /// Gets ready for a body from its first byte, and forgets what it has of another; false when a part of another has gone out and cannot be taken back.
             func restart() async throws -> Bool
 
             /// Takes the next bytes.
@@ -30,6 +33,9 @@ extension RecoveringClient {
         private let resumes: Bool
         private let isHandedOn: @Sendable (RecoveredResponse) -> Bool
         private let progress: Locked<DownloadProgress>
+
+        /// The target takes one body, and not the parts of two.
+        public var bearsHedges: Bool { false }
 
         /// Where the body comes from is nothing to it.
         public var followsToOtherOrigins: Bool { true }
@@ -86,7 +92,7 @@ extension RecoveringClient {
                 let outcome = context.outcome(of: error, for: request)
                 context.emit(.failure(number: context.record.attempts, outcome))
                 // The engine decides about an error that it can still do something about.
-                if try await canGoOn(resumes: resumes) { throw error }
+                if await canGoOn(resumes: resumes) { throw error }
                 throw RecoveryError(
                     outcome: outcome,
                     reason: error.isTransient ? .responseDelivered : .notRecoverable,
@@ -105,7 +111,7 @@ extension RecoveringClient {
             case .complete: return
             case .mismatch(let why): throw TransportError(.truncated, .answered, message: why)
             case .begin:
-                guard try await canRestart() else {
+                guard try await reporting({ try await target.restart() }) else {
                     let message = "a part of it went out before"
                     throw TransportError(.outputFailed, .answered, message: message, isTransient: false)
                 }
@@ -122,13 +128,10 @@ extension RecoveringClient {
             }
         }
 
-        private func canGoOn(resumes: Bool) async throws -> Bool {
+        private func canGoOn(resumes: Bool) async -> Bool {
             if resumes, progress.withLock({ $0.isResumable }) { return true }
-            return try await canRestart()
-        }
-
-        private func canRestart() async throws -> Bool {
-            try await reporting { try await target.restart() }
+            // What there is stays until another begins: the call may end here.
+            return await target.canRestart
         }
 
         private func write(_ chunk: ArraySlice<UInt8>) async throws {

@@ -44,62 +44,6 @@ extension RecoveringClient {
             return try await next(request, body: body, context: context)
         }
     }
-
-    /// Tells the server which attempt of a call it sees; off unless it is asked for.
-    ///
-    /// It stands inside the engine.
-    public struct AttemptNumber: ClientLayer {
-        private enum Style: Sendable {
-            case amazon(Int)
-            case grpc
-        }
-
-        private let style: Style
-
-        /// Inside the engine: it is about attempts.
-        public var place: CallContext.LayerPlace { .insideRecovery }
-
-        /// The AWS SDKs' form: `amz-sdk-request: attempt=2; max=3`, with a `ttl` if the call has a deadline.
-        ///
-        /// - Parameter maxAttempts: The most attempts of a call, as the engine has it.
-        public static func amazon(maxAttempts: Int) -> AttemptNumber { AttemptNumber(style: .amazon(maxAttempts)) }
-
-        /// gRPC's form: `grpc-previous-rpc-attempts: 1`, from the second attempt on (proposal A6).
-        public static let grpc = AttemptNumber(style: .grpc)
-
-        /// Sends the request with its number.
-        public func intercept(
-            _ request: HTTPRequest,
-            body: MessageBody?,
-            context: CallContext,
-            next: Next
-        ) async throws -> RecoveredResponse {
-            var request = request
-            let number = context.record.nextAttempt
-            switch style {
-            case .amazon(let most):
-                var words = ["attempt=\(number)", "max=\(max(most, 1))"]
-                if let deadline = context.deadline {
-                    words.insert("ttl=\(Self.compact(context.runtime.time.wallTime(at: deadline)))", at: 0)
-                }
-                if let name = HTTPField.Name("amz-sdk-request") {
-                    request.headerFields[name] = words.joined(separator: "; ")
-                }
-            case .grpc:
-                if number > 1, let name = HTTPField.Name("grpc-previous-rpc-attempts") {
-                    request.headerFields[name] = String(number - 1)
-                }
-            }
-            return try await next(request, body: body, context: context)
-        }
-
-        /// As in `20300101T000000Z`.
-        private static func compact(_ time: Timestamp) -> String {
-            let time = CivilTime(secondsSinceEpoch: time.sinceEpoch.whole(.seconds(1)))
-            let date = [time.month, time.day].reduce(time.year.padded(to: 4)) { $0 + $1.padded(to: 2) }
-            return [time.hour, time.minute, time.second].reduce(date + "T") { $0 + $1.padded(to: 2) } + "Z"
-        }
-    }
 }
 
 extension Runtime.RandomSource {

@@ -67,6 +67,8 @@ extension RecoveringClient {
         public var hedging: Recovery.Hedging?
         /// Whether the first attempt that was provably not processed is made again for nothing.
         public var resendsTransparently: Bool
+        /// In whose words the server is told which attempt it sees; nil tells it nothing.
+        public var attemptNumber: AttemptNumber.Form?
 
         /// Creates settings; the parameters are the properties.
         ///
@@ -87,7 +89,8 @@ extension RecoveringClient {
             pace: Pace? = nil,
             isAdaptive: Bool = false,
             hedging: Recovery.Hedging? = nil,
-            resendsTransparently: Bool = false
+            resendsTransparently: Bool = false,
+            attemptNumber: AttemptNumber.Form? = nil
         ) {
             self.deadline = deadline
             self.attemptTimeout = attemptTimeout
@@ -105,6 +108,7 @@ extension RecoveringClient {
             self.isAdaptive = isAdaptive
             self.hedging = hedging
             self.resendsTransparently = resendsTransparently
+            self.attemptNumber = attemptNumber
         }
 
         /// Why no client can work by them, as a sentence; nil if one can.
@@ -112,23 +116,19 @@ extension RecoveringClient {
             if maxAttempts < 1 { return "a call has at least one attempt" }
             if maxWait < .zero { return "the longest wait is not below zero" }
             if let deadline, deadline < .zero { return "a deadline is not below zero" }
-            if let attemptTimeout, attemptTimeout <= .zero { return "an attempt takes some time" }
             if let deadline, let attemptTimeout, attemptTimeout > deadline, deadline > .zero {
                 return "an attempt cannot take longer than the call that it belongs to"
             }
-            if let problem = timeout.problem { return problem }
+            if let problem = timeout.problem(among: []) { return problem }
             if let pace, !(pace.perSecond > 0) || pace.burst < 1 {
                 return "a rate is above 0, and its burst at least 1"
             }
             if let limit, limit.queue < 0 { return "a line has no negative length" }
-            if let hedging, let quantile = hedging.quantile, !(quantile > 0 && quantile < 1) {
-                return "a quantile is above 0 and below 1"
-            }
             if let breaker, case .time(let length, _) = breaker.window, let attemptTimeout, length < attemptTimeout * 2
             {
                 return "a breaker's window of time has to hold two attempts at least"
             }
-            return budget.problem ?? breaker?.problem ?? limit?.algorithm.problem
+            return budget.problem ?? hedging?.problem ?? breaker?.problem ?? limit?.algorithm.problem
         }
     }
 }
@@ -176,8 +176,11 @@ extension RecoveringClient.Settings {
     }
 
     package func layers(_ recovery: Recovery) -> [any ClientLayer] {
+        let number = attemptNumber.map {
+            RecoveringClient.AttemptNumber($0, maxAttempts: maxAttempts) as any ClientLayer
+        }
         let outer: [any ClientLayer] = deadline.map { [Deadline($0)] } ?? []
-        return outer + [recovery, timeout]
+        return outer + [recovery, timeout] + [number].compactMap(\.self)
     }
 
     fileprivate var timeout: AttemptTimeout {

@@ -37,7 +37,7 @@ extension RecoveringClient.Settings {
     public static let none = RecoveringClient.Settings(maxAttempts: 1, budget: .unlimited)
 
     /// The AWS SDKs' standard mode 2.1: 3 attempts, full jitter from 50 ms, from 1 s after a throttle, to 20 s; a quota of
-    /// 500 tokens; `x-amz-retry-after` between the own delay and 5 s more.
+    /// 500 tokens; `x-amz-retry-after` between the own delay and 5 s more; `amz-sdk-request` on each attempt.
     public static let awsStandard: RecoveringClient.Settings = {
         var backoff = Backoff.exponential(base: .milliseconds(50), throttledBase: .seconds(1), cap: .seconds(20))
         backoff.adviceSlack = .seconds(5)
@@ -46,14 +46,15 @@ extension RecoveringClient.Settings {
             maxWait: .longest,
             backoff: backoff,
             throttledBackoff: nil,
-            budget: .tokens()
+            budget: .tokens(),
+            attemptNumber: .amazon
         )
     }()
 
     /// gRPC's retries (proposal A6) with the numbers of its example: 4 attempts, 0.8 to 1.2 times 100 ms to 1 s,
     /// doubled each time; a throttle of 10 tokens; a transparent resend.
     ///
-    /// A server's pushback is kept exactly.
+    /// A server's pushback is kept exactly, and it is told how many attempts there were (`grpc-previous-rpc-attempts`).
     public static let grpc = RecoveringClient.Settings(
         deadline: nil,
         attemptTimeout: nil,
@@ -66,7 +67,8 @@ extension RecoveringClient.Settings {
         ),
         throttledBackoff: nil,
         budget: .throttle(),
-        resendsTransparently: true
+        resendsTransparently: true,
+        attemptNumber: .grpc
     )
 
     /// Polly's as Microsoft's standard HTTP handler sets it up: 4 attempts in 30 s, each at most 10 s, decorrelated from 2 s; a
@@ -79,7 +81,13 @@ extension RecoveringClient.Settings {
         backoff: .exponential(base: .seconds(2), cap: .longest, jitter: .decorrelatedV2),
         throttledBackoff: nil,
         budget: .unlimited,
-        breaker: .init(window: .time(.seconds(30)), failureRatio: 0.1, minimumCalls: 100, breakDuration: .seconds(5)),
+        breaker: .init(
+            window: .time(.seconds(30)),
+            failureRatio: 0.1,
+            minimumCalls: 100,
+            breakDuration: .seconds(5),
+            countsRefusals: true
+        ),
         limit: Limit(.fixed(1000), queue: 0)
     )
 }

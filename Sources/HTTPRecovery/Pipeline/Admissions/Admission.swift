@@ -12,6 +12,9 @@ public protocol Admission: Sendable {
     /// asked. Default: it could.
     func mayHold(_ cause: History.Cause, context: CallContext) -> Bool
 
+    /// Why it cannot work as it was made, as a sentence; a client refuses it when it is built. Default: nil, it can.
+    var problem: String? { get }
+
     /// Tells whether the attempt may go out.
     ///
     /// - Parameters:
@@ -55,6 +58,9 @@ public protocol Admission: Sendable {
 extension Admission {
     /// It is asked about each attempt.
     public func mayHold(_ cause: History.Cause, context: CallContext) -> Bool { true }
+
+    /// By default nothing stands against it.
+    public var problem: String? { nil }
 
     /// What is done about an end that has to be waited for, such as telling a store.
     ///

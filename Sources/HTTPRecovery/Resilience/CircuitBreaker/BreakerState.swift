@@ -40,7 +40,7 @@ struct BreakerState: Sendable {
     }
 
     var configuration: Configuration {
-        didSet { window = BreakerWindow(configuration) }
+        didSet { window.change(to: configuration) }
     }
     var override: Recovery.CircuitBreaker.Override?
     private var phase = Phase.closed
@@ -72,13 +72,9 @@ struct BreakerState: Sendable {
         }
     }
 
-    /// Whether any attempt may go out without being asked about.
-    var isTransparent: Bool {
-        switch (override, phase) {
-        case (.open, _): false
-        case (.some, _), (nil, .closed): true
-        case (nil, _): false
-        }
+    /// Whether it is closed, whatever somebody's word is.
+    var isClosed: Bool {
+        if case .closed = phase { true } else { false }
     }
 
     /// The share of failures and the number of results by which it judges; none while it is not closed.
@@ -125,14 +121,18 @@ struct BreakerState: Sendable {
     ///   - probe: Its number, if it was one.
     ///   - now: When it ended.
     mutating func end(_ result: Result?, probe: Int? = nil, at now: Duration) {
+        if override == .metricsOnly, let result {
+            guard now - result.elapsed >= since else { return }
+            _ = window.add(isFailure: result.isFailure, isSlow: isSlow(result), at: now)
+            return
+        }
         switch phase {
         case .halfOpen:
             guard let probe, probes.leases.removeValue(forKey: probe) != nil else { return }
             if let result { judge(result, at: now) }
         case .closed:
             guard probe == nil, let result, override != .closed, now - result.elapsed >= since else { return }
-            let isTripped = window.add(isFailure: result.isFailure, isSlow: isSlow(result), at: now)
-            if isTripped, override == nil { open(after: result, at: now) }
+            if window.add(isFailure: result.isFailure, isSlow: isSlow(result), at: now) { open(after: result, at: now) }
         case .open: break
         }
     }

@@ -29,6 +29,20 @@ struct BreakerWindow: Sendable {
         self.width = width
     }
 
+    /// Judges by another configuration from now on, by the results that are known, as far as its window reaches.
+    mutating func change(to configuration: Recovery.CircuitBreaker.Configuration) {
+        let (known, inRow) = (entries[head...] + entries[..<head], consecutive)
+        self = BreakerWindow(configuration)
+        consecutive = inRow
+        for entry in known {
+            switch configuration.window {
+            case .consecutive: return
+            case .count(let size): append(entry, within: max(1, size))
+            case .time(let length, let buckets): append(entry, within: length, buckets: buckets, at: entry.time)
+            }
+        }
+    }
+
     /// Takes note of a result.
     ///
     /// - Returns: Whether the breaker has to open.

@@ -66,6 +66,11 @@ extension Recovery.CircuitBreaker {
         ///
         /// There are at least so many probes. Default: nil.
         public var successThreshold: Int?
+        /// Whether a 408 or 429 is a failure too, as with Polly in Microsoft's standard handler; else they tell nothing, as a
+        /// server that bounds one client serves the others.
+        ///
+        /// Default: false.
+        public var countsRefusals: Bool
 
         /// Creates a configuration; the parameters are the properties.
         public init(
@@ -79,7 +84,8 @@ extension Recovery.CircuitBreaker {
             breakGrowth: Double = 1,
             longestBreak: Duration = .seconds(600),
             halfOpenPermits: Int = 1,
-            successThreshold: Int? = nil
+            successThreshold: Int? = nil,
+            countsRefusals: Bool = false
         ) {
             self.window = window
             self.failures = failures
@@ -92,6 +98,7 @@ extension Recovery.CircuitBreaker {
             self.longestBreak = longestBreak
             self.halfOpenPermits = halfOpenPermits
             self.successThreshold = successThreshold
+            self.countsRefusals = countsRefusals
         }
 
         /// Opens after so many failures in a row.

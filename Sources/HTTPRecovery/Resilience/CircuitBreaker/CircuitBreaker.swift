@@ -6,8 +6,9 @@ extension Recovery {
     /// There is one state for each origin, or for what ``init(_:key:isShared:)`` makes of an attempt. A closed breaker judges by
     /// the results of attempts; an open one refuses all of them at once, with the time left
     /// (``History/StopReason/breakerOpen``), and a retry is not waited for that would meet it; a half-open one lets a few
-    /// probes through. What tells nothing about the server counts for nothing: cancellation, answers below 500, what this
-    /// side has refused or done wrong, and what comes of an attempt that began before the last change of state.
+    /// probes through. What tells nothing about the server counts for nothing: cancellation, errors below 500, what this
+    /// side has refused or done wrong, and what comes of an attempt that began before the last change of state. What it
+    /// does stands in the events (``RecoveryEvent/Kind/breaker(state:opensAfter:)``).
     ///
     /// ```swift
     /// let breaker = Recovery.CircuitBreaker(.consecutive(5))
@@ -49,6 +50,7 @@ extension Recovery {
 
         private let settings: Locked<Settings>
         private let key: (@Sendable (PlannedAttempt) -> String)?
+        private let judgement: (@Sendable (Outcome) -> Bool?)?
         private let isShared: Bool
         private let origins: OriginTable<Guarded>
         private let keys = Locked<[String: Guarded]>([:])
@@ -60,25 +62,30 @@ extension Recovery {
         /// Creates a breaker.
         ///
         /// - Parameters:
-        ///   - configuration: When it opens, and closes again; one with a ``Configuration/problem`` works as well as it can.
+        ///   - configuration: When it opens, and closes again; a client refuses one with a ``Configuration/problem``.
         ///   - key: What shares a state; nil, the default, is the origin. At most 1024 keys are kept; they stand as they are in
         ///     a client's live state.
+        ///   - judgement: Whether an outcome is a failure of the server, or a success; nil if it tells neither. Default: lost
+        ///     connections, timeouts, outages and answers from 500 on are failures, other errors tell nothing; see
+        ///     ``Configuration/countsRefusals``.
         ///   - isShared: Whether all who share the client's store leave a server alone that one of them has found broken, and
         ///     probe it one at a time. Each judges by what it has seen itself, and closes by a probe of its own. Each attempt asks
         ///     the store then. Default: false.
         public init(
             _ configuration: Configuration = Configuration(),
             key: (@Sendable (PlannedAttempt) -> String)? = nil,
+            judgement: (@Sendable (Outcome) -> Bool?)? = nil,
             isShared: Bool = false
         ) {
             let settings = Locked(Settings(configuration: configuration))
             self.settings = settings
             self.key = key
+            self.judgement = judgement
             self.isShared = isShared
             origins = OriginTable { _ in settings.withLock { $0.state } }
         }
 
-        /// When it opens, and closes again; a change begins all windows anew, and keeps what is open.
+        /// When it opens, and closes again; a change keeps what is open, and the results by which it judges.
         public var configuration: Configuration {
             get { settings.withLock { $0.configuration } }
             set {
@@ -96,6 +103,9 @@ extension Recovery {
                 for state in all { change(state) { $0.override = newValue } }
             }
         }
+
+        /// Why it cannot work by its configuration.
+        public var problem: String? { configuration.problem }
 
         /// Where the breaker of a request stands, as its last attempt left it.
         public func state(for attempt: PlannedAttempt) -> State {
@@ -115,7 +125,7 @@ extension Recovery {
         public func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> PlannedAttempt.Answer {
             if isShared { await hear(attempt, context) }
             let now = context.runtime.time.now.sinceStart
-            let answer = change(guarded(attempt)) { state in
+            let answer = change(guarded(attempt), at: now, context) { state in
                 attempt.isDue ? state.admit(at: now) : state.plan(at: now, after: attempt.delay)
             }
             switch answer {
@@ -129,7 +139,7 @@ extension Recovery {
                         for: configuration.breakDuration
                     )
                     if probe.lease == nil {
-                        change(guarded(attempt)) { $0.end(nil, probe: number, at: now) }
+                        change(guarded(attempt), at: now, context) { $0.end(nil, probe: number, at: now) }
                         // Who is cancelled is given no lease, and was not refused.
                         try Task.checkCancellation()
                         return refusal(of: attempt, nil)
@@ -168,15 +178,26 @@ extension Recovery {
         }
 
         private func judge(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, probe: Int?, _ context: CallContext) {
-            guard case .ended(let outcome, _) = end, let isFailure = outcome.blamesServer else {
+            guard case .ended(let outcome, _) = end, let isFailure = isFailure(outcome) else {
                 guard let probe else { return }
                 let now = context.runtime.time.now.sinceStart
-                return change(guarded(attempt)) { $0.end(nil, probe: probe, at: now) }
+                return change(guarded(attempt), at: now, context) { $0.end(nil, probe: probe, at: now) }
             }
             let (elapsed, now) = context.record.lastAttempt
             let retryAfter = isFailure ? outcome.retryAfter : nil
             let result = BreakerState.Result(isFailure: isFailure, elapsed: elapsed, retryAfter: retryAfter)
-            change(guarded(attempt)) { $0.end(result, probe: probe, at: now) }
+            change(guarded(attempt), at: now, context) { $0.end(result, probe: probe, at: now) }
+        }
+
+        /// Whether the server has failed, or has answered well; nil if the outcome tells neither.
+        private func isFailure(_ outcome: Outcome) -> Bool? {
+            if let judgement { return judgement(outcome) }
+            if let isFailure = outcome.blamesServer { return isFailure }
+            return refuses(outcome) && configuration.countsRefusals ? true : nil
+        }
+
+        private func refuses(_ outcome: Outcome) -> Bool {
+            outcome.status == 408 || outcome.status == 429
         }
 
         /// Judges, and has all who share the breaker know if it has opened.
@@ -208,7 +229,7 @@ extension Recovery {
         private func hear(_ attempt: PlannedAttempt, _ context: CallContext) async {
             guard let end = await context.runtime.state.closedGate(among: [gateKey(attempt)])?.opensAt else { return }
             let (now, left) = (context.runtime.time.now.sinceStart, end.elapsed(since: context.runtime.time.wallTime))
-            change(guarded(attempt)) { $0.open(until: now.saturatingAdding(left), at: now) }
+            change(guarded(attempt), at: now, context) { $0.open(until: now.saturatingAdding(left), at: now) }
         }
 
         private func refusal(of attempt: PlannedAttempt, _ left: Duration?) -> PlannedAttempt.Answer {
@@ -268,7 +289,7 @@ extension Recovery {
                 if let state = keys[name] { return state }
                 // Bounded against endless keys; one that stands open is not forgotten while a closed one is there.
                 if keys.count >= Self.mostKeys {
-                    let closed = keys.first { $0.value.withLock { $0.isTransparent } }
+                    let closed = keys.first { $0.value.withLock { $0.isClosed } }
                     keys[(closed ?? keys.first)?.key ?? name] = nil
                 }
                 let state = settings.withLock { $0.state }
@@ -277,15 +298,28 @@ extension Recovery {
             }
         }
 
+        /// Changes a state, and tells if it is another then.
+        private func change<Result>(
+            _ guarded: Guarded,
+            at now: Duration,
+            _ context: CallContext,
+            _ body: (inout BreakerState) -> Result
+        ) -> Result {
+            guard context.isObserved else { return change(guarded, body) }
+            let (result, before, after, end) = change(guarded) { state in
+                let before = state.state
+                return (body(&state), before, state.state, state.opensUntil)
+            }
+            if before != after { context.emit(.breaker(state: after.rawValue, opensAfter: end.map { $0 - now })) }
+            return result
+        }
+
         /// Changes a state, and counts those that are not closed.
         private func change<Result>(_ guarded: Guarded, _ body: (inout BreakerState) -> Result) -> Result {
             guarded.withLock { state in
-                let wasTransparent = state.isTransparent
+                let wasClosed = state.isClosed
                 defer {
-                    let isTransparent = state.isTransparent
-                    if wasTransparent != isTransparent {
-                        watchful.add(wasTransparent ? 1 : -1, ordering: .releasing)
-                    }
+                    if wasClosed != state.isClosed { watchful.add(wasClosed ? 1 : -1, ordering: .releasing) }
                 }
                 return body(&state)
             }

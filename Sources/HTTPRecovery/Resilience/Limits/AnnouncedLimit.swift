@@ -101,8 +101,12 @@ struct AnnouncedLimit: Sendable {
     }
 
     /// Takes note that an attempt has ended.
-    mutating func end() {
+    ///
+    /// - Parameter isCounted: Whether it has used one up of what was left without the server's saying what is left now.
+    mutating func end(isCounted: Bool = false) {
         inFlight = max(0, inFlight - 1)
+        guard isCounted else { return }
+        for index in windows.indices { windows[index].remaining = max(0, windows[index].remaining - 1) }
     }
 }
 

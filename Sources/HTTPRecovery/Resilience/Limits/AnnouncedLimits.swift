@@ -69,7 +69,7 @@ extension Recovery {
             // In one step: an answer that is counted is under way no more.
             limits.withLock { limits in
                 limits[key]?.note(announced, upTo: longest, at: context.runtime.time.now.sinceStart)
-                limits[key]?.end()
+                limits[key]?.end(isCounted: announced.isEmpty && hasReached(end, context))
             }
             guard let gate = gate(announced, end, key, context) else { return nil }
             return {
@@ -120,6 +120,17 @@ extension Recovery {
             guard case .ended(_, by: nil) = end, let head = context.record.receivedHead else { return [] }
             let clock = ServerClock(head.headerFields, receivedAt: context.runtime.time.wallTime)
             return LimitFamilies(head.headerFields, clock: clock).announced
+        }
+
+        /// Whether an attempt has got to where requests are counted: not if it never left, or a cache has answered; of one that
+        /// was given up nobody knows.
+        private func hasReached(_ end: PlannedAttempt.End, _ context: CallContext) -> Bool {
+            switch end {
+            case .notSent, .abandoned: false
+            case .ended(let outcome, _):
+                outcome.transportError?.certainty != .neverSent
+                    && context.record.receivedHead?.headerFields.contains(.age) != true
+            }
         }
 
         /// What holds all until there is more, if nothing is left; what a refusal states closes a gate of its own.

@@ -38,7 +38,7 @@ extension Recovery.ConcurrencyLimit {
 
 /// What a concurrency limit has learned; a value without clock or lock.
 struct LearnedLimit: Sendable {
-    private let algorithm: Recovery.ConcurrencyLimit.Algorithm
+    private var algorithm: Recovery.ConcurrencyLimit.Algorithm
     private var estimate: Double
     /// The long average of times, and of how many.
     private var average = 0.0
@@ -58,6 +58,18 @@ struct LearnedLimit: Sendable {
 
     /// How many attempts may be under way.
     var limit: Int { Int(min(max(estimate, 1), 1e9)) }
+
+    /// Learns by another rule from now on, from where it is and within its bounds; what is fixed has learned nothing.
+    mutating func change(to new: Recovery.ConcurrencyLimit.Algorithm) {
+        var changed = LearnedLimit(new)
+        if case .fixed = algorithm {
+            self = changed
+            return
+        }
+        changed.begin(at: limit)
+        (changed.average, changed.samples) = (average, samples)
+        self = changed
+    }
 
     /// Begins with a limit that another has learned; one that is fixed stays.
     mutating func begin(at limit: Int) {

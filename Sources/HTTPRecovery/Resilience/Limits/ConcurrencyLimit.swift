@@ -21,8 +21,8 @@ extension Recovery {
         /// Creates a limit.
         ///
         /// - Parameters:
-        ///   - algorithm: How many attempts may be under way, and how that is learned; one with a ``Algorithm/problem`` works
-        ///     as well as it can.
+        ///   - algorithm: How many attempts may be under way, and how that is learned; a client refuses one with a
+        ///     ``Algorithm/problem``.
         ///   - queue: How many may stand in line; at least 0, which is nobody. Default: 100.
         public init(_ algorithm: Algorithm, queue: Int = 100) {
             let settings = Locked(Settings(algorithm: algorithm, queue: max(0, queue)))
@@ -30,7 +30,11 @@ extension Recovery {
             lines = OriginTable { _ in Locked(LimitLine(settings.withLock { $0.algorithm })) }
         }
 
-        /// How many attempts may be under way; a change forgets what was learned, and nobody who waits.
+        /// Why it cannot work by its algorithm.
+        public var problem: String? { algorithm.problem }
+
+        /// How many attempts may be under way; a change goes on from what was learned, within its bounds, and
+        /// with those who wait.
         public var algorithm: Algorithm {
             get { settings.withLock { $0.algorithm } }
             set {

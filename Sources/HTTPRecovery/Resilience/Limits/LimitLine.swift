@@ -32,7 +32,7 @@ struct LimitLine: Sendable {
 
     /// Learns by another rule from now on; who is under way, or waits, does so still.
     mutating func change(_ algorithm: Recovery.ConcurrencyLimit.Algorithm) -> [PlannedAttempt.Turn] {
-        learned = LearnedLimit(algorithm)
+        learned.change(to: algorithm)
         return callNext()
     }
 

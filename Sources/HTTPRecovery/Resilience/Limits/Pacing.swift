@@ -22,6 +22,9 @@ extension Recovery {
             buckets = OriginTable { _ in Locked(nil) }
         }
 
+        /// Why no attempt could leave by it.
+        public var problem: String? { rate > 0 ? nil : "a rate is above 0" }
+
         /// How many attempts a second; a change keeps the places that are taken.
         public var rate: Double { settings.withLock { $0.rate } }
 
@@ -46,7 +49,8 @@ extension Recovery {
                 return own.take(at: now, within: attempt.longestWait)
             }
             let outcome = Outcome(.rateLimited, processed: .no, retryAfter: place.wait, remedies: [.wait])
-            let permit = place.isTaken ? PlannedAttempt.Permit((), kept: .throughItsWait) : nil
+            let time = now.saturatingAdding(place.wait)
+            let permit = place.isTaken ? PlannedAttempt.Permit(time, kept: .throughItsWait) : nil
             return .wait(place.wait, because: outcome, permit: permit)
         }
 
@@ -57,7 +61,9 @@ extension Recovery {
             permit: PlannedAttempt.Permit,
             context: CallContext
         ) -> Remainder? {
-            if case .notSent = end { buckets[attempt.request].withLock { $0?.giveBack() } }
+            guard case .notSent = end, let place = permit.value as? Duration else { return nil }
+            let now = context.runtime.time.now.sinceStart
+            buckets[attempt.request].withLock { $0?.giveBack(place, at: now) }
             return nil
         }
 

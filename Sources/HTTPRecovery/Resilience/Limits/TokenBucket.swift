@@ -4,6 +4,8 @@ struct TokenBucket: Sendable {
     private var capacity: Double
     private var tokens: Double
     private var time: Duration
+    /// The times of the places that were given back while others stood behind them, in order.
+    private var free: [Duration] = []
 
     /// - Parameters:
     ///   - rate: The tokens that a second brings.
@@ -27,15 +29,26 @@ struct TokenBucket: Sendable {
     /// - Returns: How long it takes until it is there.
     mutating func take(at now: Duration, within limit: Duration) -> (wait: Duration, isTaken: Bool) {
         refill(at: now)
-        let wait = tokens >= 1 - 1e-9 ? .zero : Duration.saturating(seconds: (1 - tokens) / rate)
+        free.removeAll { $0 < now }
+        let isThere = tokens >= 1 - 1e-9
+        let own = isThere ? .zero : Duration.saturating(seconds: (1 - tokens) / rate)
+        let wait = isThere ? own : free.first.map { $0 - now } ?? own
         guard wait <= limit else { return (wait, false) }
-        tokens -= 1
+        if isThere || free.isEmpty { tokens -= 1 } else { free.removeFirst() }
         return (wait, true)
     }
 
-    /// Gives a token back that was not used.
-    mutating func giveBack() {
-        tokens = min(tokens + 1, capacity)
+    /// Gives a place back that was not used; those behind it stay where they are, and the next to come takes this one.
+    ///
+    /// - Parameter place: When its token is there.
+    mutating func giveBack(_ place: Duration, at now: Duration) {
+        refill(at: now)
+        free.insert(place, at: free.firstIndex { $0 > place } ?? free.endIndex)
+        // Behind which nobody stands is no place, but a token that was never taken.
+        while let last = free.last, (last - now).inSeconds * rate >= -tokens - 1e-3 {
+            free.removeLast()
+            tokens = min(tokens + 1, capacity)
+        }
     }
 
     /// How far ahead places are taken for promised that another process has known of.
@@ -59,6 +72,6 @@ struct TokenBucket: Sendable {
     }
 
     private static func bounded(_ rate: Double, _ capacity: Double) -> (Double, Double) {
-        (rate.isNaN ? 1 : min(max(rate, 1e-6), 1e9), capacity.isNaN ? 1 : min(max(capacity, 1), 1e9))
+        (rate.isNaN ? 1 : min(max(rate, 1e-9), 1e9), capacity.isNaN ? 1 : min(max(capacity, 1), 1e9))
     }
 }
