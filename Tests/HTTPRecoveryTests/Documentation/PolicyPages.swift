@@ -102,6 +102,48 @@ import Testing
         #expect(fallback.place == .outsideRecovery && !chaos.isEnabled)
     }
 
+    @Test func identity() async throws {
+        let transport = ScriptedTransport()
+        let requestID = HTTPField.Name("X-Request-ID")!
+        let client = RecoveringClient(transport: transport) {
+            Deadline(.seconds(30))
+            RecoveringClient.RequestIdentity.idempotencyKey
+            RecoveringClient.RequestIdentity.requestID(in: requestID)
+            Recovery()
+            RecoveringClient.AttemptNumber.amazon(maxAttempts: 3)
+            AttemptTimeout(.seconds(10))
+        }
+        #expect(try await client.send(Bench.post).status == .ok)
+        #expect(transport.received.first?.request.headerFields[requestID] != nil)
+    }
+
+    @Test func replayBuffers() async throws {
+        let (client, request) = (RecoveringClient(transport: ScriptedTransport()), Bench.post)
+        let upload = AsyncStream<ArraySlice<UInt8>> { continuation in
+            continuation.yield([1, 2, 3])
+            continuation.finish()
+        }
+        let body = MessageBody(once: upload, keepingUpTo: 256 << 10)
+        let response = try await client.send(request, body: body)
+        #expect(response.status == .ok && body.canBeRead)
+    }
+
+    @Test func liveState() async throws {
+        let (client, successor) = (
+            RecoveringClient(transport: ScriptedTransport()), RecoveringClient(transport: ScriptedTransport())
+        )
+        let (breaker, limit) = (Recovery.CircuitBreaker(), Recovery.ConcurrencyLimit(.aimd()))
+        let text = client.liveState().json.description
+        let json = try JSONValue(parsing: text)
+        if let state = RecoveringClient.LiveState(json: json) {
+            let left = await successor.restore(state)
+            if !left.isEmpty { print("not taken over: \(left)") }
+        }
+        breaker.configuration.breakDuration = .seconds(20)
+        limit.algorithm = .aimd(initial: 20, min: 5, max: 400)
+        #expect(breaker.configuration.breakDuration == .seconds(20))
+    }
+
     @Test func settings() async throws {
         let transport = ScriptedTransport()
         var settings = RecoveringClient.Settings.interactive
@@ -135,7 +177,7 @@ import Testing
 
     @Test(arguments: [
         "Retries", "RetryBudgets", "CircuitBreakers", "Hedging", "Limits", "KnownLimits", "Timeouts", "Presets",
-        "Fallbacks", "StaleAnswers", "Downloads", "Chaos",
+        "Fallbacks", "StaleAnswers", "Downloads", "Chaos", "Identity", "ReplayBuffers", "LiveState",
     ])
     func thePageHoldsWhatIsCompiledHere(page: String) throws {
         let file = URL(filePath: #filePath)

@@ -61,6 +61,51 @@ import Testing
         #expect(ledger.left(at: .zero) == 0)
     }
 
+    /// All histories of eight steps: what there is stays within what there can be, and is paid exactly while it suffices.
+    @Test(arguments: [
+        RetryBudget.Model.tokens(capacity: 20, retryCost: 7, throttleCost: 3), .tokens(capacity: 0),
+        .throttle(maxTokens: 3, tokenRatio: 0.7), .inFlight(percent: 50, floor: 1),
+        .rate(lifetime: .seconds(2), minPerSecond: 1, percent: 100),
+    ])
+    func everyShortHistoryKeepsWithinTheModel(model: RetryBudget.Model) {
+        let most: Double =
+            switch model {
+            case .tokens(let capacity, _, _, _): Double(capacity)
+            case .throttle(let tokens, _): Double(tokens)
+            default: .infinity
+            }
+        for history in 0..<65_536 {
+            var (ledger, rest) = (BudgetLedger(model), history)
+            var paid: [Int] = []
+            for step in 0..<8 {
+                let (draw, now) = (rest % 4, Duration.milliseconds(step * 300))
+                rest /= 4
+                let before = ledger.left(at: now)
+                switch draw {
+                case 0:
+                    let cost = ledger.withdraw(after: Self.busy, at: now)
+                    if let cost { paid.append(cost) }
+                    switch model {
+                    case .tokens(_, let price, _, _): #expect((cost != nil) == (before >= Double(price)))
+                    case .throttle(let tokens, _): #expect((cost != nil) == (before * 2 > Double(tokens)))
+                    default: #expect((cost != nil) == (before >= 1))
+                    }
+                case 1:
+                    guard let cost = paid.popLast() else { continue }
+                    ledger.giveBack(cost, at: now)
+                    #expect(ledger.left(at: now) >= before)
+                case 2:
+                    ledger.begin()
+                    ledger.end(step % 2 == 0 ? Self.fine : Self.busy, cost: nil, isCall: true, at: now)
+                default:
+                    guard let cost = paid.popLast() else { continue }
+                    ledger.end(step % 2 == 0 ? Self.fine : Self.busy, cost: cost, isCall: false, at: now)
+                }
+                #expect((0...most).contains(ledger.left(at: now)))
+            }
+        }
+    }
+
     @Test func whatTheServerForbidsToRepeatTakesATokenOfAThrottle() {
         var ledger = BudgetLedger(.throttle(maxTokens: 10, tokenRatio: 0.1))
         var end = Outcome(.notFound, status: 404)

@@ -31,12 +31,16 @@ import Testing
         }
         if random.below(2) == 0 {
             settings.breaker = .init(
-                window: random.below(2) == 0 ? .consecutive : .count(4),
+                window: [.consecutive, .count(4), .time(.seconds(30)), .time(.seconds(30), buckets: nil)][
+                    random.below(4)
+                ],
                 failures: 1 + random.below(4),
                 minimumCalls: 1 + random.below(4),
                 breakDuration: .seconds(1 + random.below(9)),
-                halfOpenPermits: 1 + random.below(2)
+                halfOpenPermits: 1 + random.below(2),
+                countsRefusals: random.below(2) == 0
             )
+            if random.below(8) == 0 { settings.breakerOverride = .metricsOnly }
         }
         var limit: Int?
         if random.below(2) == 0 {
@@ -109,6 +113,22 @@ import Testing
                 for attempt in attempts {
                     let beside = attempts.count { $0.start <= attempt.start && attempt.start < $0.end }
                     #expect(beside <= limit, "seed \(seed): \(beside) at \(attempt.start)")
+                }
+            }
+            if let pace = settings.pace {
+                let starts = attempts.map(\.start).sorted()
+                for last in starts.indices {
+                    for first in [0, last / 2, last - pace.burst] where first >= 0 && first < last {
+                        let time = (starts[last] - starts[first]).inSeconds
+                        let most = time * pace.perSecond + Double(pace.burst)
+                        #expect(Double(last - first + 1) <= most + 1e-3, "seed \(seed): beyond the pace")
+                    }
+                }
+            }
+            for call in report.calls {
+                for attempt in call.attempts {
+                    let beside = call.attempts.count { $0.time <= attempt.time && attempt.time < ($0.end ?? call.time) }
+                    #expect(beside <= max(1, settings.hedging?.maxAttempts ?? 1), "seed \(seed): too many hedges")
                 }
             }
             // What succeeds gives its price back, so the bound is for those that do not.

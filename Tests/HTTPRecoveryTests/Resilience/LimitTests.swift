@@ -1,3 +1,4 @@
+import HTTPRecoveryTesting
 import Testing
 
 @testable import HTTPRecovery
@@ -111,6 +112,83 @@ import Testing
         bucket.change(rate: 1000, capacity: 1, at: .seconds(100))
         #expect(bucket.take(at: .seconds(100), within: .zero).isTaken)
         #expect(bucket.take(at: .seconds(100), within: .longest).wait == .milliseconds(1))
+    }
+
+    /// All histories of seven steps: who comes, with two priorities, who ends, who leaves the line.
+    @Test(arguments: 1...2, [0, 2, 100])
+    func everyShortHistoryOfALineKeepsItsLimit(limit: Int, queue: Int) {
+        for history in 0..<78_125 {
+            var (line, rest) = (LimitLine(.fixed(limit)), history)
+            // Who is under way, by the number of a place in line, and who waits, with the priority.
+            var (running, waiting) = ([UInt64?](), [(number: UInt64, priority: Int)]())
+            /// Calls the most urgent, and of those the first.
+            func call(_ count: Int) {
+                for _ in 0..<count {
+                    let next = waiting.indices.min { first, second in
+                        waiting[first].priority != waiting[second].priority
+                            ? waiting[first].priority > waiting[second].priority : first < second
+                    }
+                    if let next { running.append(waiting.remove(at: next).number) }
+                }
+            }
+            for _ in 0..<7 {
+                let draw = rest % 5
+                rest /= 5
+                switch draw {
+                case 0, 1:
+                    let turn = PlannedAttempt.Turn()
+                    switch line.enter(priority: draw, queue: queue, turn: turn) {
+                    case .go: running.append(nil)
+                    case .line(let number): waiting.append((number, draw))
+                    case .refuse: #expect(waiting.count == queue)
+                    }
+                case 2, 3:
+                    guard let ended = draw == 2 ? running.first : running.last else { continue }
+                    running.remove(at: draw == 2 ? 0 : running.count - 1)
+                    guard let number = ended else {
+                        call(line.leave().count)
+                        continue
+                    }
+                    let (flights, turns) = line.leave(number)
+                    #expect(flights != nil, "its turn had come")
+                    call(turns.count)
+                default:
+                    guard let gone = waiting.popLast() else { continue }
+                    #expect(line.leave(gone.number).flights == nil)
+                }
+                #expect(line.flights == running.count && running.count <= limit && line.waiting == waiting.count)
+                #expect(waiting.isEmpty || running.count == limit, "nobody waits while there is room")
+            }
+        }
+    }
+
+    /// Whoever comes, waits and is cancelled: within any time of the length go out no more than the limit says.
+    @Test(arguments: 0..<20)
+    func noHistoryPassesAPublishedLimit(seed: UInt64) async throws {
+        var random = SplitMix64(seed: seed)
+        let rate = Recovery.PublishedLimits.Rate(1 + Int(random.next() % 4), per: .seconds(10))
+        let admission = Recovery.PublishedLimits { _, _ in ("all", rate) }
+        let bench = Bench()
+        let context = CallContext(runtime: bench.client.runtime)
+        let attempt = PlannedAttempt(Bench.get)
+        var (waiting, left) = ([(time: Duration, permit: PlannedAttempt.Permit)](), [Duration]())
+        for _ in 0..<200 {
+            bench.clock.advance(by: .milliseconds(Int64(random.next() % 4000)))
+            let now = bench.clock.now.offset
+            left += waiting.map(\.time).filter { $0 <= now }
+            waiting.removeAll { $0.time <= now }
+            if random.next() % 3 == 0, !waiting.isEmpty {
+                let gone = waiting.remove(at: Int(random.next() % UInt64(waiting.count)))
+                _ = admission.conclude(attempt, .notSent, permit: gone.permit, context: context)
+            } else if case .wait(let delay, _, let permit?) = await admission.admit(attempt, context: context) {
+                waiting.append((now + delay, permit))
+            }
+        }
+        left.sort()
+        for index in left.indices.dropFirst(rate.count) {
+            #expect(left[index] - left[index - rate.count] >= rate.window, "seed \(seed)")
+        }
+        #expect(left.count > 20)
     }
 
     @Test func anotherAlgorithmGoesOnFromWhatWasLearned() {

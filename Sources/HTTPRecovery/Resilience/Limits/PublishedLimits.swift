@@ -26,9 +26,47 @@ extension Recovery {
             var time: TimeSource.Instant
         }
 
+        /// The line of a limit; a value without clock or lock.
+        private struct Line {
+            /// The times that are taken, in order; no more than the rate's count are of interest, and those to come.
+            var times: [TimeSource.Instant]
+            /// The times to come that were given back, in order.
+            var free: [TimeSource.Instant] = []
+
+            /// Takes the next place, if it comes within the time.
+            mutating func take(_ rate: Rate, at now: TimeSource.Instant, within limit: Duration) -> (
+                time: TimeSource.Instant, isTaken: Bool
+            ) {
+                times.removeAll { $0.advanced(by: rate.window) <= now }
+                free.removeAll { $0 < now }
+                let isFull = times.count >= rate.count
+                // What was free once fits among those that were taken beside it, but not among others.
+                if let first = free.first, isFull || first == now {
+                    guard now.duration(to: first) <= limit else { return (first, false) }
+                    free.removeFirst()
+                    insert(first)
+                    return (first, true)
+                }
+                let time = isFull ? max(now, times[times.count - rate.count].advanced(by: rate.window)) : now
+                guard now.duration(to: time) <= limit else { return (time, false) }
+                free = []
+                insert(time)
+                return (time, true)
+            }
+
+            mutating func giveBack(_ time: TimeSource.Instant) {
+                guard let index = times.lastIndex(of: time) else { return }
+                times.remove(at: index)
+                free.insert(time, at: free.firstIndex { $0 > time } ?? free.endIndex)
+            }
+
+            private mutating func insert(_ time: TimeSource.Instant) {
+                times.insert(time, at: times.firstIndex { $0 > time } ?? times.endIndex)
+            }
+        }
+
         private let limit: @Sendable (PlannedAttempt, RequestOptions) -> (name: String, rate: Rate)?
-        /// The times that are taken, by line, in order; no more than the rate's count are of interest, and those to come.
-        private let taken = Locked<[String: [TimeSource.Instant]]>([:])
+        private let lines = Locked<[String: Line]>([:])
 
         /// Creates limits; share them among all clients that the provider counts as one.
         ///
@@ -43,20 +81,21 @@ extension Recovery {
             guard attempt.isDue, let (name, rate) = limit(attempt, context.options) else { return .go() }
             let now = context.runtime.time.now
             var place = Place(line: "\(attempt.origin) \(name)", time: now)
-            let isTaken = taken.withLock { taken in
-                var times = (taken[place.line] ?? []).filter { $0.advanced(by: rate.window) > now }
-                if times.count >= rate.count {
-                    place.time = max(now, times[times.count - rate.count].advanced(by: rate.window))
-                }
-                let isTaken = now.duration(to: place.time) <= attempt.longestWait
-                if isTaken { times.append(place.time) }
+            let isTaken = lines.withLock { lines in
                 // Bounded against endless names; the one whose last place is the oldest holds nobody any more.
-                if taken[place.line] == nil, taken.count >= 1024,
-                    let oldest = taken.min(by: { $0.value.last ?? .init(sinceStart: .zero) < $1.value.last ?? now })
+                if lines[place.line] == nil, lines.count >= 1024,
+                    let oldest = lines.min(by: {
+                        $0.value.times.last ?? .init(sinceStart: .zero) < $1.value.times.last ?? now
+                    })
                 {
-                    taken[oldest.key] = nil
+                    lines[oldest.key] = nil
                 }
-                taken[place.line] = times
+                let (time, isTaken) = lines[place.line, default: Line(times: [])].take(
+                    rate,
+                    at: now,
+                    within: attempt.longestWait
+                )
+                place.time = time
                 return isTaken
             }
             let delay = now.duration(to: place.time)
@@ -65,7 +104,7 @@ extension Recovery {
             return .wait(delay, because: outcome, permit: permit)
         }
 
-        /// Gives a place back that was not used; those behind it stay where they are.
+        /// Gives a place back that was not used; those behind it stay where they are, and the next to come takes it.
         public func conclude(
             _ attempt: PlannedAttempt,
             _ end: PlannedAttempt.End,
@@ -73,18 +112,15 @@ extension Recovery {
             context: CallContext
         ) -> Remainder? {
             guard case .notSent = end, let place = permit.value as? Place else { return nil }
-            taken.withLock { taken in
-                guard let index = taken[place.line]?.lastIndex(of: place.time) else { return }
-                taken[place.line]?.remove(at: index)
-            }
+            lines.withLock { $0[place.line]?.giveBack(place.time) }
             return nil
         }
 
         /// How long ago places were taken, by line.
         public func knowledge(at now: TimeSource.Instant) -> JSONValue? {
-            let members = taken.withLock { taken in
-                taken.map { line, times in
-                    JSONValue.Member(line, .array(times.map { .span(now.duration(to: $0)) }))
+            let members = lines.withLock { lines in
+                lines.map { name, line in
+                    JSONValue.Member(name, .array(line.times.map { .span(now.duration(to: $0)) }))
                 }
             }
             return members.isEmpty ? nil : .object(members.sorted { $0.key < $1.key })
@@ -97,7 +133,7 @@ extension Recovery {
                 guard let spans = member.value.array, spans.count <= 100_000 else { return false }
                 let times = spans.compactMap(\.span).map { moment.advanced(by: min($0, TokenBucket.longestPromise)) }
                 guard times.count == spans.count else { return false }
-                taken.withLock { $0[member.key] = times.sorted() }
+                lines.withLock { $0[member.key] = Line(times: times.sorted()) }
                 return isRead
             }
         }
