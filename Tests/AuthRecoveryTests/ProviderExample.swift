@@ -11,19 +11,22 @@ struct AcmeClassifier: OutcomeClassifier {
     func classify(_ exchange: Exchange) -> Outcome {
         var outcome = HTTPClassifier().classify(exchange)
         guard case .response(let response, let body) = exchange.result, response.status.code < 500,
-            let code = (try? JSONValue(parsing: body))?["code"]?.string
+            response.status != .tooManyRequests, let code = (try? JSONValue(parsing: body))?["code"]?.string
         else { return outcome }
+        outcome.code = code
         switch code {
-        case "wrong": outcome = Outcome(.invalidCredentials, processed: .no, remedies: [.askUser])
-        case "wrong_code": outcome = Outcome(.challengeIncorrect, processed: .no, remedies: [.askUser])
-        case "code_needed": outcome = Outcome(.continue, processed: .yes)
+        case "wrong": (outcome.kind, outcome.remedies) = (.invalidCredentials, [.askUser])
+        case "wrong_code": (outcome.kind, outcome.remedies) = (.challengeIncorrect, [.askUser])
+        case "code_needed": (outcome.kind, outcome.remedies) = (.continue, [])
         case "locked":
-            outcome = Outcome(.accountLocked, scope: .account, processed: .no, remedies: [.contactAdmin])
+            (outcome.kind, outcome.scope, outcome.remedies) = (.accountLocked, .account, [.contactAdmin])
             outcome.lockout = .indefinite
+        case "token_over":
+            (outcome.kind, outcome.remedies) = (.credentialRejected, [.refreshCredential])
+            outcome.credential = exchange.path.hasSuffix("/token") ? .refresh : .access
+            outcome.tokenAction = .clear
         default: break
         }
-        outcome.code = code
-        outcome.status = response.status.code
         return outcome
     }
 }
@@ -40,6 +43,18 @@ struct AcmeAPI {
         options.resend = .spending  // a password and a code are sent once
         options.account = account  // a lockout holds the next try back
         return try await client.send(request, body: content, options: options)
+    }
+
+    /// What the server gives with a token; nothing of what was there before, which may be somebody else's.
+    func credentials(in response: RecoveredResponse) async throws -> Credentials {
+        let json = try await response.json()
+        guard let token = json["token"]?.string else { throw RecoveryError(.unreadable, in: response) }
+        var credentials = Credentials()
+        credentials.accessToken = Secret(token)
+        credentials.refreshToken = json["refresh"]?.string.map { Secret($0) }
+        let lifetime = json["lasts_s"]?.number.map { Duration.saturating(seconds: $0.double) }
+        credentials.expiresAt = lifetime.map { client.runtime.time.wallTime.advanced(by: $0) }
+        return credentials
     }
 }
 
@@ -83,7 +98,7 @@ struct AcmeSignInMachine: SignInMachine {
             return try await begin()
         default:
             let body: JSONValue = ["flow": .string(flow ?? ""), "code": .string(answer.reveal())]
-            return .finished(try await keep(api.post("/code", body)))
+            return .finished(try await keep(api.post("/code", body, account: LockoutLedger.account(for: name))))
         }
     }
 
@@ -92,6 +107,8 @@ struct AcmeSignInMachine: SignInMachine {
     }
 
     mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<AcmeSession> {
+        var api = api
+        if let limit { api.client = api.client.waiting(atMost: limit) }
         _ = try await api.post("/code/again", ["flow": .string(flow ?? "")])
         return .ask(Challenge(factor: factor))
     }
@@ -106,11 +123,27 @@ struct AcmeSignInMachine: SignInMachine {
     }
 
     private func keep(_ response: RecoveredResponse) async throws -> AcmeSession {
-        guard let token = try await response.json()["token"]?.string else {
-            throw RecoveryError(.unreadable, in: response)
-        }
-        try await tokens.update { $0.accessToken = Secret(token) }
+        let credentials = try await api.credentials(in: response)
+        try await tokens.keep { $0 = credentials }
         return AcmeSession(name: name)
+    }
+}
+
+struct AcmeRenewer: TokenRenewer {
+    let api: AcmeAPI
+
+    /// The server takes a refresh token once, and for ten seconds once more if its answer was lost.
+    var reuse: RefreshTokenGrant.Reuse { .rotating(grace: .seconds(10)) }
+
+    func canRenew(_ credentials: Credentials) -> Bool { credentials.refreshToken != nil }
+
+    func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
+        var api = api
+        api.client = api.client.within(operation)
+        let token = credentials.refreshToken?.reveal() ?? ""
+        var renewed = try await api.credentials(in: api.post("/token", ["refresh": .string(token)]))
+        renewed.refreshToken = renewed.refreshToken ?? credentials.refreshToken
+        return renewed
     }
 }
 
@@ -125,7 +158,7 @@ struct Acme: AuthProvider {
 
     init(url: String, client: RecoveringClient, tokens: any TokenStore) throws {
         api = AcmeAPI(base: try ServiceURL(url), client: client)
-        self.tokens = TokenManager(store: tokens)
+        self.tokens = TokenManager(store: tokens, renewer: AcmeRenewer(api: api))
     }
 
     var origin: Origin { api.base.origin }
@@ -150,7 +183,8 @@ struct Acme: AuthProvider {
         _ request: ProviderRequest,
         answering responder: (any ChallengeResponder)?
     ) async throws -> RecoveredResponse {
-        guard try await tokens.store.read().credentials.accessToken != nil else { throw RecoveryError.signedOut }
+        let held = try await tokens.store.read().credentials
+        guard held.accessToken != nil || held.refreshToken != nil else { throw RecoveryError.signedOut }
         var wanted = api.base.request(request.method, path: request.path, query: request.query)
         wanted.headerFields = request.headerFields
         let body = request.body?.body(typedIn: &wanted.headerFields)
@@ -172,6 +206,7 @@ struct Acme: AuthProvider {
     }
 
     func refresh() async throws -> AcmeSession {
+        try await tokens.renew(by: client)
         guard let session = try await session() else { throw RecoveryError.signedOut }
         return session
     }
@@ -182,7 +217,7 @@ struct Acme: AuthProvider {
         } catch let error as RecoveryError where error.kind == .reauthenticationRequired {
             // There is none, or it is over: that is what was wanted.
         }
-        try await tokens.store.update { $0.remove(.access) }
+        try await tokens.store.keep { $0 = Credentials() }
         return .ended
     }
 }
@@ -201,7 +236,7 @@ struct Acme: AuthProvider {
         let article = root.appending(path: "Sources/AuthRecovery/AuthRecovery.docc/WriteAProvider.md")
         let parts = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```swift\n")
         let source = try String(contentsOf: file, encoding: .utf8).filter { !$0.isWhitespace }
-        #expect(parts.count == 5)
+        #expect(parts.count == 6)
         for part in parts.dropFirst() {
             let code = try #require(part.components(separatedBy: "```").first).filter { !$0.isWhitespace }
             #expect(source.contains(code), "\(code.prefix(60))")
@@ -242,6 +277,98 @@ struct Acme: AuthProvider {
             return #expect(Bool(false))
         }
         #expect(session.name == "ada")
+    }
+
+    /// The server of the article, without what is not asked for here.
+    private func acme(
+        _ steps: [ScriptedTransport.Step],
+        clock: ManualClock = ManualClock()
+    ) throws -> (Acme, ScriptedTransport, InMemoryTokenStore) {
+        let (transport, store) = (ScriptedTransport(steps), InMemoryTokenStore())
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock))
+        return (try Acme(url: "https://acme.example.com", client: client, tokens: store), transport, store)
+    }
+
+    private static let tokens = #"{"token":"T","refresh":"R","lasts_s":3600}"#
+
+    @Test func aTokenThatIsOverIsRenewedOnce() async throws {
+        let (acme, transport, store) = try acme([
+            .status(200, body: Self.tokens), .status(401, body: #"{"code":"token_over"}"#),
+            .status(200, body: #"{"token":"T2","refresh":"R2"}"#), .status(200, body: #"{"name":"ada"}"#),
+        ])
+        _ = try await acme.signIn(identifier: "ada", password: "right", answering: Person())
+        #expect(await store.read().credentials.expiresAt != nil)
+        #expect(try await acme.session()?.name == "ada")
+        #expect(transport.received.map { $0.request.path } == ["/login", "/me", "/token", "/me"])
+        let held = await store.read().credentials
+        #expect(held.accessToken?.reveal() == "T2" && held.refreshToken?.reveal() == "R2" && held.expiresAt == nil)
+        transport.append([.status(200, body: #"{"token":"T3"}"#), .status(200, body: #"{"name":"ada"}"#)])
+        #expect(try await acme.refresh().name == "ada")
+        #expect(await store.read().credentials.refreshToken?.reveal() == "R2")
+    }
+
+    @Test func aRefreshTokenThatIsOverEndsTheSession() async throws {
+        let clock = ManualClock()
+        let (acme, transport, store) = try acme(
+            [
+                .status(200, body: Self.tokens), .status(401, body: #"{"code":"token_over"}"#),
+                .status(401, body: #"{"code":"token_over"}"#),
+            ],
+            clock: clock
+        )
+        _ = try await acme.signIn(identifier: "ada", password: "right", answering: Person())
+        let session = try await clock.skippingWaits { try await acme.session() }
+        #expect(session == nil && transport.received.count == 3)
+        #expect(await store.read().credentials.refreshToken == nil)
+    }
+
+    @Test func signingOutLeavesNothingBehind() async throws {
+        let (acme, transport, store) = try acme([.status(200, body: Self.tokens), .status(200)])
+        _ = try await acme.signIn(identifier: "ada", password: "right", answering: Person())
+        _ = try await acme.signOut()
+        #expect(await store.read().credentials == Credentials())
+        #expect(try await acme.session() == nil && transport.received.count == 2)
+    }
+
+    @Test func aLimitStandsAboveEveryWord() async throws {
+        let (acme, transport, _) = try acme([
+            .status(429, ["retry-after": "5"], body: #"{"code":"locked"}"#), .status(200, body: Self.tokens),
+        ])
+        var patient = acme
+        patient.client = acme.client.waiting(atMost: .seconds(1))
+        let error = await #expect(throws: RecoveryError.self) {
+            try await patient.signIn(identifier: "ada", password: "right", answering: Person())
+        }
+        #expect(error?.kind == .rateLimited && error?.retryAfter == .seconds(5) && transport.received.count == 1)
+    }
+
+    @Test func whoIsCancelledAfterTheAnswerHasTheTokenAllTheSame() async throws {
+        let (acme, transport, store) = try acme([])
+        let isAsked = Flight<Void>()
+        transport.append([
+            .run { _ in
+                isAsked.land(.success(()))
+                while !Task.isCancelled { await Task.yield() }
+                return .scripted(200, body: Self.tokens)
+            }
+        ])
+        let signIn = Task { try await acme.signIn(identifier: "ada", password: "right", answering: Person()) }
+        try await isAsked.value
+        signIn.cancel()
+        _ = try? await signIn.value
+        #expect(await store.read().credentials.accessToken?.reveal() == "T")
+    }
+
+    @Test func anAccountThatIsLockedAtTheCodeIsLocked() async throws {
+        let (acme, transport, _) = try acme([
+            .status(403, body: #"{"code":"code_needed","flow":"f"}"#), .status(423, body: #"{"code":"locked"}"#),
+        ])
+        for _ in 0..<2 {
+            let error = await #expect(throws: RecoveryError.self) {
+                try await acme.signIn(identifier: "ada", password: "right", answering: Person())
+            }
+            #expect(error?.kind == .accountLocked && transport.received.count == 2)
+        }
     }
 
     @Test func aLockedAccountIsAskedNoMore() async throws {

@@ -18,7 +18,8 @@ public protocol TokenRenewer: Sendable {
     ///   - operation: What the renewal belongs to: its calls are made by a client that is
     ///     `RecoveringClient.within(_:)` it, so that they keep to its bounds and appear under its number.
     /// - Returns: The credentials as they are to be stored: if the answer brought no new refresh token, with the old.
-    /// - Throws: `RecoveryError`; one of kind `Outcome.Kind.credentialRejected` says that the server
-    ///   has definitely refused the credential that the renewal presented.
+    /// - Throws: `RecoveryError`; one of kind `Outcome.Kind.credentialRejected` whose `Outcome.tokenAction` is `.clear` says
+    ///   that the server has definitely refused the credential that the renewal presented (`Outcome.credential`, else the
+    ///   refresh token): it is cleared, and the call needs a new sign-in. After any other error all stays as it is.
     func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials
 }

@@ -56,8 +56,8 @@ extension FormFields {
         return String(decoding: encoded.utf8.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }, as: UTF8.self)
     }
 
-    /// A text as one segment of a path, which it cannot leave.
-    package static func encode(segment text: String) -> String {
+    /// A text as one segment of a path, which it cannot leave: for ids that a server has given.
+    public static func encode(segment text: String) -> String {
         if !text.isEmpty, text.allSatisfy({ $0 == "." }) { return text.map { _ in "%2E" }.joined() }
         return PercentEncoding.encode(text.utf8, keeping: isKept)
     }

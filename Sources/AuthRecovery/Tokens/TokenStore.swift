@@ -81,6 +81,15 @@ extension TokenStore {
         }
     }
 
+    /// Stores what has arrived, whatever becomes of the caller: tokens that exist and are not kept could never be ended.
+    ///
+    /// - Parameter change: As that of ``update(_:)``.
+    /// - Returns: What is stored now.
+    @discardableResult
+    public func keep(_ change: @escaping @Sendable (inout Credentials) -> Void) async throws -> Credentials.Stored {
+        try await Task { try await update(change) }.value
+    }
+
     /// Removes a credential, if it is still the one that was refused.
     ///
     /// - Parameters:

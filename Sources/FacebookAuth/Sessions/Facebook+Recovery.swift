@@ -78,12 +78,10 @@ extension GraphAPI {
     func keepProfile(in response: RecoveredResponse, token: Secret?) async throws -> FacebookUser {
         let json = try json(in: response)
         guard let user = FacebookUser(json) else { throw RecoveryError(.unreadable, in: response) }
-        _ = try await Task { [store] in
-            try await store.update { credentials in
-                guard credentials.accessToken == token, credentials.accessToken != nil else { return }
-                credentials.facebookProfile = json
-            }
-        }.value
+        try await store.keep { credentials in
+            guard credentials.accessToken == token, credentials.accessToken != nil else { return }
+            credentials.facebookProfile = json
+        }
         return user
     }
 }

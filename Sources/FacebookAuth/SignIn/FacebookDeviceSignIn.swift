@@ -78,14 +78,11 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
         guard let answer = OAuthClient.TokenAnswer(try api.json(in: response), date: clock.now) else {
             throw RecoveryError(.unreadable, in: response)
         }
-        let store = api.store
-        let stored = try await Task {
-            try await store.update { credentials in
-                var fresh = credentials
-                fresh.facebookProfile = nil
-                credentials = answer.merged(into: fresh)
-            }
-        }.value
+        let stored = try await api.store.keep { credentials in
+            var fresh = credentials
+            fresh.facebookProfile = nil
+            credentials = answer.merged(into: fresh)
+        }
         var session = FacebookSession(expiresAt: stored.credentials.expiresAt)
         do {
             session.user = try await api.profile()

@@ -24,13 +24,11 @@ extension OktaAPI {
         session.userID = session.userID ?? transaction?.userID
         session.login = session.login ?? transaction?.login
         // A session that has arrived is stored before anyone uses it, even if the caller has lost patience.
-        let (tokens, secret) = (tokens, id.reveal())
-        _ = try await Task {
-            try await tokens.update { credentials in
-                credentials.remove(.session)
-                credentials.sessionID = secret
-            }
-        }.value
+        let secret = id.reveal()
+        try await tokens.keep { credentials in
+            credentials.remove(.session)
+            credentials.sessionID = secret
+        }
         return session
     }
 
@@ -59,14 +57,11 @@ extension OktaAPI {
         }
         let answer = try await oauth.tokens(authorization.grant(for: OAuthClient.AuthorizationRedirect(url: location)))
         try authorization.check(answer)
-        let tokens = tokens
-        _ = try await Task {
-            try await tokens.update { credentials in
-                var fresh = credentials
-                fresh.remove(.refresh)
-                credentials = answer.merged(into: fresh)
-            }
-        }.value
+        try await tokens.keep { credentials in
+            var fresh = credentials
+            fresh.remove(.refresh)
+            credentials = answer.merged(into: fresh)
+        }
         let claims = answer.idToken.flatMap { UnverifiedJWT($0) } ?? UnverifiedJWT(answer.accessToken)
         return OktaSession(
             userID: transaction?.userID ?? claims?.subject,

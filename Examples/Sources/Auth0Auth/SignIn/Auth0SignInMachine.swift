@@ -177,15 +177,12 @@ struct Auth0SignInMachine: SignInMachine {
         }
         let recoveryCode = json["recovery_code"]?.string.map { Secret($0) }
         do {
-            // Not the caller's to cancel: tokens that exist and are not kept could never be ended.
-            _ = try await Task { [tokens] in
-                try await tokens.update { stored in
-                    var fresh = Credentials(others: stored.others.filter { $0.key != Auth0.mark })
-                    // Tells this sign-in from the next, however often its tokens are renewed.
-                    fresh.others.append(JSONValue.Member(Auth0.mark, .string(now.rfc3339)))
-                    stored = answer.merged(into: fresh)
-                }
-            }.value
+            try await tokens.keep { stored in
+                var fresh = Credentials(others: stored.others.filter { $0.key != Auth0.mark })
+                // Tells this sign-in from the next, however often its tokens are renewed.
+                fresh.others.append(JSONValue.Member(Auth0.mark, .string(now.rfc3339)))
+                stored = answer.merged(into: fresh)
+            }
         } catch {
             // It is told nowhere else, and the old one is used up.
             throw recoveryCode.map { Auth0UnkeptRecoveryCode($0, cause: error) } ?? error

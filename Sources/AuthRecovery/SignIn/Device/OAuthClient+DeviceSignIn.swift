@@ -73,12 +73,7 @@ extension OAuthClient.DeviceSignIn: DeviceLoginServer {
 
     package func finish(_ response: RecoveredResponse) async throws -> OAuthClient.TokenAnswer {
         let answer = try oauth.answer(in: response).tokens
-        // Not the caller's to cancel: tokens that exist and are not kept could never be ended.
-        if let store {
-            _ = try await Task {
-                try await store.update { $0 = answer.merged(into: Credentials(others: $0.others)) }
-            }.value
-        }
+        try await store?.keep { $0 = answer.merged(into: Credentials(others: $0.others)) }
         return answer
     }
 }
