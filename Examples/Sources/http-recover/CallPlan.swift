@@ -112,9 +112,7 @@ struct CallPlan: Sendable {
             throw InvalidOption("--breaker and --hedge need the recovery that --no-recovery switches off")
         }
         if command.recovery.timeout.problem(among: []) != nil {
-            throw InvalidOption(
-                "--idle-timeout is to be shorter than --attempt-timeout and --deadline, or it never ends an attempt"
-            )
+            throw InvalidOption("--idle-timeout is to be shorter than --attempt-timeout, or it never ends an attempt")
         }
         if let offset = command.continueAt {
             guard offset == "-" else { throw InvalidOption("-C: write -C -, which goes on where the file ends") }

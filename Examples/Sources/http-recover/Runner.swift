@@ -251,11 +251,8 @@ final class Runner: Sendable {
 }
 
 extension RecoveryOptions {
-    /// The bounds of an attempt, which ends with its call.
-    var timeout: AttemptTimeout {
-        let end = deadline.map(\.duration).flatMap { $0 > .zero ? $0 : nil }
-        return AttemptTimeout(min(attemptTimeout.duration, end ?? .longest), idle: idleTimeout?.duration)
-    }
+    /// The bounds of an attempt.
+    var timeout: AttemptTimeout { AttemptTimeout(attemptTimeout.duration, idle: idleTimeout?.duration) }
 
     /// The breaker; nil for none.
     fileprivate var circuitBreaker: (any Admission)? {

@@ -3,7 +3,8 @@ import Synchronization
 extension Recovery {
     /// Stops asking a server that fails, and probes it after a while.
     ///
-    /// There is one state for each origin, or for what ``init(_:key:isShared:)`` makes of an attempt. A closed breaker judges by
+    /// There is one state for each origin, or for what ``init(_:key:judgement:isShared:)`` makes of an attempt. A closed
+    /// breaker judges by
     /// the results of attempts; an open one refuses all of them at once, with the time left
     /// (``History/StopReason/breakerOpen``), and a retry is not waited for that would meet it; a half-open one lets a few
     /// probes through. What tells nothing about the server counts for nothing: cancellation, errors below 500, what this
