@@ -49,6 +49,8 @@ struct BreakerState: Sendable {
     private var probes = Probes()
     /// When the present state began.
     private var since: Duration
+    /// How often the state has changed.
+    private(set) var phaseNumber: UInt64 = 0
     /// How many breaks there were in a row.
     private var breaks = 0
     private var lastProbe = 0
@@ -209,6 +211,7 @@ struct BreakerState: Sendable {
 
     private mutating func change(to phase: Phase, at now: Duration) {
         self.phase = phase
+        phaseNumber += 1
         since = now
         window = BreakerWindow(configuration)
         probes = Probes()

@@ -12,6 +12,8 @@ struct BreakerWindow: Sendable {
     /// How long a bucket is, in nanoseconds; 0 without buckets.
     private let width: Int64
     private var entries: [Entry] = []
+    /// From when on, and until when, results go into the latest bucket and none of the others is over.
+    private var (present, end) = (Duration.zero, Duration.zero)
     /// Where the oldest entry of a full window of so many calls stands.
     private var head = 0
     private var sum = Entry(time: .zero)
@@ -48,6 +50,15 @@ struct BreakerWindow: Sendable {
     /// - Returns: Whether the breaker has to open.
     mutating func add(isFailure: Bool, isSlow: Bool, at now: Duration) -> Bool {
         consecutive = isFailure ? consecutive + 1 : 0
+        if now < end, now >= present {
+            let last = entries.count - 1
+            entries[last].calls += 1
+            sum.calls += 1
+            if isFailure || isSlow {
+                addToLast(Entry(time: now, calls: 0, failures: isFailure ? 1 : 0, slow: isSlow ? 1 : 0))
+            }
+            return isTripped
+        }
         let entry = Entry(time: now, calls: 1, failures: isFailure ? 1 : 0, slow: isSlow ? 1 : 0)
         switch configuration.window {
         case .consecutive: return consecutive >= max(1, configuration.failures ?? 1)
@@ -89,9 +100,6 @@ struct BreakerWindow: Sendable {
             // A bucket stands at its beginning, and is forgotten as a whole.
             let bucket = max(0, now.whole(.nanoseconds(1))) / width
             entry.time = .nanoseconds(bucket * width)
-            if let last = entries.last, last.time == entry.time, entries[0].time > oldest {
-                return addToLast(entry)
-            }
             oldest = .nanoseconds((bucket - Int64(max(1, buckets))) * width)
         }
         var expired = 0
@@ -100,9 +108,15 @@ struct BreakerWindow: Sendable {
             expired += 1
         }
         if expired > 0 { entries.removeFirst(expired) }
-        if buckets != nil, let last = entries.last, last.time == entry.time { return addToLast(entry) }
-        count(entry)
-        entries.append(entry)
+        if buckets != nil, let last = entries.last, last.time == entry.time {
+            addToLast(entry)
+        } else {
+            count(entry)
+            entries.append(entry)
+        }
+        if buckets != nil, let first = entries.first {
+            (present, end) = (entry.time, min(entry.time + .nanoseconds(width), first.time + length))
+        }
     }
 
     private mutating func addToLast(_ entry: Entry) {

@@ -306,12 +306,14 @@ extension Recovery {
             _ context: CallContext,
             _ body: (inout BreakerState) -> Result
         ) -> Result {
-            guard context.isObserved else { return change(guarded, body) }
-            let (result, before, after, end) = change(guarded) { state in
-                let before = state.state
-                return (body(&state), before, state.state, state.opensUntil)
+            let (result, news) = change(guarded) { state in
+                let before = state.phaseNumber
+                let result = body(&state)
+                return (result, state.phaseNumber == before ? nil : (state.state, state.opensUntil))
             }
-            if before != after { context.emit(.breaker(state: after.rawValue, opensAfter: end.map { $0 - now })) }
+            if let (state, end) = news {
+                context.emit(.breaker(state: state.rawValue, opensAfter: end.map { $0 - now }))
+            }
             return result
         }
 
