@@ -86,19 +86,15 @@ struct HedgeRace {
                     case .due(timer): action = plan.next(after: .due)
                     case .due: break
                     case .ended(let index, let result):
-                        guard var entrant = entrants.removeValue(forKey: index) else { continue }
+                        guard var entrant = entrants[index] else { continue }
                         if index > 0, isLayersOwn(result) {
+                            entrants[index] = nil
                             left += entrant.round.conclude(entrant.attempt, .abandoned, entrant.context) ?? []
                             action = plan.next(after: .lost)
                             break
                         }
-                        let outcome: Outcome
-                        do {
-                            outcome = try self.outcome(of: result)
-                        } catch {
-                            entrants[index] = entrant
-                            throw error
-                        }
+                        let outcome = try outcome(of: result)
+                        entrants[index] = nil
                         note(outcome, entrant.context)
                         if index > 0 { first.context.record.add(entrant.context.record) }
                         let origin = try? result.get().origin
