@@ -117,6 +117,8 @@ public struct Backoff: Sendable, Hashable {
     }
 
     /// These delays, in order; the last one is repeated.
+    ///
+    /// They hold after throttles as well: others take a backoff of their own (``RateLimitBackoff``).
     public static func custom(_ delays: [Duration], cap: Duration = .longest, jitter: Jitter = .none) -> Backoff {
         let delays = delays.map { max($0, .zero) }
         return Backoff(
