@@ -1,176 +1,201 @@
-// The same requests from C: curl_multi_socket_action on epoll, with changes to the epoll set applied before sleeping.
-// usage: curl-baseline PORT CONCURRENCY REQUESTS
-#define _GNU_SOURCE
-#include <curl/curl.h>
+// The same requests from C: one multi handle, driven by curl_multi_socket_action on epoll.
+//
+// usage: curl-baseline load|flight|burst|post KEY=VALUE...
+//
+// Scenarios, keys and what is printed are those of all contestants: see BenchKit. Of its own it has
+//   epoll=deferred|textbook    whether changes to the epoll set wait until the loop sleeps (deferred by default)
+//   buffer=BYTES               CURLOPT_BUFFERSIZE
+//   memory=kept|fresh          whether a body is collected into memory of the one before (kept by default)
+#include "loop.h"
+#include "options.h"
+
+#include <measure.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
-#define MAX_FD 65536
-static struct { uint32_t registered, wanted; char hooked, dirty; } fds[MAX_FD];
-static int dirty[MAX_FD], dirtyCount, epoll;
-static double deadline = -1;
-static long started, finished, total;
+struct transfer {
+    CURL *easy;
+    char *bytes;
+    size_t capacity;
+    long count;
+    int isHeld;
+};
 
-struct body { char bytes[1024]; size_t count; };
+static struct options options;
+static struct curl_slist *fields;
+static int started, finished, total;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void control(int fd, uint32_t mask)
-{
-    struct epoll_event event = {.events = mask, .data.fd = fd};
-    int op = !mask ? EPOLL_CTL_DEL : fds[fd].registered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-    epoll_ctl(epoll, op, fd, &event);
-    fds[fd].registered = mask;
-}
-
-static int onSocket(CURL *easy, curl_socket_t fd, int what, void *context, void *data)
-{
-    (void)easy, (void)context, (void)data;
-    uint32_t mask = what == CURL_POLL_IN ? EPOLLIN : what == CURL_POLL_OUT ? EPOLLOUT
-                  : what == CURL_POLL_INOUT ? EPOLLIN | EPOLLOUT : 0;
-    fds[fd].wanted = mask;
-    if(!fds[fd].hooked) {
-        if(fds[fd].registered != mask) control(fd, mask);
+static size_t onBody(char *bytes, size_t size, size_t number, void *context) {
+    struct transfer *transfer = context;
+    size_t count = size * number;
+    if (!options.isStreamed) {
+        size_t needed = (size_t)transfer->count + count;
+        if (needed > transfer->capacity) {
+            curl_off_t length = -1;
+            if (!transfer->count) curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+            if ((curl_off_t)needed < length) needed = (size_t)length;
+            transfer->capacity = needed;
+            transfer->bytes = realloc(transfer->bytes, needed);
+        }
+        memcpy(transfer->bytes + transfer->count, bytes, count);
     }
-    else if(!fds[fd].dirty) {
-        fds[fd].dirty = 1;
-        dirty[dirtyCount++] = fd;
-    }
-    return 0;
+    transfer->count += (long)count;
+    return count;
 }
 
-static int onTimer(CURLM *multi, long ms, void *context)
-{
-    (void)multi, (void)context;
-    deadline = ms < 0 ? -1 : ms == 0 ? 0 : now() + (double)ms / 1e3;
-    return 0;
-}
-
-static curl_socket_t onOpen(void *context, curlsocktype purpose, struct curl_sockaddr *a)
-{
-    (void)context, (void)purpose;
-    int fd = socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
-    if(fd >= 0) { memset(&fds[fd], 0, sizeof fds[fd]); fds[fd].hooked = 1; }
-    return fd;
-}
-
-static int onClose(void *context, curl_socket_t fd)
-{
-    (void)context;
-    char wasDirty = fds[fd].dirty;
-    memset(&fds[fd], 0, sizeof fds[fd]);
-    fds[fd].dirty = wasDirty;
-    return close(fd);
-}
-
-static size_t onBody(char *bytes, size_t size, size_t count, void *context)
-{
-    struct body *body = context;
-    if(body->count + size * count <= sizeof body->bytes) memcpy(body->bytes + body->count, bytes, size * count);
-    body->count += size * count;
-    return size * count;
-}
-
-static size_t onHeader(char *bytes, size_t size, size_t count, void *context)
-{
+static size_t onHeader(char *bytes, size_t size, size_t number, void *context) {
     (void)bytes, (void)context;
-    return size * count;
+    return size * number;
 }
 
-int main(int argc, char **argv)
-{
-    if(argc < 4) return 64;
-    int concurrency = atoi(argv[2]);
-    total = atol(argv[3]);
-    char url[128];
-    snprintf(url, sizeof url, "http://127.0.0.1:%s/bench", argv[1]);
-    curl_global_init(CURL_GLOBAL_ALL);
-    epoll = epoll_create1(EPOLL_CLOEXEC);
-    CURLM *multi = curl_multi_init();
-    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, onSocket);
-    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, onTimer);
-    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, 2L * concurrency);
-    struct body *bodies = calloc((size_t)concurrency, sizeof *bodies);
-    struct curl_slist *headers = curl_slist_append(NULL, "User-Agent: bench");
-    headers = curl_slist_append(headers, "Accept: application/json");
+static void prepare(struct transfer *transfer, const char *url) {
+    CURL *easy = transfer->easy = curl_easy_init();
+    curl_easy_setopt(easy, CURLOPT_URL, url);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fields);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    int isHTTP2 = options.http == 2;
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)(isHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+    // A burst is what libcurl does by itself.
+    if (isHTTP2 && strcmp(options.scenario, "burst")) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+    if (options.ca) curl_easy_setopt(easy, CURLOPT_CAINFO, options.ca);
+    if (options.buffer) curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, options.buffer);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, 600000L);
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, onBody);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, onHeader);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+    loop_prepare(easy);
+}
 
-    struct rusage before, after;
-    getrusage(RUSAGE_SELF, &before);
-    double start = now();
-    for(int i = 0; i < concurrency && started < total; i++, started++) {
-        CURL *easy = curl_easy_init();
-        curl_easy_setopt(easy, CURLOPT_URL, url);
-        curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
-        curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-        curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-        curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, 30000L);
-        curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
-        curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, onBody);
-        curl_easy_setopt(easy, CURLOPT_WRITEDATA, &bodies[i]);
-        curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, onHeader);
-        curl_easy_setopt(easy, CURLOPT_PRIVATE, &bodies[i]);
-        curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, onOpen);
-        curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, onClose);
-        curl_multi_add_handle(multi, easy);
+static void start(struct transfer *transfer) {
+    started++;
+    transfer->count = 0;
+    loop_add(transfer->easy);
+}
+
+static struct transfer *transferOf(CURL *easy) {
+    struct transfer *transfer;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
+    return transfer;
+}
+
+static void onEnd(CURL *easy, CURLcode result) {
+    struct transfer *transfer = transferOf(easy);
+    long status = 0;
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    if (result || status != 200 || transfer->count != options.bytes) {
+        fprintf(stderr, "bad answer: %s, status %ld, %ld bytes\n", curl_easy_strerror(result), status, transfer->count);
+        exit(1);
     }
-    static struct epoll_event events[256];
-    while(finished < total) {
-        int running, left;
-        for(int i = 0; i < dirtyCount; i++) {
-            int fd = dirty[i];
-            fds[fd].dirty = 0;
-            if(fds[fd].hooked && fds[fd].wanted && fds[fd].wanted != fds[fd].registered) control(fd, fds[fd].wanted);
-        }
-        dirtyCount = 0;
-        double wait = deadline < 0 ? -1 : (deadline - now()) * 1e3;
-        int ms = deadline < 0 ? -1 : wait <= 0 ? 0 : (int)wait + 1;
-        int count = epoll_wait(epoll, events, 256, ms);
-        for(int i = 0; i < count; i++) {
-            int bits = (events[i].events & EPOLLIN ? CURL_CSELECT_IN : 0) |
-                       (events[i].events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
-                       (events[i].events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
-            curl_multi_socket_action(multi, events[i].data.fd, bits, &running);
-        }
-        if(deadline >= 0 && deadline <= now()) {
-            deadline = -1;
-            curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running);
-        }
-        CURLMsg *message;
-        while((message = curl_multi_info_read(multi, &left))) {
-            CURL *easy = message->easy_handle;
-            long status = 0;
-            struct body *body;
-            curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-            curl_easy_getinfo(easy, CURLINFO_PRIVATE, &body);
-            if(message->data.result || status != 200 || body->count != 200) {
-                fprintf(stderr, "bad answer: %d %ld %zu\n", message->data.result, status, body->count);
-                return 1;
-            }
-            body->count = 0;
-            curl_multi_remove_handle(multi, easy);
-            finished++;
-            if(started < total) {
-                started++;
-                curl_easy_setopt(easy, CURLOPT_URL, url);
-                curl_multi_add_handle(multi, easy);
-            }
-        }
+    if (options.isFresh) {
+        free(transfer->bytes);
+        transfer->bytes = NULL;
+        transfer->capacity = 0;
     }
-    double seconds = now() - start;
-    getrusage(RUSAGE_SELF, &after);
-    double cpu = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec + after.ru_stime.tv_sec - before.ru_stime.tv_sec) +
-                 (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec + after.ru_stime.tv_usec - before.ru_stime.tv_usec) / 1e6;
-    printf("%.0f %.0f\n", (double)total / cpu, (double)total / seconds);
+    if (transfer->isHeld) return;
+    finished++;
+    if (started < total) {
+        // As a program would do that asks for something else each time.
+        curl_easy_setopt(easy, CURLOPT_URL, options.url);
+        start(transfer);
+    }
+}
+
+static struct transfer *make(int count, const char *url) {
+    struct transfer *transfers = calloc((size_t)count, sizeof *transfers);
+    for (int i = 0; i < count; i++) prepare(&transfers[i], url);
+    return transfers;
+}
+
+static void run(struct transfer *transfers, int count, int requests) {
+    started = finished = 0;
+    total = requests;
+    for (int i = 0; i < count && started < total; i++) start(&transfers[i]);
+    while (finished < total) loop_turn(-1, onEnd);
+}
+
+/// Has some requests in flight that the server holds.
+static struct transfer *hold(int count, const char *url) {
+    struct transfer *transfers = make(count, url);
+    for (int i = 0; i < count; i++) {
+        transfers[i].isHeld = 1;
+        loop_add(transfers[i].easy);
+    }
+    while (ask_server(options.port, "/held") < count)
+        for (double end = monotonic_seconds() + 0.05; monotonic_seconds() < end;) loop_turn(10, onEnd);
+    return transfers;
+}
+
+static void load(void) {
+    if (options.idle) hold(options.idle, options.idleURL);
+    struct transfer *transfers = make(options.concurrency, options.url);
+    if (options.warmup) run(transfers, options.concurrency, options.warmup);
+    long allocations = counted_allocations(), bytes = counted_bytes();
+    double cpu = cpu_seconds(), time = monotonic_seconds();
+    run(transfers, options.concurrency, options.requests);
+    double seconds = monotonic_seconds() - time;
+    printf("cpu_us %.3f\n", (cpu_seconds() - cpu) * 1e6 / options.requests);
+    printf("per_second %.0f\n", options.requests / seconds);
+    if (allocations < 0) return;
+    printf("allocations %.2f\n", (double)(counted_allocations() - allocations) / options.requests);
+    printf("bytes %.0f\n", (double)(counted_bytes() - bytes) / options.requests);
+}
+
+static void flight(void) {
+    run(make(1, options.idleURL), 1, 1);
+    long before = resident_bytes();
+    struct transfer *transfers = hold(options.concurrency, options.url);
+    printf("bytes_each %.0f\n", (double)(resident_bytes() - before) / options.concurrency);
+    double cpu = cpu_seconds();
+    for (double end = monotonic_seconds() + options.seconds, now; (now = monotonic_seconds()) < end;)
+        loop_turn((int)((end - now) * 1e3) + 1, onEnd);
+    printf("idle_ms_per_s %.4f\n", (cpu_seconds() - cpu) * 1e3 / options.seconds);
+    ask_server(options.port, "/release");
+    for (int i = 0; i < options.concurrency;) {
+        if (transfers[i].count == options.bytes) i++;
+        else loop_turn(-1, onEnd);
+    }
+}
+
+static void burst(void) {
+    double cpu = cpu_seconds();
+    run(make(options.concurrency, options.url), options.concurrency, options.concurrency);
+    printf("cpu_us %.3f\n", (cpu_seconds() - cpu) * 1e6 / options.concurrency);
+}
+
+static void onEndOfPost(CURL *easy, CURLcode result) {
+    (void)easy, (void)result;
+    finished++;
+}
+
+static void post(void) {
+    struct transfer *transfer = make(1, options.idleURL);
+    run(transfer, 1, 1);
+    curl_easy_setopt(transfer->easy, CURLOPT_URL, options.url);
+    curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDS, "{\"amount\":1}");
+    long before = ask_server(options.port, "/seen");
+    finished = 0;
+    start(transfer);
+    while (!finished) loop_turn(-1, onEndOfPost);
+    printf("seen %ld\n", ask_server(options.port, "/seen") - before);
+}
+
+int main(int argc, char **argv) {
+    options = options_read(argc, argv);
+    raise_descriptor_limit();
+    curl_global_init(CURL_GLOBAL_ALL);
+    fields = curl_slist_append(NULL, "User-Agent: bench");
+    fields = curl_slist_append(fields, "Accept: application/json");
+    // The cache is not the limit; over HTTP/2 the number of streams of a connection is, which nginx sets to 128.
+    int isBurst = !strcmp(options.scenario, "burst");
+    long perHost = options.http == 2 && !isBurst ? (options.concurrency + 127) / 128 : 0;
+    loop_open(options.isDeferred, 2L * (options.concurrency + options.idle), perHost);
+    if (!strcmp(options.scenario, "load")) load();
+    else if (!strcmp(options.scenario, "flight")) flight();
+    else if (isBurst) burst();
+    else if (!strcmp(options.scenario, "post")) post();
+    else return 64;
     return 0;
 }

@@ -1,4 +1,5 @@
 import HTTPRecovery
+import Plots
 
 #if canImport(Glibc)
 import Glibc

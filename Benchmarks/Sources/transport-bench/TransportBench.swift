@@ -1,50 +1,83 @@
+import BenchKit
 import CurlTransport
-import Glibc
 import HTTPRecovery
 import HTTPTypes
 
-/// Sends GETs from many tasks and prints requests per CPU-second and per second.
+/// `CurlTransport` as a contestant.
 ///
-/// usage: transport-bench PORT CONCURRENCY REQUESTS [default|loop]
-@main
-enum TransportBench {
-    static func main() async throws {
-        let arguments = CommandLine.arguments
-        guard arguments.count >= 4, let concurrency = Int(arguments[2]), let total = Int(arguments[3]) else { exit(64) }
-        let transport = CurlTransport(configuration: .init(maxConnectionsPerOrigin: concurrency))
-        let request = HTTPRequest(
-            method: .get,
-            scheme: "http",
-            authority: "127.0.0.1:\(arguments[1])",
-            path: "/bench",
-            headerFields: [.userAgent: "bench", .accept: "application/json"]
+/// The command line is that of all, and beside it
+///
+/// - `stack=bare|default`: the transport alone, or a `RecoveringClient` around it (default);
+/// - `executor=default|loop`: where the calling tasks run.
+struct CurlContestant: Contestant {
+    private let transport: CurlTransport
+    /// Nil is the transport alone.
+    private let client: RecoveringClient?
+    private let settings: Settings
+
+    init(_ settings: Settings) {
+        self.settings = settings
+        transport = CurlTransport(
+            configuration: .init(
+                maxConnectionsPerOrigin: settings.mostAtATime,
+                httpVersion: settings.isHTTP2 ? .http2 : .http1,
+                caFile: settings.caFile
+            )
         )
-        let executor = arguments.count > 4 && arguments[4] == "loop" ? transport.taskExecutor : nil
-        let cpuBefore = cpuSeconds()
-        let start = ContinuousClock.now
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for worker in 0..<concurrency {
-                let share = total / concurrency + (worker < total % concurrency ? 1 : 0)
-                group.addTask(executorPreference: executor) {
-                    for _ in 0..<share {
-                        let options = AttemptOptions(timeout: .seconds(30))
-                        let response = try await transport.send(request, body: nil, options: options)
-                        let bytes = try await response.body.collect(upTo: 1 << 20)
-                        precondition(response.head.status == .ok && bytes.count == 200)
-                    }
-                }
+        switch (settings["stack"], settings.scenario) {
+        case ("bare", _): client = nil
+        // The default layers, whose times would end what is held on purpose while everything is slow.
+        case (_, .flight),
+            (_, _) where settings.idle > 0:
+            client = RecoveringClient(transport: transport) {
+                Deadline(.seconds(900))
+                Recovery()
+                AttemptTimeout(.seconds(600))
             }
-            try await group.waitForAll()
+        default: client = RecoveringClient(transport: transport)
         }
-        let seconds = (ContinuousClock.now - start).inSeconds
-        print(Int(Double(total) / (cpuSeconds() - cpuBefore)), Int(Double(total) / seconds))
-        await transport.shutdown()
     }
 
-    static func cpuSeconds() -> Double {
-        var usage = rusage()
-        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        let micros = usage.ru_utime.tv_usec + usage.ru_stime.tv_usec
-        return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(micros) / 1e6
+    var executor: (any TaskExecutor)? { settings["executor"] == "loop" ? transport.taskExecutor : nil }
+
+    func call(_ errand: Errand) throws -> Call {
+        var prepared = try HTTPRequest(url: errand.url)
+        if errand.body != nil { prepared.method = .post }
+        for (name, value) in Errand.fields {
+            guard let name = HTTPField.Name(name) else { throw Spoilt("\(name) is no name") }
+            prepared.headerFields.append(HTTPField(name: name, value: value))
+        }
+        let (request, body) = (prepared, errand.body.map { MessageBody($0) })
+        let isStreamed = settings.isStreamed
+        if let client {
+            return {
+                let response = try await client.send(request, body: body)
+                return try await Self.read(response.body, response.head, isStreamed: isStreamed)
+            }
+        }
+        return { [transport] in
+            let options = AttemptOptions(timeout: .seconds(600))
+            let response = try await transport.send(request, body: body, options: options)
+            return try await Self.read(response.body, response.head, isStreamed: isStreamed)
+        }
+    }
+
+    private static func read(_ body: MessageBody, _ head: HTTPResponse, isStreamed: Bool) async throws -> Int {
+        guard head.status == .ok else { throw Spoilt("status \(head.status.code)") }
+        guard isStreamed else { return try await body.collect(upTo: 1 << 26).count }
+        var count = 0
+        for try await piece in body { count += piece.count }
+        return count
+    }
+
+    func shutdown() async {
+        await transport.shutdown()
+    }
+}
+
+@main
+enum TransportBench {
+    static func main() async {
+        await Program.main(CurlContestant.self)
     }
 }

@@ -3,6 +3,9 @@
 /// The number of heap allocations of this process so far.
 long allocation_count(void);
 
+/// The bytes that all those allocations have asked for.
+long allocated_bytes(void);
+
 /// The bytes of the heap that are in use, with what the allocator adds to each block.
 long bytes_in_use(void);
 

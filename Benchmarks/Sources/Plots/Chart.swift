@@ -1,21 +1,46 @@
 /// Lines over an axis, as SVG; several of them below each other.
-struct Chart {
-    struct Line {
+public struct Chart: Sendable {
+    /// A line from point to point.
+    public struct Line: Sendable {
         let name: String
         let points: [(x: Double, y: Double)]
+
+        /// Creates a line with its name beside the chart.
+        public init(name: String, points: [(x: Double, y: Double)]) {
+            self.name = name
+            self.points = points
+        }
     }
 
     let title: String
     let lines: [Line]
     /// A span that is shaded.
-    var shade: Range<Double>?
+    let shade: Range<Double>?
     /// Nothing above it is drawn.
-    var most = Double.infinity
+    let most: Double
+    /// What stands below the axis at 0, 1, 2 and so on; numbers at its quarters if there is nothing.
+    let labels: [String]
+
+    /// Creates a chart; the parameters are the properties.
+    public init(
+        title: String,
+        lines: [Line],
+        shade: Range<Double>? = nil,
+        most: Double = .infinity,
+        labels: [String] = []
+    ) {
+        self.title = title
+        self.lines = lines
+        self.shade = shade
+        self.most = most
+        self.labels = labels
+    }
 
     private static let colours = ["#c33", "#e90", "#86c", "#27c", "#2a7", "#0aa", "#555"]
     private static let (left, width, height) = (60.0, 760.0, 200.0)
 
-    static func svg(_ charts: [Chart]) -> String {
+    /// The charts, one below the other.
+    public static func svg(_ charts: [Chart]) -> String {
         let total = Double(charts.count) * (height + 60) + 20
         var parts = [
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1000\" height=\"\(Int(total))\" "
@@ -44,11 +69,15 @@ struct Chart {
             )
         }
         for tick in 0...4 {
-            let (x, y) = place((right * Double(tick) / 4, high * Double(tick) / 4))
+            let y = place((0, high * Double(tick) / 4)).1
             parts.append(
                 "<text x=\"\(Self.left - 6)\" y=\"\(y)\" text-anchor=\"end\">\(Self.short(high * Double(tick) / 4))</text>"
-                    + "<text x=\"\(x)\" y=\"\(top + Self.height + 16)\" text-anchor=\"middle\">"
-                    + "\(Self.short(right * Double(tick) / 4))</text>"
+            )
+        }
+        let quarters = (0...4).map { (right * Double($0) / 4, Self.short(right * Double($0) / 4)) }
+        for (x, label) in labels.isEmpty ? quarters : labels.enumerated().map({ (Double($0.offset), $0.element) }) {
+            parts.append(
+                "<text x=\"\(place((x, 0)).0)\" y=\"\(top + Self.height + 16)\" text-anchor=\"middle\">\(label)</text>"
             )
         }
         for (index, line) in lines.enumerated() {

@@ -1,0 +1,76 @@
+import CMeasure
+import Glibc
+
+/// What each contestant's program does: the scenario of its command line, with a line `NAME NUMBER` for each result.
+public struct Program<Client: Contestant>: Sendable {
+    let settings: Settings
+    let client: Client
+
+    /// Runs the command line and ends the process.
+    public static func main(_ type: Client.Type) async -> Never {
+        raise_descriptor_limit()
+        guard let settings = Settings(arguments: CommandLine.arguments.dropFirst()) else {
+            complain("usage: \(CommandLine.arguments[0]) load|flight|burst|post|lookup KEY=VALUE...")
+            exit(64)
+        }
+        do {
+            let program = try Program(settings: settings, client: Client(settings))
+            switch settings.scenario {
+            case .load: try await program.load()
+            case .flight: try await program.flight()
+            case .burst: try await program.burst()
+            case .post: try await program.post()
+            case .lookup: try await program.lookup()
+            }
+            try await program.client.shutdown()
+        } catch {
+            complain("failed: \(error)")
+            exit(1)
+        }
+        exit(0)
+    }
+
+    static func show(_ name: String, _ value: Double) {
+        print(name, (value * 1000).rounded() / 1000)
+    }
+
+    /// Sends requests, so many at a time, and returns when all are answered.
+    func run(_ call: @escaping Call, requests: Int) async throws {
+        let (concurrency, bytes) = (min(settings.concurrency, requests), settings.bytes)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<concurrency {
+                let share = requests / concurrency + (worker < requests % concurrency ? 1 : 0)
+                group.addTask(executorPreference: client.executor) {
+                    for _ in 0..<share {
+                        let count = try await call()
+                        guard count == bytes else { throw Spoilt("\(count) bytes") }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Begins requests that the server holds, and returns when it has them all.
+    func hold(_ count: Int, _ call: @escaping Call) async throws -> [Task<Double, any Error>] {
+        let bytes = settings.bytes
+        let tasks = (0..<count).map { _ in
+            Task<Double, any Error>(executorPreference: client.executor) {
+                do {
+                    guard try await call() == bytes else { throw Spoilt("another size") }
+                    return -1
+                } catch is CancellationError {
+                    return monotonic_seconds()
+                } catch  where Task.isCancelled {
+                    return monotonic_seconds()
+                }
+            }
+        }
+        let end = monotonic_seconds() + 120
+        while ask_server(Int32(settings.port), "/held") < count {
+            guard monotonic_seconds() < end else { throw Spoilt("not all requests are in flight after two minutes") }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return tasks
+    }
+}
