@@ -1,5 +1,6 @@
 import BenchKit
 import CurlTransport
+import Dispatch
 import HTTPRecovery
 import HTTPTypes
 
@@ -77,7 +78,9 @@ struct CurlContestant: Contestant {
 
 @main
 enum TransportBench {
-    static func main() async {
-        await Program.main(CurlContestant.self)
+    static func main() {
+        Task.detached { await Program.main(CurlContestant.self) }
+        // Valgrind does not survive an asynchronous main.
+        DispatchSemaphore(value: 0).wait()
     }
 }

@@ -26,34 +26,19 @@ let writeCallback: ccurl_data_callback = { bytes, size, count, context in
 let headerCallback: ccurl_data_callback = { bytes, size, count, context in
     guard let easy = unsafe easy(context), let transfer = easy.transfer, let bytes = unsafe bytes else { return 0 }
     let total = size * count
-    transfer.headerByteCount += total
-    if transfer.headerByteCount > easy.loop.configuration.maxHeaderBytes {
-        transfer.facts.ownReason = .headersTooLarge
-        return 0
-    }
-    // Trailers; they are bounded above and nobody asks for them.
-    if transfer.facts.sawHead { return total }
+    if total == 0 { return 0 }
     let line = unsafe UnsafeBufferPointer(
         start: UnsafeRawPointer(bytes).assumingMemoryBound(to: UInt8.self),
         count: total
     )
-    if transfer.headBytes.isEmpty {
-        guard let status = unsafe ResponseHead.statusCode(line) else { return 0 }
-        transfer.facts.sawStatus = status >= 200
-        transfer.headBytes.reserveCapacity(1024)
+    let loop = easy.loop
+    switch unsafe transfer.reception.take(line, upTo: loop.configuration.maxHeaderBytes) {
+    case .more: return total
+    case .refused: return 0
+    case .complete:
+        loop.noteNews(of: transfer)
+        return total
     }
-    unsafe transfer.headBytes.append(contentsOf: line)
-    let isEmptyLine = unsafe line[0] == 0x0a || (total >= 2 && line[0] == 0x0d && line[1] == 0x0a)
-    if isEmptyLine {
-        if transfer.facts.sawStatus {
-            transfer.facts.sawHead = true
-            easy.loop.noteNews(of: transfer)
-        } else {
-            // An interim response; the real one follows.
-            transfer.headBytes.removeAll(keepingCapacity: true)
-        }
-    }
-    return total
 }
 
 let readCallback: ccurl_data_callback = { bytes, size, count, context in

@@ -10,7 +10,8 @@ final class EasyHandle {
     let handle: UnsafeMutableRawPointer
     /// The transfer it carries.
     var transfer: Transfer?
-    unowned let loop: EventLoop
+    /// The loop gives all its handles up before it ends.
+    let loop: EventLoop
     private let errorText: UnsafeMutablePointer<CChar>
     /// The header list of the present request: one block of list nodes and the bytes they point to.
     private var headerNodes: UnsafeMutablePointer<curl_slist>?
@@ -100,7 +101,14 @@ final class EasyHandle {
     func begin(_ transfer: Transfer, milliseconds: Int?) {
         self.transfer = transfer
         let request = transfer.request
-        set(CURLOPT_URL, request.url)
+        // libcurl copies the text before the closure ends.
+        unsafe request.url.withUnsafeBufferPointer { text in
+            _ = unsafe ccurl_set_string(
+                handle,
+                CURLOPT_URL,
+                UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self)
+            )
+        }
         set(CURLOPT_TIMEOUT_MS, milliseconds ?? 0)
         setMethod(request)
         buildHeaders(request)

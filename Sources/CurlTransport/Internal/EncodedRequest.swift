@@ -13,11 +13,17 @@ struct EncodedRequest: Sendable {
         case stream(MessageBody, length: Int?)
     }
 
+    /// What shares connections and a queue.
+    struct Origin: Sendable, Hashable {
+        let isTLS: Bool
+        /// Host and port, in lower case.
+        let authority: String
+    }
+
     let method: String
-    let url: String
-    /// Scheme, host and port: what shares connections and a queue.
-    let origin: String
-    let isTLS: Bool
+    /// The URL, ended by a zero byte.
+    let url: [UInt8]
+    let origin: Origin
     /// Header lines, each ended by a zero byte.
     let headerLines: [UInt8]
     let headerCount: Int
@@ -26,29 +32,39 @@ struct EncodedRequest: Sendable {
     let decodes: Bool
 
     init(_ request: HTTPRequest, body: MessageBody?, decompresses: Bool) throws(TransportError) {
-        let scheme = request.scheme ?? "".inLowercase
+        let scheme = (request.scheme ?? "").inLowercase
         guard scheme == "http" || scheme == "https" else {
             throw .invalid("the scheme is neither http nor https")
         }
         let authority = request.authority ?? ""
         guard !authority.isEmpty else { throw .invalid("the request has no authority") }
-        guard !authority.utf8.contains(UInt8(ascii: "@")) else {
-            throw .invalid("the authority holds user information; it belongs into an Authorization field")
+        var url: [UInt8] = []
+        url.reserveCapacity(128)
+        url.append(contentsOf: scheme.utf8)
+        url.append(contentsOf: "://".utf8)
+        let host = url.count
+        url.append(contentsOf: authority.utf8)
+        let path = url.count
+        for byte in url[host...] where !Self.isLegalInAuthority(byte) {
+            throw byte == UInt8(ascii: "@")
+                ? .invalid("the authority holds user information; it belongs into an Authorization field")
+                : .invalid("the authority holds an illegal character")
         }
-        guard authority.utf8.allSatisfy(Self.isLegalInAuthority) else {
-            throw .invalid("the authority holds an illegal character")
+        if let target = request.path, !target.isEmpty {
+            url.append(contentsOf: target.utf8)
+            guard url[path] == UInt8(ascii: "/") else { throw .invalid("the path does not begin with a slash") }
+        } else {
+            url.append(UInt8(ascii: "/"))
         }
-        let path = request.path.flatMap { $0.isEmpty ? nil : $0 } ?? "/"
-        guard path.utf8.first == UInt8(ascii: "/") else { throw .invalid("the path does not begin with a slash") }
-        guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+        for byte in url[path...] where byte <= 0x20 || byte >= 0x7f {
             throw .invalid("the path holds a character that must be percent-encoded")
         }
+        url.append(0)
         guard request.method != .connect else { throw .invalid("CONNECT is not supported") }
 
         self.method = request.method.rawValue
-        self.isTLS = scheme == "https"
-        self.origin = scheme + "://" + authority.inLowercase
-        self.url = scheme + "://" + authority + path
+        self.url = url
+        self.origin = Origin(isTLS: scheme == "https", authority: authority.inLowercase)
 
         var lines = HeaderLines()
         var declaredLength: Int?
@@ -87,6 +103,8 @@ struct EncodedRequest: Sendable {
 
     private static let host = HTTPField.Name("host")
 
+    var isTLS: Bool { origin.isTLS }
+
     private static func plan(
         _ body: MessageBody?,
         method: HTTPRequest.Method,
@@ -110,7 +128,7 @@ struct EncodedRequest: Sendable {
         case 0...0x20, 0x7f: false
         case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "\\"): false
         case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "^"), UInt8(ascii: "`"): false
-        case UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"): false
+        case UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"), UInt8(ascii: "@"): false
         default: true
         }
     }

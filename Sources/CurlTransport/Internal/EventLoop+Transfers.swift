@@ -34,13 +34,21 @@ extension EventLoop {
             transfer.finish(.shutDown, &resumptions)
             return
         }
-        let key = transfer.request.origin
-        let origin = origins[key] ?? OriginQueue(key: key)
-        origins[key] = origin
+        let origin = queue(of: transfer.request.origin)
         transfer.origin = origin
         origin.enqueue(transfer)
         if transfer.deadline != Monotonic.never { queueDeadlines.insert(transfer) }
         fillPlaces(of: origin)
+    }
+
+    private func queue(of key: EncodedRequest.Origin) -> OriginQueue {
+        if let lastOrigin {
+            if lastOrigin.key == key { return lastOrigin }
+            if !lastOrigin.isIdle { origins[lastOrigin.key] = lastOrigin }
+        }
+        let origin = origins.removeValue(forKey: key) ?? OriginQueue(key: key)
+        lastOrigin = origin
+        return origin
     }
 
     /// Starts those who wait for the origin, as far as it has free places, and forgets an origin that nobody uses.
@@ -49,7 +57,7 @@ extension EventLoop {
     private func fillPlaces(of origin: OriginQueue) {
         if isShuttingDown { return }
         while origin.active < configuration.maxConnectionsPerOrigin, let next = origin.next() { start(next, origin) }
-        if origin.isIdle { origins[origin.key] = nil }
+        if origin.isIdle, origin !== lastOrigin { origins[origin.key] = nil }
     }
 
     /// Gives the transfer to libcurl, or ends it.
@@ -133,9 +141,8 @@ extension EventLoop {
         if let easy = transfer.easy, let shard = transfer.shard {
             release(transfer, easy, shard, isReusable: false)
         }
-        let origin = transfer.easy == nil ? transfer.origin : nil
+        transfer.origin?.remove(transfer)
         transfer.finish(.shutDown, &resumptions)
-        origin?.leave()
     }
 
     private func release(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, isReusable: Bool) {
@@ -184,7 +191,7 @@ extension EventLoop {
     }
 
     /// Streams past the last one that a GOAWAY names were not processed, and never will be.
-    private func noteGoAway(port: Int32, origin: String, lastStream: Int) {
+    private func noteGoAway(port: Int32, origin: EncodedRequest.Origin, lastStream: Int) {
         ledger.goAway(port: port, lastStream: lastStream)
         // Connections to different servers may have one local port.
         for transfer in running.values
@@ -204,13 +211,14 @@ extension EventLoop {
             let certainty = Verdict.certainty(transfer.facts)
             transfer.finish(TransportError(.shutDown, certainty, message: "the transport was shut down"), &resumptions)
         }
-        for origin in origins.values {
+        for origin in Array(origins.values) + (lastOrigin.map { [$0] } ?? []) {
             while let transfer = origin.next() {
                 queueDeadlines.remove(transfer)
                 transfer.finish(.shutDown, &resumptions)
             }
         }
         origins = [:]
+        lastOrigin = nil
         for easy in pool { easy.destroy() }
         pool = []
         for shard in shards { unsafe curl_multi_cleanup(shard.multi) }

@@ -28,7 +28,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     let configuration: CurlTransport.Configuration
-    private let inbox = Locked(Inbox())
+    private let inbox = Protected(Inbox())
     private let wakeup: Int32
 
     // MARK: The loop's own
@@ -41,7 +41,10 @@ final class EventLoop: @unchecked Sendable {
     let mayUseHTTP2: Bool
     var shards: [Shard] = []
     var pool: [EasyHandle] = []
-    var origins: [String: OriginQueue] = [:]
+    /// The origin that was asked for last, as mostly the next request is for the same; then nothing is looked up.
+    var lastOrigin: OriginQueue?
+    /// All others that are in use.
+    var origins: [EncodedRequest.Origin: OriginQueue] = [:]
     var queueDeadlines = DeadlineHeap()
     var news: [Transfer] = []
     var running: [ObjectIdentifier: Transfer] = [:]
@@ -212,9 +215,8 @@ final class EventLoop: @unchecked Sendable {
         let now = Monotonic.now()
         while queueDeadlines.first <= now {
             guard let transfer = queueDeadlines.removeFirst() else { break }
-            let origin = transfer.origin
+            transfer.origin?.remove(transfer)
             transfer.finish(.queueTimeout, &resumptions)
-            origin?.leave()
         }
         for shard in shards where shard.deadline <= now {
             // Each call may ask for another at once; what is left after a few comes in the next turn.

@@ -2,39 +2,41 @@ import HTTPRecovery
 
 /// The transfers to one origin: how many run, and who waits, in the order of arrival.
 ///
-/// The limit is kept here and not in libcurl, whose own queue costs more than no limit at all and is unfair.
+/// The limit is kept here and not in libcurl, whose own queue costs more than no limit at all and is unfair. Who waits is
+/// linked to its neighbours, so that it can give up at any place.
 final class OriginQueue {
-    let key: String
+    let key: EncodedRequest.Origin
     var active = 0
-    private var queue = FIFO<Transfer>()
-    /// How many in the queue have given up: such a one has left its origin.
-    private var gone = 0
+    private var (first, last): (Transfer?, Transfer?)
 
-    init(key: String) {
+    init(key: EncodedRequest.Origin) {
         self.key = key
     }
 
-    var isIdle: Bool { active == 0 && queue.isEmpty }
+    var isIdle: Bool { active == 0 && first == nil }
 
     func enqueue(_ transfer: Transfer) {
-        queue.append(transfer)
+        transfer.isQueued = true
+        transfer.previous = last
+        if let last { last.next = transfer } else { first = transfer }
+        last = transfer
     }
 
-    /// Notes that a transfer in the queue has given up; its place is cleared now and then.
-    func leave() {
-        gone += 1
-        guard gone > 64, gone * 2 > queue.count else { return }
-        queue.remove { $0.origin == nil }
-        gone = 0
+    /// Takes the transfer out, if it waits.
+    func remove(_ transfer: Transfer) {
+        guard transfer.isQueued else { return }
+        transfer.isQueued = false
+        let (previous, next) = (transfer.previous, transfer.next)
+        (transfer.previous, transfer.next) = (nil, nil)
+        if let previous { previous.next = next } else { first = next }
+        if let next { next.previous = previous } else { last = previous }
     }
 
-    /// The next that still waits.
+    /// Takes the one that has waited longest.
     func next() -> Transfer? {
-        while let transfer = queue.popFirst() {
-            if transfer.origin != nil { return transfer }
-            gone -= 1
-        }
-        return nil
+        guard let first else { return nil }
+        remove(first)
+        return first
     }
 }
 

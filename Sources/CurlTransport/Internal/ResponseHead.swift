@@ -13,45 +13,62 @@ enum ResponseHead {
         return Int(value)
     }
 
+    /// The most fields of a head that is read; any other is not HTTP.
+    private static let mostFields = 60_000
+
     static func parse(_ bytes: [UInt8]) -> HTTPResponse? {
-        var lines = Lines(bytes: bytes)
-        guard let statusLine = lines.next(), let (code, reason) = status(bytes, statusLine) else { return nil }
-        var head = HTTPResponse(status: .init(code: code, reasonPhrase: reason))
-        head.headerFields.reserveCapacity(16)
-        var last: FoldedField?
-        while let line = lines.next(), !line.isEmpty {
-            if bytes[line.lowerBound].isOWS {
-                last?.continues(with: bytes[line].trimmingOWS)
-                continue
+        // The pointer does not leave the closure, and nothing is looked at past its end.
+        unsafe bytes.withUnsafeBufferPointer { all in
+            var lines = unsafe Lines(all)
+            guard let first = unsafe lines.next(), let (code, reason) = unsafe status(first) else { return nil }
+            var head = HTTPResponse(status: .init(code: code, reasonPhrase: reason))
+            head.headerFields.reserveCapacity(16)
+            var folded: FoldedField?
+            while let line = unsafe lines.next(), let byte = unsafe line.first {
+                if byte.isOWS {
+                    if folded == nil { folded = head.headerFields.popLast().map { FoldedField($0) } }
+                    unsafe folded?.continues(with: line.trimmingOWS)
+                    continue
+                }
+                if let whole = folded?.whole { head.headerFields.append(whole) }
+                folded = nil
+                // The type traps where it is full.
+                if head.headerFields.count >= mostFields { return nil }
+                if let field = unsafe field(line) { head.headerFields.append(field) } else { folded = .ignored }
             }
-            if let last { head.headerFields.append(last.whole) }
-            last = field(bytes, line).map { FoldedField(field: $0) }
+            if let whole = folded?.whole { head.headerFields.append(whole) }
+            return head
         }
-        if let last { head.headerFields.append(last.whole) }
-        return head
     }
 
-    /// A field that further lines may continue: obsolete line folding (RFC 9112, section 5.2).
+    /// A field that further lines continue: obsolete line folding (RFC 9112, section 5.2).
     ///
     /// The lines are collected and made a field once, however many there are.
     private struct FoldedField {
-        let field: HTTPField
-        private var bytes: [UInt8]?
+        private let name: HTTPField.Name?
+        private var bytes: [UInt8] = []
 
-        init(field: HTTPField) {
-            self.field = field
-        }
-
-        mutating func continues(with line: ArraySlice<UInt8>) {
+        init(_ field: HTTPField) {
+            name = field.name
             // The bytes are copied within the closure.
-            if bytes == nil { bytes = unsafe field.withUnsafeBytesOfValue { unsafe Array($0) } }
-            bytes?.append(0x20)
-            bytes?.append(contentsOf: line)
+            bytes = unsafe field.withUnsafeBytesOfValue { unsafe Array($0) }
         }
 
-        var whole: HTTPField {
-            guard let bytes else { return field }
-            return HTTPField(name: field.name, lenientValue: bytes[...])
+        private init() {
+            name = nil
+        }
+
+        /// What continues a line that is no field.
+        static let ignored = FoldedField()
+
+        mutating func continues(with line: Slice<UnsafeBufferPointer<UInt8>>) {
+            guard name != nil else { return }
+            bytes.append(0x20)
+            unsafe bytes.append(contentsOf: line)
+        }
+
+        var whole: HTTPField? {
+            name.map { HTTPField(name: $0, lenientValue: bytes) }
         }
     }
 
@@ -69,43 +86,59 @@ enum ResponseHead {
         return code
     }
 
-    private static func status(_ bytes: [UInt8], _ line: Range<Int>) -> (Int, String)? {
-        // The pointer does not leave the closure.
-        let code = unsafe bytes.withUnsafeBufferPointer { all in
-            unsafe statusCode(UnsafeBufferPointer(rebasing: all[line]))
-        }
-        guard let code, code >= 100, let space = bytes[line].firstIndex(of: 0x20) else { return nil }
-        let reason = bytes[min(space + 4, line.upperBound)..<line.upperBound].trimmingOWS
-        // The type accepts only printable text here, and replaces the rest itself.
-        return (code, text(reason))
-    }
-
-    private static func field(_ bytes: [UInt8], _ line: Range<Int>) -> HTTPField? {
-        guard let colon = bytes[line].firstIndex(of: UInt8(ascii: ":")), colon > line.lowerBound,
-            let name = HTTPField.Name(text(bytes[line.lowerBound..<colon]))
+    private static func status(_ line: Line) -> (Int, String)? {
+        guard let code = unsafe statusCode(UnsafeBufferPointer(rebasing: line)), code >= 100,
+            let space = unsafe line.firstIndex(of: 0x20)
         else { return nil }
-        return HTTPField(name: name, lenientValue: bytes[(colon + 1)..<line.upperBound].trimmingOWS)
+        let reason = unsafe line[min(space + 4, line.endIndex)...].trimmingOWS
+        // The type accepts only printable text here, and replaces the rest itself.
+        return (code, unsafe String(decoding: reason, as: UTF8.self))
     }
 
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-        String(decoding: bytes, as: UTF8.self)
+    private static func field(_ line: Line) -> HTTPField? {
+        guard let colon = unsafe line.firstIndex(of: UInt8(ascii: ":")), unsafe colon > line.startIndex,
+            let name = unsafe CommonFieldNames.name(UnsafeBufferPointer(rebasing: line[..<colon]))
+        else { return nil }
+        let value = unsafe line[(colon + 1)...].trimmingOWS
+        // Text needs no closer look, and is read faster as such.
+        guard unsafe value.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else {
+            return unsafe HTTPField(name: name, lenientValue: value)
+        }
+        return HTTPField(
+            name: name,
+            value: unsafe String(decoding: UnsafeBufferPointer(rebasing: value), as: UTF8.self)
+        )
+    }
+}
+
+/// A line of a header section, without its end; it lives within the call that has the bytes.
+private typealias Line = Slice<UnsafeBufferPointer<UInt8>>
+
+extension Slice<UnsafeBufferPointer<UInt8>> {
+    /// The same without spaces and tabs at both ends.
+    fileprivate var trimmingOWS: Self {
+        var (start, end) = unsafe (startIndex, endIndex)
+        while start < end, unsafe self[start].isOWS { start += 1 }
+        while end > start, unsafe self[end - 1].isOWS { end -= 1 }
+        return unsafe self[start..<end]
     }
 }
 
 /// Walks over lines that end in LF or CR LF.
+@safe
 private struct Lines {
-    let bytes: [UInt8]
-    var position = 0
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var position = 0
 
-    init(bytes: [UInt8]) {
-        self.bytes = bytes
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        unsafe self.bytes = bytes
     }
 
-    mutating func next() -> Range<Int>? {
-        guard position < bytes.count else { return nil }
+    mutating func next() -> Line? {
+        guard unsafe position < bytes.count else { return nil }
         let start = position
-        let end = bytes[start...].firstIndex(of: 0x0a) ?? bytes.count
+        let end = unsafe bytes[start...].firstIndex(of: 0x0a) ?? bytes.count
         position = end + 1
-        return start..<(end > start && bytes[end - 1] == 0x0d ? end - 1 : end)
+        return unsafe bytes[start..<(end > start && bytes[end - 1] == 0x0d ? end - 1 : end)]
     }
 }

@@ -12,7 +12,8 @@ final class Shard {
     static let capacity = 128
 
     let multi: UnsafeMutableRawPointer
-    unowned let loop: EventLoop
+    /// The loop gives all its shards up before it ends.
+    let loop: EventLoop
     var count = 0
     /// When libcurl wants to be called.
     var deadline = Monotonic.never

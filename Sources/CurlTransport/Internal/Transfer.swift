@@ -25,21 +25,26 @@ final class Transfer: @unchecked Sendable {
     let sendLimit: AttemptOptions.SendLimit?
     let isOnNewConnection: Bool
     let loop: EventLoop
-    let shared = Locked(Shared())
+    let shared = Protected(Shared())
 
     // MARK: The loop's own
 
     /// The handle that carries the transfer, while one does.
     var easy: EasyHandle?
     var shard: Shard?
+    /// Where it waits or runs.
     var origin: OriginQueue?
+    /// Its neighbours in the queue of its origin, while it waits there.
+    var (previous, next): (Transfer?, Transfer?)
+    var isQueued = false
     /// Its place among the deadlines of queued transfers, or -1.
     var heapIndex = -1
-    var facts = TransferFacts(code: 0)
-    /// Bytes of the response's header section.
-    var headBytes: [UInt8] = []
-    /// Bytes of all header sections so far, interim responses included.
-    var headerByteCount = 0
+    /// What has come of the response's head, and what is known of the transfer.
+    var reception = HeadReception()
+    var facts: TransferFacts {
+        _read { yield reception.facts }
+        _modify { yield &reception.facts }
+    }
     var isHeadDelivered = false
     /// Body bytes that came in this turn of the loop.
     var incoming: [UInt8] = []
@@ -164,8 +169,7 @@ final class Transfer: @unchecked Sendable {
             }
             if !isHeadDelivered {
                 isHeadDelivered = true
-                var head = Head(bytes: headBytes)
-                headBytes = []
+                var head = Head(bytes: reception.takeBytes())
                 if case .complete = shared.ending {
                     head.completeBody = incoming
                     incoming = []

@@ -141,9 +141,10 @@ final class AttemptStage: Sendable {
         let outcome =
             context.plainOutcome(of: received.head, status: status)
             ?? classify(received, by: bytes, request, at: now, status, context)
-        let step = step(outcome, of: attempt, until: now, context)
+        let elapsed = attempt.start.duration(to: now)
+        let step = step(outcome, of: attempt, taking: elapsed, context)
         var response = RecoveredResponse(received, outcome)
-        context.record.append(step, (attempt.start.duration(to: now), now.sinceStart), to: &response)
+        context.record.append(step, (elapsed, now.sinceStart), to: &response)
         if response.isFailure { context.emit(.failure(number: attempt.number, response.outcome)) }
         return response
     }
@@ -195,8 +196,8 @@ final class AttemptStage: Sendable {
         }
         let outcome = context.outcome(of: error, for: request)
         let now = context.runtime.time.now
-        let times = (attempt.start.duration(to: now), now.sinceStart)
-        context.record.append(step(outcome, of: attempt, until: now, context), times)
+        let elapsed = attempt.start.duration(to: now)
+        context.record.append(step(outcome, of: attempt, taking: elapsed, context), (elapsed, now.sinceStart))
         if outcome.isFailure { context.emit(.failure(number: attempt.number, outcome)) }
         return error
     }
@@ -205,7 +206,7 @@ final class AttemptStage: Sendable {
     private func step(
         _ outcome: Outcome,
         of attempt: Attempt,
-        until end: TimeSource.Instant,
+        taking elapsed: Duration,
         _ context: CallContext
     ) -> [History.Step] {
         let attempt = History.Attempt(
@@ -215,7 +216,7 @@ final class AttemptStage: Sendable {
             status: outcome.status,
             code: outcome.code,
             processed: outcome.processed,
-            elapsed: attempt.start.duration(to: end)
+            elapsed: elapsed
         )
         return [.attempt(attempt)]
     }

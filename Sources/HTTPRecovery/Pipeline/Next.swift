@@ -7,10 +7,26 @@ public struct Next: Sendable {
         let target: Target
         /// The layers in front of it that only adjust the context, the outermost first.
         let adjusters: [any ContextLayer]
+        /// What they do, one after the other; nil if there are none.
+        ///
+        /// It is a function, as a call would copy each of them.
+        let adjustment: (@Sendable (inout CallContext) -> Void)?
 
         init(_ target: Target, adjusters: [any ContextLayer]) {
             self.target = target
             self.adjusters = adjusters
+            adjustment = adjusters.reversed().reduce(nil) { Self.adjustment(by: $1, then: $0) }
+        }
+
+        private static func adjustment(
+            by layer: some ContextLayer,
+            then rest: (@Sendable (inout CallContext) -> Void)?
+        ) -> @Sendable (inout CallContext) -> Void {
+            guard let rest else { return layer.adjust }
+            return { context in
+                layer.adjust(&context)
+                rest(&context)
+            }
         }
     }
 
@@ -77,7 +93,7 @@ public struct Next: Sendable {
     /// Has the layers adjust the context that do nothing else.
     @inline(never)
     func adjust(_ context: inout CallContext) {
-        for index in rest.adjusters.indices { rest.adjusters[index].adjust(&context) }
+        rest.adjustment?(&context)
     }
 
     /// Runs the rest of the pipeline with a context that is adjusted already.

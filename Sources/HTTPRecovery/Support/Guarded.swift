@@ -17,10 +17,7 @@ final class Guarded<Constants: Sendable, Value: Sendable>:
 {
     static func make(_ constants: Constants, _ value: Value) -> Guarded {
         let buffer = unsafe create(minimumCapacity: 1) { buffer in
-            unsafe buffer.withUnsafeMutablePointerToElements { mutex in
-                unsafe mutex.initialize(to: pthread_mutex_t())
-                _ = unsafe pthread_mutex_init(mutex, nil)
-            }
+            unsafe buffer.withUnsafeMutablePointerToElements { unsafe $0.makeMutex() }
             return GuardedContents(constants: constants, value: value)
         }
         // What a class creates is of the class.
@@ -28,7 +25,7 @@ final class Guarded<Constants: Sendable, Value: Sendable>:
     }
 
     deinit {
-        unsafe withUnsafeMutablePointerToElements { _ = unsafe pthread_mutex_destroy($0) }
+        unsafe withUnsafeMutablePointerToElements { unsafe $0.destroyMutex() }
     }
 
     /// Hands the constants to the function.
@@ -42,8 +39,8 @@ final class Guarded<Constants: Sendable, Value: Sendable>:
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try unsafe withUnsafeMutablePointers { contents, mutex throws(Failure) in
-            _ = unsafe pthread_mutex_lock(mutex)
-            defer { _ = unsafe pthread_mutex_unlock(mutex) }
+            unsafe mutex.lock()
+            defer { unsafe mutex.unlock() }
             return try unsafe body(&contents.pointee.value)
         }
     }

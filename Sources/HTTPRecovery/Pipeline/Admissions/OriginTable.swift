@@ -1,20 +1,35 @@
 import HTTPTypes
+import Synchronization
 
-/// What an admission keeps for each origin, found quickly: mostly the one that was asked for last is asked for again.
+/// What an admission keeps for each origin, found quickly: many clients have one origin only, which is found without a
+/// lock, and of several mostly the one that was asked for last is asked for again.
 ///
-/// Bounded against endless hosts: one too many takes the place of any other, which begins anew when it comes again.
+/// Bounded against endless hosts: one too many takes the place of any other but the first, which begins anew when it comes
+/// again.
+@safe
 final class OriginTable<Value: Sendable>: Sendable {
-    private struct Last {
-        var scheme: String?
-        var authority: String?
-        var value: Value
+    /// An origin as requests name it, and what is kept for it.
+    private final class Place: Sendable {
+        let scheme: String?
+        let authority: String?
+        let value: Value
+
+        init(_ scheme: String?, _ authority: String?, _ value: Value) {
+            self.scheme = scheme
+            self.authority = authority
+            self.value = value
+        }
     }
 
     private struct State {
         var values: [Origin: Value] = [:]
-        var last: Last?
+        var last: Place?
     }
 
+    /// The address of the first place, which the table holds from then on; 0 at first.
+    ///
+    /// `AtomicLazyReference` is the same, at the price of a look-up of metadata each time.
+    private let first = Atomic<UInt>(0)
     private let state = Locked(State())
     private let make: @Sendable (Origin) -> Value
     private static var limit: Int { 1024 }
@@ -26,17 +41,43 @@ final class OriginTable<Value: Sendable>: Sendable {
 
     subscript(request: HTTPRequest) -> Value {
         let (scheme, authority) = (request.scheme, request.authority)
+        let first = place(at: first.load(ordering: .acquiring))
+        if let first, first.authority == authority, first.scheme == scheme { return first.value }
         return state.withLock { state in
             if let last = state.last, last.authority == authority, last.scheme == scheme { return last.value }
             let origin = Origin(of: request)
             let value = state.values[origin] ?? make(origin)
-            if state.values[origin] == nil, state.values.count >= Self.limit, let any = state.values.keys.first {
-                state.values[any] = nil
+            if state.values[origin] == nil, state.values.count >= Self.limit {
+                spare(among: state.values.keys).map { state.values[$0] = nil }
             }
             state.values[origin] = value
-            state.last = Last(scheme: scheme, authority: authority, value: value)
+            let place = Place(scheme, authority, value)
+            state.last = place
+            if self.first.load(ordering: .relaxed) == 0 {
+                let address = unsafe UInt(bitPattern: Unmanaged.passRetained(place).toOpaque())
+                self.first.store(address, ordering: .releasing)
+            }
             return value
         }
+    }
+
+    /// One that can be given up: the first is found without the lock for good.
+    private func spare(among origins: Dictionary<Origin, Value>.Keys) -> Origin? {
+        let place = place(at: first.load(ordering: .relaxed))
+        let first = place.map { Origin(scheme: $0.scheme ?? "https", authority: $0.authority ?? "") }
+        return origins.first { $0 != first }
+    }
+
+    /// The place at an address that was stored in the table, which holds it as long as it lives itself.
+    @inline(__always)
+    private func place(at address: UInt) -> Place? {
+        guard let address = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
+        return unsafe Unmanaged<Place>.fromOpaque(address).takeUnretainedValue()
+    }
+
+    deinit {
+        let address = unsafe UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring))
+        if let address = unsafe address { unsafe Unmanaged<Place>.fromOpaque(address).release() }
     }
 
     /// What is known of each origin, as an object by their names; nil if nothing is.

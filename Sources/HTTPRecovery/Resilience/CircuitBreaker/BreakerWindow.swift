@@ -57,8 +57,14 @@ struct BreakerWindow: Sendable {
             if isFailure || isSlow {
                 addToLast(Entry(time: now, calls: 0, failures: isFailure ? 1 : 0, slow: isSlow ? 1 : 0))
             }
-            return isTripped
+            return holdsTrouble && isTripped
         }
+        return append(isFailure: isFailure, isSlow: isSlow, at: now)
+    }
+
+    /// Takes note of a result that has no place yet; apart from the rest, as most have one.
+    @inline(never)
+    private mutating func append(isFailure: Bool, isSlow: Bool, at now: Duration) -> Bool {
         let entry = Entry(time: now, calls: 1, failures: isFailure ? 1 : 0, slow: isSlow ? 1 : 0)
         switch configuration.window {
         case .consecutive: return consecutive >= max(1, configuration.failures ?? 1)
@@ -73,8 +79,13 @@ struct BreakerWindow: Sendable {
         (sum.calls == 0 ? 0 : Double(sum.failures) / Double(sum.calls), sum.calls)
     }
 
+    /// Whether any result could open it; asked in the place where it stands, as the rest is asked of a copy.
+    private var holdsTrouble: Bool {
+        @inline(__always) get { sum.failures | sum.slow != 0 }
+    }
+
     private var isTripped: Bool {
-        if sum.failures == 0, sum.slow == 0 { return false }
+        guard holdsTrouble else { return false }
         var least = max(1, configuration.minimumCalls)
         if case .count(let size) = configuration.window { least = min(least, max(1, size)) }
         guard sum.calls >= least else { return false }

@@ -1,0 +1,51 @@
+/// What has come of a response's header section, line by line; a value without libcurl.
+struct HeadReception {
+    /// What a line comes to.
+    enum Step {
+        case more
+        /// The head of the response is whole.
+        case complete
+        /// The response is not accepted.
+        case refused
+    }
+
+    var facts = TransferFacts(code: 0)
+    /// Bytes of the header section.
+    private var bytes: [UInt8] = []
+    /// Bytes of all header sections so far, interim responses included.
+    private var byteCount = 0
+
+    /// Takes a line as libcurl delivers it, its end included.
+    mutating func take(_ line: UnsafeBufferPointer<UInt8>, upTo limit: Int) -> Step {
+        byteCount += line.count
+        if byteCount > limit {
+            facts.ownReason = .headersTooLarge
+            return .refused
+        }
+        // Trailers; they are bounded above and nobody asks for them.
+        if facts.sawHead { return .more }
+        if bytes.isEmpty {
+            guard let status = unsafe ResponseHead.statusCode(line) else { return .refused }
+            facts.sawStatus = status >= 200
+            bytes.reserveCapacity(1024)
+        }
+        unsafe bytes.append(contentsOf: line)
+        // The line ends in a line feed, and there is one.
+        let isEmptyLine = unsafe line[0] == 0x0a || (line.count >= 2 && line[0] == 0x0d && line[1] == 0x0a)
+        guard isEmptyLine else { return .more }
+        if facts.sawStatus {
+            facts.sawHead = true
+            return .complete
+        }
+        // An interim response; the real one follows.
+        bytes.removeAll(keepingCapacity: true)
+        return .more
+    }
+
+    /// Hands the header section over.
+    mutating func takeBytes() -> [UInt8] {
+        var taken: [UInt8] = []
+        swap(&taken, &bytes)
+        return taken
+    }
+}
