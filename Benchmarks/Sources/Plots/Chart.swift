@@ -42,8 +42,9 @@ public struct Chart: Sendable {
     /// The charts, one below the other.
     public static func svg(_ charts: [Chart]) -> String {
         let total = Double(charts.count) * (height + 60) + 20
+        let longest = charts.flatMap(\.lines).map(\.name.count).max() ?? 0
         var parts = [
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1000\" height=\"\(Int(total))\" "
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(max(1000, 850 + 6 * longest))\" height=\"\(Int(total))\" "
                 + "font-family=\"sans-serif\" font-size=\"11\">",
             "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>",
         ]

@@ -125,7 +125,9 @@ enum Tables {
         let rows = Limit.all.map { limit in
             let value = limit.value(in: results)
             let verdict = value.map { $0 <= limit.most ? "met" : "MISSED" } ?? "not measured"
-            return [limit.name, value.map(Table.number) ?? "-", Table.number(limit.most), verdict]
+            // So that one is not shown as met which is above by less than a hundredth.
+            let shown = value.map { $0 < 10 ? "\(($0 * 1000).rounded() / 1000)" : Table.number($0) }
+            return [limit.name, shown ?? "-", Table.number(limit.most), verdict]
         }
         return Table(
             title: "The limits, for CurlTransport with the default stack",
