@@ -18,6 +18,43 @@ struct PollerTests {
         return (count, count < 0 ? errno : 0)
     }
 
+    /// A transfer may be paused before anything was wanted of its socket: what comes on it then is its body.
+    @Test
+    func whatATransferHasIsNotTakenForIdle() async throws {
+        let loop = try #require(EventLoop(configuration: CurlTransport.Configuration().normalized()))
+        try await Task(executorPreference: loop) {
+            let shard = try #require(Shard(loop: loop))
+            loop.shards.append(shard)
+            let poller = try #require(Poller())
+            let (socket, peer) = try Self.pair()
+            defer { for socket in [socket, peer] { close(socket) } }
+            poller.opened(socket)
+            poller.want(Poller.inMask, on: socket, for: shard)
+            poller.applyChanges()
+            poller.remove(socket, isHTTP2: false, isPaused: false)
+            poller.applyChanges()
+            var bytes: [UInt8] = [1, 2]
+            #expect(unsafe send(peer, &bytes, 2, 0) == 2)
+            for _ in 0..<2 {
+                poller.wait(milliseconds: 0, isInUse: { $0 == socket }) { _, _, _ in }
+                poller.applyChanges()
+            }
+            #expect(Self.receive(socket) == (1, 0), "it is left for the transfer")
+            // The transfer goes on, and ends.
+            poller.want(Poller.inMask, on: socket, for: shard)
+            var handled = 0
+            poller.applyChanges()
+            poller.wait(milliseconds: 0, isInUse: { _ in true }) { _, _, _ in handled += 1 }
+            #expect(handled == 1)
+            poller.remove(socket, isHTTP2: false, isPaused: false)
+            poller.applyChanges()
+            poller.wait(milliseconds: 0, isInUse: { _ in false }) { _, _, _ in }
+            #expect(Self.receive(socket) == (0, 0), "what comes on an idle one is thrown away with it")
+            poller.close()
+        }.value
+        await loop.stop()
+    }
+
     /// libcurl closes a connection that never came about without the hook: in the turn of an event of it, its number may
     /// be that of anything that the program has opened meanwhile.
     @Test
@@ -38,7 +75,7 @@ struct PollerTests {
             }
             poller.applyChanges()
             var handled: [Int32] = []
-            poller.wait(milliseconds: 0) { socket, _, _ in
+            poller.wait(milliseconds: 0, isInUse: { _ in false }) { socket, _, _ in
                 handled.append(socket)
                 let other = socket == first ? second : first
                 poller.remove(other, isHTTP2: false, isPaused: false)
@@ -51,7 +88,7 @@ struct PollerTests {
             poller.applyChanges()
             var byte: UInt8 = 7
             #expect(unsafe send(foreignPeer, &byte, 1, 0) == 1)
-            poller.wait(milliseconds: 0) { socket, _, _ in handled.append(socket) }
+            poller.wait(milliseconds: 0, isInUse: { _ in false }) { socket, _, _ in handled.append(socket) }
             #expect(!handled.contains(taken))
             #expect(Self.receive(foreign) == (1, 0), "and what comes in on it is left alone")
             poller.close()
@@ -80,7 +117,7 @@ struct PollerTests {
             var byte: UInt8 = 7
             #expect(unsafe send(secondPeer, &byte, 1, 0) == 1)
             var handled: [Int32] = []
-            poller.wait(milliseconds: 0) { socket, _, _ in handled.append(socket) }
+            poller.wait(milliseconds: 0, isInUse: { _ in false }) { socket, _, _ in handled.append(socket) }
             #expect(handled == [first])
             poller.close()
         }.value

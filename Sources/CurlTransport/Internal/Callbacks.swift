@@ -13,13 +13,15 @@ private func easy(_ context: UnsafeMutableRawPointer?) -> EasyHandle? {
 let writeCallback: ccurl_data_callback = { bytes, size, count, context in
     guard let easy = unsafe easy(context), let transfer = easy.transfer, let bytes = unsafe bytes else { return 0 }
     let total = size * count
-    if transfer.mustPauseReceiving(above: easy.loop.configuration.maxBufferedBytes) {
+    let loop = easy.loop
+    let limit = loop.configuration.maxBufferedBytes
+    if transfer.mustPauseReceiving(above: limit) {
         transfer.isReceivePaused = true
         return Int(CURL_WRITEFUNC_PAUSE)
     }
     // libcurl says how many bytes there are; they are copied before the return.
-    unsafe transfer.incoming.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: total))
-    easy.loop.noteNews(of: transfer)
+    unsafe transfer.receive(UnsafeRawBufferPointer(start: bytes, count: total), upTo: min(limit, 1 << 20))
+    loop.noteNews(of: transfer)
     return total
 }
 
@@ -77,9 +79,9 @@ let prereqCallback: curl_prereq_callback = { context, _, _, _, localPort in
         return CURL_PREREQFUNC_ABORT
     }
     transfer.facts.wireAttempts = 1
+    transfer.evidence.localPort = localPort
     if easy.logs {
         easy.loop.ledger.resolve()
-        transfer.evidence.localPort = localPort
         transfer.evidence.failuresBefore = easy.loop.ledger.failures
     }
     return CURL_PREREQFUNC_OK

@@ -22,6 +22,7 @@ final class EasyHandle {
     private(set) var logs = false
     private var isCustom = false
     private var isOnNewConnection = false
+    private var bufferSize = 0
 
     init?(loop: EventLoop) {
         guard let handle = unsafe curl_easy_init() else { return nil }
@@ -71,7 +72,6 @@ final class EasyHandle {
         set(CURLOPT_PATH_AS_IS, 1)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_HTTP09_ALLOWED, 0)
-        set(CURLOPT_BUFFERSIZE, configuration.bufferSize)
         set(CURLOPT_UPLOAD_BUFFERSIZE, min(configuration.bufferSize, 2 << 20))
         set(CURLOPT_MAXAGE_CONN, Int(configuration.maxIdleTime.components.seconds))
         set(
@@ -124,6 +124,12 @@ final class EasyHandle {
         if isOnNewConnection != transfer.isOnNewConnection {
             isOnNewConnection = transfer.isOnNewConnection
             set(CURLOPT_FRESH_CONNECT, isOnNewConnection ? 1 : 0)
+        }
+        // It cannot be changed while a transfer is under way.
+        let size = transfer.origin?.bodies.bufferSize(atMost: loop.configuration.bufferSize) ?? 16_384
+        if size != bufferSize {
+            bufferSize = size
+            set(CURLOPT_BUFFERSIZE, size)
         }
         let version = loop.httpVersionOption(isTLS: request.isTLS)
         if version != self.version {

@@ -156,6 +156,7 @@ extension EventLoop {
             easy.destroy()
         }
         guard let origin = transfer.origin else { return }
+        origin.bodies.note(transfer.bodyByteCount)
         origin.active -= 1
         fillPlaces(of: origin)
     }

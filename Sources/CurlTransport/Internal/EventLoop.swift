@@ -166,7 +166,7 @@ final class EventLoop: @unchecked Sendable {
         }
         let milliseconds = mayBlock && news.isEmpty ? Monotonic.pollTimeout(until: deadline) : 0
         // Events come before new requests: a connection that has died meanwhile must not be used for one.
-        poller.wait(milliseconds: milliseconds) { socket, events, shard in
+        poller.wait(milliseconds: milliseconds, isInUse: isInUse) { socket, events, shard in
             var action: Int32 = 0
             if events & Poller.inMask != 0 { action |= CURL_CSELECT_IN }
             if events & Poller.outMask != 0 { action |= CURL_CSELECT_OUT }
@@ -176,6 +176,12 @@ final class EventLoop: @unchecked Sendable {
             shard.isTouched = true
         }
         if milliseconds != 0 { inbox.withLock { $0.isSleeping = false } }
+    }
+
+    /// Whether a transfer has the connection; of two sockets with one port both count as in use.
+    private func isInUse(_ socket: Int32) -> Bool {
+        let port = ConnectionLedger.localPort(of: socket)
+        return running.values.contains { $0.facts.wireAttempts > 0 && $0.evidence.localPort == port }
     }
 
     private func nextDeadline() -> UInt64 {

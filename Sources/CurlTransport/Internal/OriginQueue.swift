@@ -7,6 +7,7 @@ import HTTPRecovery
 final class OriginQueue {
     let key: EncodedRequest.Origin
     var active = 0
+    var bodies = BodySizes()
     private var (first, last): (Transfer?, Transfer?)
 
     init(key: EncodedRequest.Origin) {

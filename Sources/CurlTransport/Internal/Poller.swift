@@ -120,7 +120,17 @@ final class Poller {
     }
 
     /// Waits and passes each event to `handle`.
-    func wait(milliseconds: Int32, _ handle: (_ socket: Int32, _ events: UInt32, _ shard: Shard) -> Void) {
+    ///
+    /// - Parameters:
+    ///   - milliseconds: How long; negative is for ever.
+    ///   - isInUse: Whether a transfer has the socket of which nothing is wanted. libcurl does not say so if it was paused
+    ///     before anything was wanted of the socket for it, as its answer came at once.
+    ///   - handle: Given what was waited for.
+    func wait(
+        milliseconds: Int32,
+        isInUse: (_ socket: Int32) -> Bool,
+        _ handle: (_ socket: Int32, _ events: UInt32, _ shard: Shard) -> Void
+    ) {
         let count = unsafe events.withUnsafeMutableBufferPointer { buffer in
             unsafe epoll_wait(epoll, buffer.baseAddress, Int32(buffer.count), milliseconds)
         }
@@ -133,7 +143,13 @@ final class Poller {
             guard Int(socket) < entries.count, entries[Int(socket)].registered != nil else { continue }
             if entries[Int(socket)].wanted == 0 {
                 // What has changed in this turn is perhaps closed, and its number somebody else's: the next turn knows.
-                if !entries[Int(socket)].isPaused, !entries[Int(socket)].isDirty { idleEvent(socket) }
+                if entries[Int(socket)].isPaused || entries[Int(socket)].isDirty { continue }
+                if isInUse(socket) {
+                    entries[Int(socket)].isPaused = true
+                    markDirty(socket)
+                } else {
+                    idleEvent(socket)
+                }
             } else if let shard = entries[Int(socket)].shard {
                 handle(socket, mask, shard)
             }

@@ -54,24 +54,30 @@ struct ConnectionLedger {
     /// Notes which sockets have which local ports; to be called when a request goes out.
     mutating func resolve() {
         for socket in unresolved {
-            var address = sockaddr_storage()
-            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-            // The storage is large enough for every family; the port stands at the same place in both IP families.
-            let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    unsafe getsockname(socket, $0, &length)
-                }
-            }
-            guard result == 0 else { continue }
-            let port = unsafe withUnsafePointer(to: &address) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                    unsafe Int32($0.pointee.sin_port.bigEndian)
-                }
-            }
+            guard let port = Self.localPort(of: socket) else { continue }
             if port == 0 { continue }
             // Two sockets may share a port toward different peers; then neither is known.
             sockets[port] = sockets[port] == nil ? socket : -1
             unresolved.remove(socket)
+        }
+    }
+
+    /// The port at this side; 0 if the socket has none, nil if it is no socket any more.
+    static func localPort(of socket: Int32) -> Int32? {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        // The storage is large enough for every family; the port stands at the same place in both IP families.
+        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getsockname(socket, $0, &length)
+            }
+        }
+        guard result == 0 else { return nil }
+        guard [sa_family_t(AF_INET), sa_family_t(AF_INET6)].contains(address.ss_family) else { return 0 }
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                unsafe Int32($0.pointee.sin_port.bigEndian)
+            }
         }
     }
 

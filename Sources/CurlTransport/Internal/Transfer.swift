@@ -48,6 +48,8 @@ final class Transfer: @unchecked Sendable {
     var isHeadDelivered = false
     /// Body bytes that came in this turn of the loop.
     var incoming: [UInt8] = []
+    /// Body bytes that have come in all.
+    var bodyByteCount = 0
     var isReceivePaused = false
     var isSendPaused = false
     /// Whether the transfer is in the loop's list of those with news.
@@ -216,6 +218,18 @@ final class Transfer: @unchecked Sendable {
         easy = nil
         shard = nil
         origin = nil
+    }
+
+    /// Takes bytes of the body.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes, which are copied.
+    ///   - limit: The most that is kept for the consumer.
+    func receive(_ bytes: UnsafeRawBufferPointer, upTo limit: Int) {
+        bodyByteCount += bytes.count
+        // More will follow a full piece: room is made once, and not again each time it has doubled.
+        if incoming.isEmpty, bytes.count >= BodySizes.small { incoming.reserveCapacity(limit) }
+        unsafe incoming.append(contentsOf: bytes)
     }
 
     /// Whether the consumer is so far behind that receiving must pause; it is noted for the consumer in that case.

@@ -38,15 +38,15 @@ actor BodyReader {
     ///
     /// - Returns: What was read, whether it is the whole body, and the error at which the body broke off.
     func read(upTo limit: Int) async -> (bytes: [UInt8], isWhole: Bool, error: (any Error)?) {
-        var bytes: [UInt8] = []
+        var collected = ByteCollector()
         do {
-            while bytes.count <= limit {
-                guard let chunk = try await next() else { return (bytes, true, nil) }
-                bytes.append(contentsOf: chunk)
+            while collected.count <= limit {
+                guard let chunk = try await next() else { return (collected.joined(), true, nil) }
+                collected.append(chunk)
             }
-            return (bytes, false, nil)
+            return (collected.joined(), false, nil)
         } catch {
-            return (bytes, false, error)
+            return (collected.joined(), false, error)
         }
     }
 }

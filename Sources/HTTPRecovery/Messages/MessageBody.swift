@@ -151,9 +151,6 @@ public struct MessageBody: Sendable, AsyncSequence {
         }
     }
 
-    /// The most bytes for which room is made before they have come.
-    private static let largestReserve = 65_536
-
     /// Reads the whole body into memory.
     ///
     /// - Parameter limit: The most bytes to accept.
@@ -161,14 +158,12 @@ public struct MessageBody: Sendable, AsyncSequence {
     public func collect(upTo limit: Int) async throws -> [UInt8] {
         if let length, length > limit { throw MessageBody.ReadError.tooLarge(limit: limit) }
         if let bytesInMemory { return Array(bytesInMemory) }
-        var collected: [UInt8] = []
-        // A length is what somebody has stated: room is made for what has come.
-        collected.reserveCapacity(Swift.max(0, Swift.min(length ?? 0, limit, Self.largestReserve)))
+        var collected = ByteCollector()
         for try await chunk in self {
             if chunk.count > limit - collected.count { throw MessageBody.ReadError.tooLarge(limit: limit) }
-            collected.append(contentsOf: chunk)
+            collected.append(chunk)
         }
-        return collected
+        return collected.joined()
     }
 }
 
