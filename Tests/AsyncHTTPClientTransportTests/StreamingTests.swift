@@ -1,0 +1,228 @@
+#if AsyncHTTPClient
+import AsyncHTTPClientTransport
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+/// Bodies that flow, wait, fail or are dropped.
+@Suite(.timeLimit(.minutes(30)))
+struct StreamingTests {
+    @Test
+    func aResponseIsReadWhileItComes() async throws {
+        let gate = FaultServer.Gate()
+        let server = try FaultServer(
+            .raw("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc").then(.wait(for: gate)).then(.raw("def"))
+        )
+        let transport = AsyncHTTPClientTransport.patient()
+        let response = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
+        #expect(response.head.status == .ok)
+        #expect(response.body.length == 6)
+        var text = ""
+        for try await chunk in response.body {
+            text += String(decoding: chunk, as: UTF8.self)
+            gate.open()
+        }
+        #expect(text == "abcdef")
+        // A stream passes by once.
+        #expect(!response.body.canBeRead)
+    }
+
+    @Test
+    func aReaderThatDoesNotReadStopsTheServer() async throws {
+        let written = Locked(0)
+        let total = 64 << 20
+        let server = try FaultServer(
+            plan: { _ in
+                .raw { connection in
+                    _ = connection.read()
+                    connection.write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n".utf8))
+                    let piece = [UInt8](repeating: 7, count: 1 << 20)
+                    for _ in 0..<(total >> 20) {
+                        guard connection.write(piece) else { return }
+                        written.withLock { $0 += piece.count }
+                    }
+                    connection.waitForHangup()
+                }
+            },
+            reply: { _ in .answer() }
+        )
+        var configuration = AsyncHTTPClientTransport.Configuration()
+        configuration.maxBufferedBytes = 65_536
+        let transport = AsyncHTTPClientTransport.patient(configuration)
+        let response = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
+        // Another request on the same loop runs its course meanwhile: it is the fact that time has passed there.
+        let other = try FaultServer(.answer(bytes: [UInt8](repeating: 1, count: 4 << 20)))
+        for _ in 0..<5 { _ = try await transport.fetch(.to(other.authority)) }
+        #expect(written.withLock { $0 } < total / 2)
+        var count = 0
+        var largest = 0
+        for try await chunk in response.body {
+            count += chunk.count
+            largest = max(largest, chunk.count)
+        }
+        #expect(count == total)
+        #expect(largest <= 65_536 + 16_384)
+    }
+
+    @Test
+    func aServerThatDoesNotReadStopsTheStream() async throws {
+        let gate = FaultServer.Gate()
+        let server = try FaultServer(
+            plan: { _ in .serve(readingBodiesAfter: gate) },
+            reply: { .answer(body: String($0.body.count)) }
+        )
+        let stream = Counting(chunks: 512, size: 65_536)
+        let transport = AsyncHTTPClientTransport.patient()
+        async let answer = transport.fetch(.to(server.authority, .post), MessageBody(once: stream))
+        try await server.connections(count: 1)
+        let other = try FaultServer(.answer())
+        for _ in 0..<50 { _ = try await transport.fetch(.to(other.authority)) }
+        #expect(stream.produced.value < 512)
+        gate.open()
+        #expect(try await answer.body == String(512 * 65_536))
+        #expect(stream.produced.value == 512)
+    }
+
+    @Test
+    func aDroppedBodyEndsTheTransfer() async throws {
+        let server = try FaultServer(.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc").then(.stall))
+        let transport = AsyncHTTPClientTransport.patient()
+        _ = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
+        try await server.hangups(count: 1)
+        let response = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
+        for try await _ in response.body { break }
+        try await server.hangups(count: 2)
+    }
+
+    @Test
+    func aRequestBodyThatFailsEndsTheTransfer() async throws {
+        struct Failing: AsyncSequence, Sendable {
+            struct AsyncIterator: AsyncIteratorProtocol {
+                var count = 0
+                mutating func next() async throws -> ArraySlice<UInt8>? {
+                    count += 1
+                    if count == 3 { throw CancellationError() }
+                    return [1, 2, 3]
+                }
+            }
+            func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
+        }
+        let server = try FaultServer(.answer())
+        let error = try await AsyncHTTPClientTransport.patient().failure(.to(server.authority, .post), MessageBody { Failing() })
+        #expect(error.code == .requestBodyFailed)
+        #expect(error.certainty == .unknown)
+        #expect(!error.isTransient)
+        #expect(server.receivedRequests.isEmpty)
+    }
+
+    @Test(arguments: [3, 9])
+    func aRequestBodyOfAnotherLengthIsAnError(announced: Int) async throws {
+        let server = try FaultServer(.answer())
+        let source = ChunkSource()
+        source.send("ab")
+        source.send("cdef")
+        source.finish()
+        let body = MessageBody(once: source.stream, length: announced)
+        let error = try await AsyncHTTPClientTransport.patient().failure(.to(server.authority, .post), body)
+        #expect(error.code == .requestBodyFailed)
+    }
+
+    @Test
+    func aOneShotBodyIsUntouchedWhenNothingWasSent() async throws {
+        let port = try RefusingPort()
+        let source = ChunkSource()
+        source.send("still here")
+        source.finish()
+        let body = MessageBody(once: source.stream)
+        let error = try await AsyncHTTPClientTransport.patient().failure(.to(port.authority, .post), body)
+        #expect(error.certainty == .neverSent)
+        #expect(body.canBeRead)
+    }
+
+    @Test
+    func anEarlyAnswerIsDelivered() async throws {
+        let server = try FaultServer(
+            plan: { _ in .answerWithoutReadingBodies },
+            reply: { _ in .answer(413, headers: [("Connection", "close")], body: "too large").then(.stall) }
+        )
+        let source = ChunkSource()
+        source.send("the beginning")
+        let (head, body) = try await AsyncHTTPClientTransport.patient()
+            .fetch(.to(server.authority, .post), MessageBody(once: source.stream))
+        #expect(head.status.code == 413)
+        #expect(body == "too large")
+    }
+
+    @Test
+    func aCompressedBodyIsDecompressed() async throws {
+        // "hello, gzip" ten times.
+        let server = try FaultServer { request in
+            #expect(request.headers[.acceptEncoding]?.contains("gzip") == true)
+            return .answer(headers: [("Content-Encoding", "gzip")], bytes: Gzip.stored("hello, gzip"))
+        }
+        let (head, body) = try await AsyncHTTPClientTransport.patient().fetch(.to(server.authority))
+        #expect(body == "hello, gzip")
+        #expect(head.headerFields[.contentEncoding] == nil)
+        #expect(head.headerFields[.contentLength] == nil)
+    }
+
+    @Test
+    func aCallersOwnCodingIsLeftAlone() async throws {
+        let bytes = Gzip.stored("hello")
+        let server = try FaultServer(.answer(headers: [("Content-Encoding", "gzip")], bytes: bytes))
+        let request = HTTPRequest.to(server.authority, headers: [.acceptEncoding: "gzip"])
+        let response = try await AsyncHTTPClientTransport.patient().send(request, body: nil, options: AttemptOptions())
+        #expect(try await response.body.collect(upTo: 1000) == bytes)
+        #expect(response.head.headerFields[.contentEncoding] == "gzip")
+    }
+}
+
+/// Chunks that count how many of them were asked for.
+private struct Counting: AsyncSequence, Sendable {
+    final class Count: Sendable {
+        private let count = Locked(0)
+        var value: Int { count.withLock { $0 } }
+        func increment() { count.withLock { $0 += 1 } }
+    }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        let sequence: Counting
+        var index = 0
+
+        mutating func next() async -> ArraySlice<UInt8>? {
+            if index == sequence.chunks { return nil }
+            index += 1
+            sequence.produced.increment()
+            return ArraySlice(repeating: 9, count: sequence.size)
+        }
+    }
+
+    let chunks: Int
+    let size: Int
+    let produced = Count()
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(sequence: self) }
+}
+
+/// The simplest gzip there is: one stored block.
+enum Gzip {
+    static func stored(_ text: String) -> [UInt8] {
+        let bytes = Array(text.utf8)
+        var crc: UInt32 = 0xffff_ffff
+        for byte in bytes {
+            crc ^= UInt32(byte)
+            for _ in 0..<8 { crc = crc & 1 == 1 ? (crc >> 1) ^ 0xedb8_8320 : crc >> 1 }
+        }
+        crc = ~crc
+        let length = UInt16(bytes.count)
+        func littleEndian(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+        let header: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]
+        let block: [UInt8] = [
+            1, UInt8(truncatingIfNeeded: length), UInt8(length >> 8),
+            UInt8(truncatingIfNeeded: ~length), UInt8(truncatingIfNeeded: ~length >> 8),
+        ]
+        return header + block + bytes + littleEndian(crc) + littleEndian(UInt32(bytes.count))
+    }
+}
+#endif

@@ -1,0 +1,156 @@
+#if AsyncHTTPClient
+import Glibc
+import HTTPRecovery
+
+/// A TLS server in front of a plain one: a few lines of Python, and a certificate made by openssl.
+///
+/// Where either program is missing, the tests that need it are skipped.
+final class TLSFront: Sendable {
+    static let isAvailable = Program.isAvailable("openssl") && Program.isAvailable("python3")
+
+    struct Failure: Error {
+        let what: String
+    }
+
+    let port: Int
+    let caFile: String
+    private let keyFile: String
+    private let directory: String
+    private let process: Program
+
+    /// - Parameters:
+    ///   - port: The plain server's port.
+    ///   - protocols: What ALPN offers.
+    ///   - name: The certificate's subject alternative name.
+    static func start(
+        port: Int,
+        protocols: [String] = ["http/1.1"],
+        name: String = "IP:127.0.0.1"
+    ) async throws -> TLSFront {
+        // The programs are waited for on a thread of its own: the concurrency pool has few, and all tests need them.
+        try await withCheckedThrowingContinuation { continuation in
+            _ = SystemThread.run {
+                continuation.resume(with: Result { try TLSFront(port: port, protocols: protocols, name: name) })
+            }
+        }
+    }
+
+    private init(port plainPort: Int, protocols: [String], name: String) throws {
+        var template = Array("/tmp/tls-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw Failure(what: "no temporary directory") }
+        directory = template.dropLast().reduce(into: "") { $0.unicodeScalars.append(Unicode.Scalar(UInt8($1))) }
+        (caFile, keyFile) = ("\(directory)/cert.pem", "\(directory)/key.pem")
+        let openssl = try Program(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                "-subj", "/CN=test", "-addext", "subjectAltName=\(name)", "-keyout", keyFile, "-out", caFile,
+            ]
+        )
+        guard openssl.waitForExit() == 0 else { throw Failure(what: "openssl made no certificate") }
+        process = try Program(
+            "python3",
+            ["-c", Self.script, caFile, keyFile, String(plainPort), protocols.joined(separator: ",")]
+        )
+        guard let port = process.readLine().flatMap({ Int($0) }) else { throw Failure(what: "no TLS server") }
+        self.port = port
+    }
+
+    deinit {
+        process.end()
+        for path in [caFile, keyFile] { _ = unsafe unlink(path) }
+        _ = unsafe rmdir(directory)
+    }
+
+    var authority: String { "127.0.0.1:\(port)" }
+
+    private static let script = """
+        import socket, ssl, sys, threading
+        cert, key, port, protocols = sys.argv[1:]
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        context.set_alpn_protocols(protocols.split(","))
+        listener = socket.socket()
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(64)
+        print(listener.getsockname()[1], flush=True)
+        def copy(source, sink):
+            try:
+                while data := source.recv(65536):
+                    sink.sendall(data)
+            except OSError:
+                pass
+            for end in (source, sink):
+                try:
+                    end.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+        def serve(client):
+            try:
+                client = context.wrap_socket(client, server_side=True)
+                plain = socket.create_connection(("127.0.0.1", int(port)))
+            except OSError:
+                return
+            threading.Thread(target=copy, args=(plain, client), daemon=True).start()
+            copy(client, plain)
+        while True:
+            threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+        """
+}
+
+/// A child process with its standard output on a pipe.
+struct Program: Sendable {
+    private let identifier: pid_t
+    private let output: Int32
+
+    static func isAvailable(_ name: String) -> Bool {
+        (try? Program(name, ["--help"]))?.waitForExit() != nil
+    }
+
+    init(_ name: String, _ arguments: [String]) throws {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { throw TLSFront.Failure(what: "no pipe") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        var pointers = unsafe ([name] + arguments).map { unsafe strdup($0) } + [nil]
+        var identifier: pid_t = 0
+        let result = unsafe posix_spawnp(&identifier, name, &actions, nil, &pointers, environ)
+        for index in unsafe pointers.indices { unsafe free(pointers[index]) }
+        unsafe posix_spawn_file_actions_destroy(&actions)
+        close(ends[1])
+        output = ends[0]
+        guard result == 0 else {
+            close(ends[0])
+            throw TLSFront.Failure(what: "\(name) does not start")
+        }
+        self.identifier = identifier
+    }
+
+    func readLine() -> String? {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while unsafe read(output, &byte, 1) == 1, byte != 10 { bytes.append(byte) }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The exit status.
+    @discardableResult
+    func waitForExit() -> Int32 {
+        var byte: UInt8 = 0
+        while unsafe read(output, &byte, 1) == 1 {}
+        var status: Int32 = 0
+        _ = unsafe waitpid(identifier, &status, 0)
+        close(output)
+        return status
+    }
+
+    func end() {
+        // The child inherits the blocked signals of a dispatch thread; this one cannot be blocked.
+        kill(identifier, SIGKILL)
+        waitForExit()
+    }
+}
+#endif
