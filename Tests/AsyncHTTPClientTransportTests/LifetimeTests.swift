@@ -1,6 +1,5 @@
 #if AsyncHTTPClient
 import AsyncHTTPClientTransport
-import Glibc
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
@@ -20,7 +19,7 @@ struct LifetimeTests {
                     try await transport.fetch(.to(server.authority, .post), MessageBody("\(index)")).body == "\(index)"
                 }
             }
-            // All of them are in flight together, spread over several of libcurl's handles.
+            // All of them are in flight together, each on a connection of its own.
             _ = try await server.requests(count: 200)
             gate.open()
             for try await isRight in group { #expect(isRight) }
@@ -132,41 +131,15 @@ struct LifetimeTests {
         #expect(error.code == .shutDown)
         #expect(error.certainty == .answered)
     }
-
-    @Test
-    func severalLoopsServeSeveralOrigins() async throws {
-        let servers = try (0..<6).map { index in try FaultServer(.answer(body: "\(index)")) }
-        let transport = AsyncHTTPClientTransport.patient(.init(loops: 3))
-        for (index, server) in servers.enumerated() {
-            #expect(try await transport.fetch(.to(server.authority)).body == "\(index)")
-        }
-        await transport.shutdown()
-    }
-
-    @Test
-    func tasksCanRunOnTheLoop() async throws {
-        let server = try FaultServer { .answer(body: $0.path) }
-        let transport = AsyncHTTPClientTransport.patient()
-        let executor = try #require(transport.taskExecutor)
-        let task = Task(executorPreference: executor) {
-            for index in 0..<50 {
-                let body = try await transport.fetch(.to(server.authority, .get, "/\(index)")).body
-                #expect(body == "/\(index)")
-            }
-            await transport.shutdown()
-        }
-        try await task.value
-    }
 }
 
-/// Alone, because it counts the process's threads and descriptors.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)))
 struct LeakTests {
     @Test
     func aDroppedTransportLeavesNothingBehind() async throws {
         let server = try FaultServer { .answer(body: $0.path) }
         for round in 0..<20 {
-            let transport = AsyncHTTPClientTransport.patient(.init(loops: 2))
+            let transport = AsyncHTTPClientTransport.patient()
             #expect(try await transport.fetch(.to(server.authority)).body == "/")
             if round % 2 == 0 { await transport.shutdown() }
         }

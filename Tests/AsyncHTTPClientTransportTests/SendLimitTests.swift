@@ -64,14 +64,15 @@ struct SendLimitTests {
 
     @Test
     func onHTTP2NewAndUsed() async throws {
-        let server = try HTTP2Tests.server { Frame.ok($0) }
-        var configuration = AsyncHTTPClientTransport.Configuration()
-        configuration.speaksHTTP2WithPriorKnowledge = true
-        let transport = AsyncHTTPClientTransport.patient(configuration)
-        try await expectTooLate(transport, .to(server.authority, .post), passingInBetween())
-        _ = try await transport.fetch(.to(server.authority))
-        try await expectTooLate(transport, .to(server.authority, .post), passingInBetween())
+        let server = try HTTP2Server.start { Frame.ok($0) }
+        let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
+        let transport = AsyncHTTPClientTransport.patient(.init(caFile: front.caFile))
+        let request = HTTPRequest.to(front.authority, .post, scheme: "https")
+        try await expectTooLate(transport, request, passingInBetween())
+        _ = try await transport.fetch(request)
+        try await expectTooLate(transport, request, passingInBetween())
         #expect(server.receivedRequests.count == 1)
+        withExtendedLifetime(front) {}
     }
 
     @Test
