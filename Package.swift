@@ -69,7 +69,8 @@ let package = Package(
             dependencies: [
                 "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
-                    name: "AsyncHTTPClient", package: "async-http-client",
+                    name: "AsyncHTTPClient",
+                    package: "async-http-client",
                     condition: .when(traits: ["AsyncHTTPClient"])
                 ),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
@@ -78,7 +79,8 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(
-                    name: "NIOHTTPCompression", package: "swift-nio-extras",
+                    name: "NIOHTTPCompression",
+                    package: "swift-nio-extras",
                     condition: .when(traits: ["AsyncHTTPClient"])
                 ),
             ]

@@ -34,6 +34,16 @@ extension AsyncHTTPClientTransport {
             }
         }
 
+        /// Why the client cannot use the proxy, as a sentence without a user or password; nil if it can.
+        public var problem: String? {
+            do throws(TransportError) {
+                _ = try settings()
+                return nil
+            } catch {
+                return error.message
+            }
+        }
+
         /// That of libcurl, for each kind of proxy.
         private static let standardPort = 1080
 

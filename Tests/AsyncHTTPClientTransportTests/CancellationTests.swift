@@ -49,7 +49,11 @@ struct CancellationTests {
         let server = try FaultServer(plan: { _ in .serve(readingBodiesAfter: gate) }, reply: { _ in .answer() })
         let source = ChunkSource()
         source.send("the beginning")
-        try await cancel(AsyncHTTPClientTransport.patient(), .to(server.authority, .post), MessageBody(once: source.stream)) {
+        try await cancel(
+            AsyncHTTPClientTransport.patient(),
+            .to(server.authority, .post),
+            MessageBody(once: source.stream)
+        ) {
             try await server.connections(count: 1)
         }
         try await server.hangups(count: 1)

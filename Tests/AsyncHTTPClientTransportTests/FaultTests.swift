@@ -144,7 +144,10 @@ struct FaultTests {
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func aResetAtOnceIsNeverTakenForAnAnswer(method: HTTPRequest.Method) async throws {
         let server = try FaultServer(plan: { _ in .reset(afterBytes: 0) }, reply: { _ in .answer() })
-        let error = try await AsyncHTTPClientTransport.patient().failure(.to(server.authority, method), MessageBody("x"))
+        let error = try await AsyncHTTPClientTransport.patient().failure(
+            .to(server.authority, method),
+            MessageBody("x")
+        )
         #expect([.cannotConnect, .connectionLost].contains(error.code))
         #expect(error.certainty == (error.code == .cannotConnect ? .neverSent : .unknown))
     }

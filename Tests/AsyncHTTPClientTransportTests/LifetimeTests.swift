@@ -95,7 +95,10 @@ struct LifetimeTests {
         let error = try await AsyncHTTPClientTransport.patient().failure(.to(server.authority), timeout: .zero)
         #expect(error.code == .timedOut)
         #expect(error.certainty == .neverSent)
-        #expect(try await AsyncHTTPClientTransport.patient().fetch(.to(server.authority), timeout: .longest).head.status == .ok)
+        #expect(
+            try await AsyncHTTPClientTransport.patient().fetch(.to(server.authority), timeout: .longest).head.status
+                == .ok
+        )
     }
 
     @Test

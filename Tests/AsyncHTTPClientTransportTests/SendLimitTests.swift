@@ -98,7 +98,11 @@ struct SendLimitTests {
         let time = ManualClock().timeSource()
         let limit = AttemptOptions.SendLimit(time.now.advanced(by: .nanoseconds(1)), time: time)
         let options = AttemptOptions(sendLimit: limit)
-        let response = try await AsyncHTTPClientTransport.patient().send(.to(server.authority), body: nil, options: options)
+        let response = try await AsyncHTTPClientTransport.patient().send(
+            .to(server.authority),
+            body: nil,
+            options: options
+        )
         #expect(response.head.status == .ok)
         #expect(server.receivedRequests.count == 1)
     }

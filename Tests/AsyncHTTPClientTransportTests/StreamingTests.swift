@@ -109,7 +109,10 @@ struct StreamingTests {
             func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
         }
         let server = try FaultServer(.answer())
-        let error = try await AsyncHTTPClientTransport.patient().failure(.to(server.authority, .post), MessageBody { Failing() })
+        let error = try await AsyncHTTPClientTransport.patient().failure(
+            .to(server.authority, .post),
+            MessageBody { Failing() }
+        )
         #expect(error.code == .requestBodyFailed)
         #expect(error.certainty == .unknown)
         #expect(!error.isTransient)

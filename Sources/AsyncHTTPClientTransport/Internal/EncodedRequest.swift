@@ -41,6 +41,8 @@ struct EncodedRequest: Sendable {
         guard authority.utf8.allSatisfy(Self.isLegalInAuthority) else {
             throw .invalid("the authority holds an illegal character")
         }
+        // The client ends the program when a port is none.
+        guard Self.isPortLegal(in: authority) else { throw .invalid("the authority's port is none") }
         let path = request.path.flatMap { $0.isEmpty ? nil : $0 } ?? "/"
         guard path.utf8.first == UInt8(ascii: "/") else { throw .invalid("the path does not begin with a slash") }
         guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
@@ -100,6 +102,18 @@ struct EncodedRequest: Sendable {
         let length = body.length ?? declaredLength
         if let length, length < 0 { throw .invalid("the body's length is negative") }
         return .stream(body, length: length)
+    }
+
+    private static func isPortLegal(in authority: String) -> Bool {
+        let bytes = authority.utf8
+        let host = bytes.lastIndex(of: UInt8(ascii: "]")) ?? bytes.startIndex
+        guard let colon = bytes[host...].firstIndex(of: UInt8(ascii: ":")) else { return true }
+        let port = bytes[colon...].dropFirst()
+        if port.isEmpty { return true }
+        guard port.allSatisfy(\.isDigit), let number = UInt16(String(decoding: port, as: UTF8.self)) else {
+            return false
+        }
+        return number > 0
     }
 
     private static func isLegalInAuthority(_ byte: UInt8) -> Bool {

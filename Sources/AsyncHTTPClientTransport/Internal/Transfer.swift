@@ -57,11 +57,7 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
 
     init(request: EncodedRequest, options: AttemptOptions, pool: LoopPool) {
         self.request = request
-        self.deadline = options.timeout.flatMap { timeout in
-            // SwiftNIO hands the kernel its next timer in milliseconds of 32 bits, and ends the program if there are more.
-            guard timeout < .seconds(20 * 86_400) else { return nil }
-            return .now() + .nanoseconds(Int64(clamping: Monotonic.nanoseconds(timeout)))
-        }
+        self.deadline = options.timeout.map { .now() + .nanoseconds(Int64(clamping: Monotonic.nanoseconds($0))) }
         self.sendLimit = options.sendLimit
         self.isOnNewConnection = options.isOnNewConnection
         self.pool = pool

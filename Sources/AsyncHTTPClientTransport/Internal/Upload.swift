@@ -47,6 +47,8 @@ extension Transfer {
         return end.futureResult
     }
 
+    /// Reads the stream and offers what comes.
+    ///
     /// The task is unstructured because it outlives `send`: a server may answer before it has read everything. It ends
     /// with the transfer.
     private func read(_ body: MessageBody, _ length: Int?) -> Task<Void, Never> {

@@ -99,7 +99,9 @@ enum Verdict {
         }
         let codes = failures.compactMap { ($0 as? IOError)?.errnoCode }
         if codes.contains(where: isExhaustion) { return (.outOfResources, Self.exhausted) }
-        let isLate = failures.contains { if case ChannelError.connectTimeout? = $0 as? ChannelError { true } else { false } }
+        let isLate = failures.contains { failure in
+            if case ChannelError.connectTimeout? = failure as? ChannelError { true } else { false }
+        }
         return isLate
             ? (.timedOut, "the connection could not be made in time")
             : (.cannotConnect, "no connection could be made")
