@@ -45,17 +45,4 @@ extension AsyncHTTPClientTransport {
         try await #require(throws: TransportError.self) { _ = try await fetch(request, body, timeout: timeout) }
     }
 }
-
-/// A body made of chunks that a test hands out one by one.
-final class ChunkSource: Sendable {
-    let stream: AsyncStream<ArraySlice<UInt8>>
-    let continuation: AsyncStream<ArraySlice<UInt8>>.Continuation
-
-    init() {
-        (stream, continuation) = AsyncStream.makeStream()
-    }
-
-    func send(_ text: String) { continuation.yield(ArraySlice(text.utf8)) }
-    func finish() { continuation.finish() }
-}
 #endif

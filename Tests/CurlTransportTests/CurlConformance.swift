@@ -1,6 +1,7 @@
 import CurlTransport
 import HTTPRecovery
 import HTTPRecoveryTesting
+import ProcessSupport
 import Testing
 
 /// The curl transport, as the conformance kit gets it: once over HTTP/1.1, once for each way to HTTP/2.

@@ -1,4 +1,5 @@
 #if AsyncHTTPClient
+import HTTPRecovery
 import NIOCore
 import NIOHTTP1
 import NIOHTTP2
@@ -27,6 +28,8 @@ extension LoopPool {
             let watched = WatchedConnection(pool: self, scansHead: false)
             let codec = try pipeline.context(handlerType: HTTP2FramePayloadToHTTP1ClientCodec.self).handler
             try addHandlers(watched, to: pipeline, after: codec)
+            guard let parent = channel.parent else { throw TransportError.shutDown }
+            try parent.pipeline.syncOperations.handler(type: RefusalWatch.self).watch(channel, watched)
         }
     }
 

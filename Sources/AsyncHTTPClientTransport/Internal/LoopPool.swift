@@ -139,6 +139,9 @@ final class LoopPool: @unchecked Sendable {
         settings.http1_1ConnectionDebugInitializer = { [weak self] channel in
             self?.watchConnection(channel) ?? channel.eventLoop.makeFailedFuture(TransportError.shutDown)
         }
+        settings.http2ConnectionDebugInitializer = { channel in
+            channel.eventLoop.makeCompletedFuture { try RefusalWatch.add(to: channel) }
+        }
         settings.http2StreamChannelDebugInitializer = { [weak self] channel in
             self?.watchStream(channel) ?? channel.eventLoop.makeFailedFuture(TransportError.shutDown)
         }

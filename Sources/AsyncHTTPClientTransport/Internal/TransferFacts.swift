@@ -9,6 +9,8 @@ struct TransferFacts: Sendable, Hashable {
     var sawStatus = false
     /// Whether the whole header section has come.
     var sawHead = false
+    /// Whether the server has said that it did not process the HTTP/2 stream.
+    var isRefused = false
     /// Whether the last part of the response has come.
     var sawEnd = false
 }

@@ -22,9 +22,7 @@ import Darwin
 /// different errors in different runs.
 enum Verdict {
     static func error(for error: any Error, facts: TransferFacts) -> TransportError {
-        if let refused = error as? NIOHTTP2Errors.StreamClosed, refused.errorCode == .refusedStream, !facts.sawStatus {
-            // The server's RST_STREAM says so, or a GOAWAY whose last stream is an earlier one. Of its own accord the
-            // client's side of NIOHTTP2 refuses nothing but pushed streams.
+        if facts.isRefused, !facts.sawStatus {
             return TransportError(.streamRefused, .notProcessed, message: "the server refused the HTTP/2 stream")
         }
         let word = word(for: error, facts)
@@ -33,6 +31,7 @@ enum Verdict {
 
     static func certainty(_ facts: TransferFacts) -> TransportError.Certainty {
         if facts.sawStatus { return .answered }
+        if facts.isRefused { return .notProcessed }
         return facts.wireAttempts == 0 ? .neverSent : .unknown
     }
 
