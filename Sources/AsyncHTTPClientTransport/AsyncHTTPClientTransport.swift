@@ -66,6 +66,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     }
 
     /// Ends all transfers, and returns when the connections are closed; the event loops go on.
+    ///
+    /// A connection that is still being made is waited for no longer than a second; the client gives it up after the
+    /// ``Configuration/connectTimeout``.
     public func shutdown() async {
         for pool in pools { await pool.shutDown() }
     }

@@ -15,7 +15,7 @@ enum AHCConformance {
         name: "ahc",
         abilities: abilities,
         addedFields: ["accept-encoding"],
-        exclusions: [:],
+        exclusions: exclusions,
         terminate: terminate,
         make: make
     )
@@ -30,6 +30,13 @@ enum AHCConformance {
         make: make
     )
 
+    private static let exclusions = [
+        "cancellation/while-connecting":
+            "AsyncHTTPClient makes a connection whose request was cancelled all the same; the caller is let go at once",
+        "headers/response/folded": "SwiftNIO's parser takes obsolete folding for an error",
+        "headers/response/latin1": "SwiftNIO hands over texts, in which bytes that are not UTF-8 are replaced",
+    ]
+
     static let all = [http1, http2]
 
     /// A check and what it is for, so that one list of arguments serves all.
@@ -40,7 +47,7 @@ enum AHCConformance {
         var testDescription: String { "\(subject): \(check)" }
     }
 
-    static let cases: [Case] = all.flatMap { subject in
+    static func cases(of subject: TransportUnderTest) -> [Case] {
         TransportConformance.checks(for: subject).map { Case(subject: subject, check: $0) }
     }
 
@@ -71,10 +78,18 @@ enum AHCConformance {
 }
 
 /// What every transport has to do, done by this one.
-@Suite(.timeLimit(.minutes(30)))
+///
+/// One check after the other: all of them at once keep the two event loops of a small machine busy for so long that
+/// attempts with a time limit run out of it before they begin.
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct AHCConformanceTests {
-    @Test(arguments: AHCConformance.cases)
+    @Test(arguments: AHCConformance.cases(of: AHCConformance.http1))
     func conforms(_ item: AHCConformance.Case) async throws {
+        try await item.check(item.subject)
+    }
+
+    @Test(arguments: AHCConformance.cases(of: AHCConformance.http2))
+    func conformsOverHTTP2(_ item: AHCConformance.Case) async throws {
         try await item.check(item.subject)
     }
 

@@ -51,9 +51,8 @@ struct TransportTests {
         try await server.connections(count: 1)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        // The client goes on connecting for whoever comes next; its end is that of the transport.
+        // The client goes on connecting for whoever comes next, which holds no shutdown up.
         await transport.shutdown()
-        try await server.hangups(count: 1)
     }
 
     @Test(.enabled(if: TLSFront.isAvailable))

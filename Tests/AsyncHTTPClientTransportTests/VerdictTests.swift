@@ -1,6 +1,7 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
 import HTTPRecovery
+import HTTPRecoveryTesting
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -85,6 +86,22 @@ struct VerdictTests {
         scanner.read("HTTP/1.1 200 OK\r\nA: b\r\n\r\n0123456789".utf8)
         #expect(!scanner.isActive)
         #expect(scanner.count == 25)
+    }
+
+    @Test(arguments: [1, 3, 1000])
+    func refusalsAreFoundAmongFrames(piece: Int) {
+        var scanner = RefusalScanner()
+        let bytes =
+            HTTP2Frame.settings + HTTP2Frame.reset(3, code: 8) + HTTP2Frame.ok(5) + HTTP2Frame.reset(7, code: 7)
+            + HTTP2Frame.data(9, [UInt8](repeating: 7, count: 300), endsStream: true) + HTTP2Frame.goAway(lastStream: 9)
+            + HTTP2Frame.reset(11, code: 7)
+        var found: [RefusalScanner.Refusal] = []
+        for start in stride(from: 0, to: bytes.count, by: piece) {
+            found += scanner.read(bytes[start..<min(start + piece, bytes.count)])
+        }
+        #expect(found == [.stream(7), .streamsAfter(9), .stream(11)])
+        #expect(found.map { $0.covers(9) } == [false, false, false])
+        #expect(found.map { $0.covers(11) } == [false, true, true])
     }
 }
 #endif

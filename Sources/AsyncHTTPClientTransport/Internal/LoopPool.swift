@@ -75,12 +75,16 @@ final class LoopPool: @unchecked Sendable {
         }
     }
 
-    /// Ends all transfers; returns when the connections are closed.
+    /// How long a shutdown waits for the client, which does not give up a connection that it is making.
+    private static let patience = TimeAmount.seconds(1)
+
+    /// Ends all transfers; returns when the connections are closed, but for one that is being made.
     func shutDown() async {
         await withCheckedContinuation { continuation in
             loop.execute { [self] in
                 waiting.append(continuation)
                 begin()
+                loop.scheduleTask(in: Self.patience) { self.resumeWaiting() }
             }
         }
     }
@@ -109,6 +113,10 @@ final class LoopPool: @unchecked Sendable {
 
     private func endIfEmpty() {
         guard isShutDown, client == nil, freshClients == 0 else { return }
+        resumeWaiting()
+    }
+
+    private func resumeWaiting() {
         for continuation in waiting { continuation.resume() }
         waiting = []
     }

@@ -15,8 +15,9 @@ enum ResponseHead {
         response.headerFields.reserveCapacity(head.headers.count)
         for (name, value) in head.headers {
             guard let name = HTTPField.Name(name) else { continue }
-            // Appended, so that fields of the same name all stay.
-            response.headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
+            // Appended, so that fields of the same name all stay; the client's parser leaves blanks at the end.
+            let value = Array(value.utf8)[...].trimming(\.isOWS)
+            response.headerFields.append(HTTPField(name: name, lenientValue: value))
         }
         return response
     }
