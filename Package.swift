@@ -8,6 +8,7 @@ let package = Package(
         .library(name: "HTTPRecovery", targets: ["HTTPRecovery"]),
         .library(name: "HTTPRecoveryFoundation", targets: ["HTTPRecoveryFoundation"]),
         .library(name: "CurlTransport", targets: ["CurlTransport"]),
+        .library(name: "AsyncHTTPClientTransport", targets: ["AsyncHTTPClientTransport"]),
         .library(name: "AuthRecovery", targets: ["AuthRecovery"]),
         .library(name: "ClerkAuth", targets: ["ClerkAuth"]),
         .library(name: "FacebookAuth", targets: ["FacebookAuth"]),
@@ -22,6 +23,7 @@ let package = Package(
     ],
     // What is heavy, or needs a system library of its own, is fetched and built only for those who ask for it.
     traits: [
+        .trait(name: "AsyncHTTPClient", description: "A transport on AsyncHTTPClient, for those who run on SwiftNIO."),
         .trait(name: "SQLite", description: "State shared by the processes of one machine (GRDB, libsqlite3-dev)."),
         .trait(name: "Redis", description: "State shared by a fleet: Redis or Valkey (libhiredis-dev, libssl-dev)."),
         .trait(
@@ -35,6 +37,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-structured-headers.git", from: "1.5.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.0.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", "3.12.0"..<"5.0.0"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0", traits: []),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.30.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.36.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.26.0"),
     ],
     targets: [
         .target(
@@ -56,6 +63,27 @@ let package = Package(
         .target(
             name: "CurlTransport",
             dependencies: ["HTTPRecovery", "CCurl", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
+        .target(
+            name: "AsyncHTTPClientTransport",
+            dependencies: [
+                "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(
+                    name: "AsyncHTTPClient",
+                    package: "async-http-client",
+                    condition: .when(traits: ["AsyncHTTPClient"])
+                ),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(
+                    name: "NIOHTTPCompression",
+                    package: "swift-nio-extras",
+                    condition: .when(traits: ["AsyncHTTPClient"])
+                ),
+            ]
         ),
         .target(
             name: "AuthRecovery",
@@ -146,8 +174,19 @@ let package = Package(
         .testTarget(
             name: "CurlTransportTests",
             dependencies: [
-                "CurlTransport", "HTTPRecovery", "HTTPRecoveryTesting",
+                "CurlTransport", "HTTPRecovery", "HTTPRecoveryTesting", "ProcessSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "AsyncHTTPClientTransportTests",
+            dependencies: [
+                "AsyncHTTPClientTransport", "HTTPRecovery", "HTTPRecoveryTesting", "ProcessSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"])),
             ]
         ),
         .testTarget(

@@ -10,7 +10,11 @@ let package = Package(
         .executable(name: "auth-client", targets: ["auth-client"]),
     ],
     dependencies: [
-        .package(name: "swift-http-recovery", path: "..", traits: ["SQLite", "Redis", "Cryptography"]),
+        .package(
+            name: "swift-http-recovery",
+            path: "..",
+            traits: ["SQLite", "Redis", "Cryptography", "AsyncHTTPClient"]
+        ),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.6.0", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
     ],
@@ -64,6 +68,7 @@ let package = Package(
                 "Auth0Auth",
                 "CommandLineSupport",
                 "Locking",
+                .product(name: "AsyncHTTPClientTransport", package: "swift-http-recovery"),
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),

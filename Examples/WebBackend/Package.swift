@@ -7,7 +7,11 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [.executable(name: "sign-in-backend", targets: ["sign-in-backend"])],
     dependencies: [
-        .package(name: "swift-http-recovery", path: "../..", traits: ["SQLite", "Redis", "Cryptography"]),
+        .package(
+            name: "swift-http-recovery",
+            path: "../..",
+            traits: ["SQLite", "Redis", "Cryptography", "AsyncHTTPClient"]
+        ),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.6.0", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", "3.12.0"..<"5.0.0"),

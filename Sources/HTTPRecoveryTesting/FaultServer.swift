@@ -86,7 +86,7 @@ public final class FaultServer: Sendable {
 }
 
 /// Counts from 0.
-private final class Counter: Sendable {
+final class Counter: Sendable {
     private let value = Atomic(0)
 
     func next() -> Int { value.wrappingAdd(1, ordering: .relaxed).oldValue }

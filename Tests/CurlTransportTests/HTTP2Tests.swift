@@ -17,37 +17,21 @@ struct HTTP2Tests {
 
     /// Serves one connection: `answer` gets each stream's number and returns the frames to send.
     static func server(_ answer: @escaping @Sendable (UInt32) -> [UInt8]?) throws -> FaultServer {
-        try FaultServer(
-            plan: { _ in
-                .raw { connection in
-                    guard connection.read(exactly: 24) != nil else { return }
-                    connection.write(Frame.settings)
-                    while let frame = Frame.read(from: connection) {
-                        if frame.type == 4, frame.flags & 1 == 0 { connection.write(Frame.settingsAck) }
-                        // The request is whole with END_STREAM, on HEADERS or DATA. An answer before that can stall
-                        // libcurl 7.88.
-                        if frame.type <= 1, frame.flags & 1 == 1 {
-                            connection.record(.init(method: "", path: "/\(frame.stream)", connection: connection.id))
-                            guard let bytes = answer(frame.stream) else { return connection.close() }
-                            connection.write(bytes)
-                        }
-                    }
-                }
-            },
-            reply: { _ in .answer() }
-        )
+        try FaultServer.http2 { stream, _ in
+            answer(stream).map { HTTP2Answer($0) } ?? HTTP2Answer(then: .close)
+        }
     }
 
     @Test
     func anAnswerArrives() async throws {
-        let server = try Self.server { Frame.ok($0) }
+        let server = try Self.server { HTTP2Frame.ok($0) }
         let (head, _) = try await transport().fetch(.to(server.authority))
         #expect(head.status == .ok)
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func aRefusedStreamOnANewConnectionIsNotProcessed(method: HTTPRequest.Method) async throws {
-        let server = try Self.server { Frame.reset($0, code: 7) }
+        let server = try Self.server { HTTP2Frame.reset($0, code: 7) }
         let body = method == .post ? MessageBody("x") : nil
         let error = try await transport().failure(.to(server.authority, method), body)
         #expect(error.code == .streamRefused)
@@ -58,7 +42,7 @@ struct HTTP2Tests {
 
     @Test(arguments: [UInt32(1), 2, 8, 11])
     func anotherResetIsUnknown(code: UInt32) async throws {
-        let server = try Self.server { Frame.reset($0, code: code) }
+        let server = try Self.server { HTTP2Frame.reset($0, code: code) }
         let error = try await transport().failure(.to(server.authority, .post), MessageBody("x"))
         #expect(error.certainty == .unknown, "\(error)")
         #expect(server.receivedRequests.count == 1)
@@ -74,7 +58,7 @@ struct HTTP2Tests {
 
     @Test
     func aStreamPastTheLastOneOfAGoAwayIsNotProcessed() async throws {
-        let server = try Self.server { _ in Frame.goAway(lastStream: 0) }
+        let server = try Self.server { _ in HTTP2Frame.goAway(lastStream: 0) }
         let error = try await transport().failure(.to(server.authority, .post), MessageBody("x"))
         #expect(error.certainty == .notProcessed, "\(error)")
         #expect(server.receivedRequests.count == 1)
@@ -97,7 +81,7 @@ struct HTTP2Tests {
     /// The same on a connection that has served before, where libcurl would resend by itself.
     @Test
     func theRequestsOwnTextProvesNothingOnAUsedConnectionEither() async throws {
-        let server = try Self.server { $0 == 1 ? Frame.ok($0) : nil }
+        let server = try Self.server { $0 == 1 ? HTTP2Frame.ok($0) : nil }
         let transport = transport()
         _ = try await transport.fetch(.to(server.authority))
         let fields: HTTPFields = [.userAgent: "GOAWAY, error=0, last_stream=0"]
@@ -108,44 +92,8 @@ struct HTTP2Tests {
 
     @Test
     func aStreamWithinAGoAwayIsUnknown() async throws {
-        let server = try Self.server { Frame.goAway(lastStream: $0) + Frame.reset($0, code: 2) }
+        let server = try Self.server { HTTP2Frame.goAway(lastStream: $0) + HTTP2Frame.reset($0, code: 2) }
         let error = try await transport().failure(.to(server.authority, .post), MessageBody("x"))
         #expect(error.certainty == .unknown, "\(error)")
-    }
-}
-
-/// The few frames that the tests need (RFC 9113, section 6).
-struct Frame {
-    var type: UInt8
-    var flags: UInt8
-    var stream: UInt32
-
-    static let settings = bytes(type: 4, flags: 0, stream: 0, [])
-    static let settingsAck = bytes(type: 4, flags: 1, stream: 0, [])
-
-    /// HEADERS with `:status: 200` (index 8 of HPACK's static table), ending headers and stream.
-    static func ok(_ stream: UInt32) -> [UInt8] { bytes(type: 1, flags: 5, stream: stream, [0x88]) }
-
-    static func reset(_ stream: UInt32, code: UInt32) -> [UInt8] { bytes(type: 3, flags: 0, stream: stream, big(code)) }
-
-    static func goAway(lastStream: UInt32) -> [UInt8] {
-        bytes(type: 7, flags: 0, stream: 0, big(lastStream) + big(0))
-    }
-
-    static func read(from connection: FaultServer.Connection) -> Frame? {
-        guard let head = connection.read(exactly: 9) else { return nil }
-        let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
-        let stream = UInt32(head[5] & 0x7f) << 24 | UInt32(head[6]) << 16 | UInt32(head[7]) << 8 | UInt32(head[8])
-        guard length == 0 || connection.read(exactly: length) != nil else { return nil }
-        return Frame(type: head[3], flags: head[4], stream: stream)
-    }
-
-    private static func bytes(type: UInt8, flags: UInt8, stream: UInt32, _ payload: [UInt8]) -> [UInt8] {
-        let length = UInt32(payload.count)
-        return Array(big(length).dropFirst()) + [type, flags] + big(stream) + payload
-    }
-
-    private static func big(_ value: UInt32) -> [UInt8] {
-        (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
     }
 }

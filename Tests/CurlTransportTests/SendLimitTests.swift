@@ -63,7 +63,7 @@ struct SendLimitTests {
 
     @Test
     func onHTTP2NewAndUsed() async throws {
-        let server = try HTTP2Tests.server { Frame.ok($0) }
+        let server = try HTTP2Tests.server { HTTP2Frame.ok($0) }
         var configuration = CurlTransport.Configuration()
         configuration.speaksHTTP2WithPriorKnowledge = true
         let transport = CurlTransport.patient(configuration)

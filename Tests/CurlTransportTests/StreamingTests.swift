@@ -158,7 +158,7 @@ struct StreamingTests {
         // "hello, gzip" ten times.
         let server = try FaultServer { request in
             #expect(request.headers[.acceptEncoding]?.contains("gzip") == true)
-            return .answer(headers: [("Content-Encoding", "gzip")], bytes: Gzip.stored("hello, gzip"))
+            return .answer(headers: [("Content-Encoding", "gzip")], bytes: StoredGzip.bytes("hello, gzip"))
         }
         let (head, body) = try await CurlTransport.patient().fetch(.to(server.authority))
         #expect(body == "hello, gzip")
@@ -168,7 +168,7 @@ struct StreamingTests {
 
     @Test
     func aCallersOwnCodingIsLeftAlone() async throws {
-        let bytes = Gzip.stored("hello")
+        let bytes = StoredGzip.bytes("hello")
         let server = try FaultServer(.answer(headers: [("Content-Encoding", "gzip")], bytes: bytes))
         let request = HTTPRequest.to(server.authority, headers: [.acceptEncoding: "gzip"])
         let response = try await CurlTransport.patient().send(request, body: nil, options: AttemptOptions())
@@ -202,25 +202,4 @@ private struct Counting: AsyncSequence, Sendable {
     let produced = Count()
 
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(sequence: self) }
-}
-
-/// The simplest gzip there is: one stored block.
-enum Gzip {
-    static func stored(_ text: String) -> [UInt8] {
-        let bytes = Array(text.utf8)
-        var crc: UInt32 = 0xffff_ffff
-        for byte in bytes {
-            crc ^= UInt32(byte)
-            for _ in 0..<8 { crc = crc & 1 == 1 ? (crc >> 1) ^ 0xedb8_8320 : crc >> 1 }
-        }
-        crc = ~crc
-        let length = UInt16(bytes.count)
-        func littleEndian(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
-        let header: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]
-        let block: [UInt8] = [
-            1, UInt8(truncatingIfNeeded: length), UInt8(length >> 8),
-            UInt8(truncatingIfNeeded: ~length), UInt8(truncatingIfNeeded: ~length >> 8),
-        ]
-        return header + block + bytes + littleEndian(crc) + littleEndian(UInt32(bytes.count))
-    }
 }

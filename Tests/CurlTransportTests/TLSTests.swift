@@ -2,6 +2,7 @@ import CurlTransport
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import ProcessSupport
 import Testing
 
 /// TLS with a certificate authority of our own, and HTTP/2 as it is negotiated there.
@@ -77,12 +78,14 @@ struct TLSTests {
 
     /// Answers the first stream of each connection, and does with the second as it is told.
     private static func http2(_ second: @escaping @Sendable (UInt32) -> [UInt8]?) throws -> FaultServer {
-        try HTTP2Tests.server { $0 == 1 ? Frame.ok($0) : second($0) }
+        try HTTP2Tests.server { $0 == 1 ? HTTP2Frame.ok($0) : second($0) }
     }
 
     @Test(arguments: ["refused", "past a GOAWAY"])
     func aRefusalOnAUsedConnectionIsNotProcessed(how: String) async throws {
-        let server = try Self.http2 { how == "refused" ? Frame.reset($0, code: 7) : Frame.goAway(lastStream: 1) }
+        let server = try Self.http2 {
+            how == "refused" ? HTTP2Frame.reset($0, code: 7) : HTTP2Frame.goAway(lastStream: 1)
+        }
         let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
         let transport = CurlTransport.patient(.init(httpVersion: .http2, caFile: front.caFile))
         let request = HTTPRequest.to(front.authority, .post, scheme: "https")
@@ -100,8 +103,8 @@ struct TLSTests {
         let server = try Self.http2 { stream in
             switch how {
             case "closed": nil
-            case "cancelled": Frame.reset(stream, code: 8)
-            default: Frame.reset(stream, code: 2) + Frame.goAway(lastStream: stream)
+            case "cancelled": HTTP2Frame.reset(stream, code: 8)
+            default: HTTP2Frame.reset(stream, code: 2) + HTTP2Frame.goAway(lastStream: stream)
             }
         }
         let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
@@ -116,7 +119,7 @@ struct TLSTests {
 
     @Test
     func manyShareOneConnection() async throws {
-        let server = try HTTP2Tests.server { Frame.ok($0) }
+        let server = try HTTP2Tests.server { HTTP2Frame.ok($0) }
         let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
         let transport = CurlTransport.patient(.init(httpVersion: .http2, caFile: front.caFile))
         try await withThrowingTaskGroup(of: Void.self) { group in

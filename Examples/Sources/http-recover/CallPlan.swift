@@ -1,3 +1,4 @@
+import AsyncHTTPClientTransport
 import CommandLineSupport
 import CurlTransport
 import HTTPRecovery
@@ -26,9 +27,7 @@ struct CallPlan: Sendable {
     /// The credentials that requests carry; nil for none.
     let tokens: TokenPlan?
     /// What performs the attempts.
-    let transport: TransportChoice
-    /// How curl is set up.
-    let curl: CurlTransport.Configuration
+    let transport: TransportPlan
     /// What is told.
     let report: ReportOptions
 
@@ -43,11 +42,13 @@ struct CallPlan: Sendable {
         self.maxBody = command.maxBody
         self.followsRedirects = command.location
         self.recovery = command.recovery
-        self.transport = command.connection.transport
         self.report = command.report
         self.output = command.output == "-" ? nil : command.output
         self.resumes = command.continueAt != nil
-        self.curl = try Self.curl(command)
+        switch command.connection.transport {
+        case .curl: self.transport = .curl(try Self.curl(command))
+        case .ahc: self.transport = .ahc(try Self.ahc(command))
+        }
 
         var fields = HTTPFields()
         guard command.headers.count <= 1000 else { throw InvalidOption("-H: more than 1000 header fields") }
@@ -138,6 +139,26 @@ struct CallPlan: Sendable {
             configuration.caFile = file
         }
         if let proxy = try options.proxyURL() { configuration.proxy = .url(proxy) }
+        return configuration
+    }
+
+    private static func ahc(_ command: HTTPRecoverCommand) throws -> AsyncHTTPClientTransport.Configuration {
+        let options = command.connection
+        var configuration = AsyncHTTPClientTransport.Configuration()
+        configuration.maxConnectionsPerOrigin = max(64, command.calls.concurrency)
+        configuration.isCertificateVerificationDisabled = options.insecure
+        // It offers HTTP/2 by itself.
+        if options.version == .http1 { configuration.httpVersion = .http1 }
+        if let file = options.cacert {
+            try RequestInput.checkReadable(file)
+            configuration.caFile = file
+        }
+        if let url = try options.proxyURL() {
+            let option = options.proxyVariable == nil ? "--proxy" : "--proxy-env"
+            let proxy = AsyncHTTPClientTransport.Proxy.url(url)
+            if let problem = proxy.problem { throw InvalidOption("\(option) with --transport ahc: \(problem)") }
+            configuration.proxy = proxy
+        }
         return configuration
     }
 }

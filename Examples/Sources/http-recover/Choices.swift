@@ -1,4 +1,5 @@
 import ArgumentParser
+import AsyncHTTPClientTransport
 import Auth0Auth
 import AuthRecovery
 import ClerkAuth
@@ -43,11 +44,19 @@ enum ProviderChoice: String, ExpressibleByArgument, CaseIterable {
 /// What performs the attempts.
 enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
     case curl
+    case ahc
+}
+
+/// What performs the attempts, set up.
+enum TransportPlan: Sendable {
+    case curl(CurlTransport.Configuration)
+    case ahc(AsyncHTTPClientTransport.Configuration)
 
     /// The transport.
-    func makeTransport(_ plan: CallPlan) -> any HTTPTransport {
+    func makeTransport() -> any HTTPTransport {
         switch self {
-        case .curl: CurlTransport(configuration: plan.curl)
+        case .curl(let configuration): CurlTransport(configuration: configuration)
+        case .ahc(let configuration): AsyncHTTPClientTransport(configuration: configuration)
         }
     }
 }

@@ -201,7 +201,7 @@ struct CallOptions: ParsableArguments {
 
 /// How the connection is made.
 struct ConnectionOptions: ParsableArguments {
-    @Option(help: "What performs the requests: curl.")
+    @Option(help: "What performs the requests: curl (libcurl) or ahc (AsyncHTTPClient).")
     var transport = TransportChoice.curl
 
     @Flag var version: HTTPVersionChoice?

@@ -48,7 +48,7 @@ final class Runner: Sendable {
         let progress = Progress(terminal: terminal, time: time, total: plan.total, tellsWaits: !isVerbose)
         let timeline = isVerbose ? Timeline(terminal: terminal, time: time, total: plan.total) : nil
         let runtime = Runtime(time: time, store: store, classifier: plan.recovery.provider.classifier)
-        let transport = plan.transport.makeTransport(plan)
+        let transport = plan.transport.makeTransport()
         let tokens = plan.tokens.map { $0.manager(client: renewalClient(transport, runtime)) }
         if let tokens {
             let ending = RenewalEnding(tokens, terminal: terminal, time: time)

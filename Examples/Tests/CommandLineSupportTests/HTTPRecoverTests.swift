@@ -211,7 +211,9 @@ struct HTTPRecoverTests {
 
     @Test(arguments: [
         [], ["--unknown"], ["--deadline", "soon"], ["--deadline", "-1"], ["--hedge", "-1"], ["--breaker", "0.5"],
-        ["--transport", "ahc"],
+        ["--transport", "urlsession"], ["--transport", "ahc", "--proxy", "socks4://localhost:1080"],
+        ["--transport", "ahc", "--proxy", "https://localhost:3128"],
+        ["--transport", "ahc", "--proxy", "socks5://user:pass@localhost:1080"],
         ["-H", "no colon"], ["--max-attempts", "0"], ["--http1.1", "--http2"], ["ftp://h/"],
     ])
     func wrongUsageIs64AndSendsNothing(arguments: [String]) async throws {
@@ -250,6 +252,7 @@ struct HTTPRecoverTests {
         ] {
             #expect(result.output.contains(option), "\(option)")
         }
-        #expect(!result.output.contains("ahc"))
+        #expect(result.output.contains("ahc"))
+        #expect(!result.output.contains("urlsession"))
     }
 }

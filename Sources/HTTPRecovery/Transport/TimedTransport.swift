@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// A transport that keeps no time itself, raced against the clock.
 ///
@@ -7,7 +7,7 @@ import HTTPTypes
 /// swift-corelibs-foundation issue 5412). So nobody waits for an attempt that is cut off; it is cancelled only when no
 /// answer has come for a while after, by a thread of the transport's own, one after the other; and the transport is shut
 /// down when the last that was cancelled has gone. The bodies of its responses are read alike.
-struct TimedTransport: HTTPTransport {
+package struct TimedTransport: HTTPTransport {
     /// How long an answer may be late that ends an attempt by itself.
     static let grace = Duration.seconds(1)
     /// How long a shutdown waits for attempts that were cancelled.
@@ -21,16 +21,20 @@ struct TimedTransport: HTTPTransport {
     private let end = Flight<Void>()
     private let thread = SerialThread()
 
-    init(_ transport: any HTTPTransport, time: TimeSource) {
+    package init(_ transport: any HTTPTransport, time: TimeSource) {
         self.transport = transport
         self.time = time
     }
 
-    var name: String { transport.name }
-    var enforcesTimeouts: Bool { true }
-    var keepsSendLimits: Bool { transport.keepsSendLimits }
+    package var name: String { transport.name }
+    package var enforcesTimeouts: Bool { true }
+    package var keepsSendLimits: Bool { transport.keepsSendLimits }
 
-    func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse {
+    package func send(
+        _ request: HTTPRequest,
+        body: MessageBody?,
+        options: AttemptOptions
+    ) async throws -> TransportResponse {
         let end = options.timeout.map { time.now.advanced(by: $0) }
         do {
             var response = try await time.withCutoff(at: end, leaving: abandon) { [transport] in
@@ -71,7 +75,7 @@ struct TimedTransport: HTTPTransport {
         thread.enqueue { attempt.task.cancel() }
     }
 
-    func shutdown() async {
+    package func shutdown() async {
         if let gone = leaving.close() {
             // Who shuts down may be cancelled; the transport is to be left in peace all the same.
             await Task { [time] in

@@ -1,18 +1,25 @@
-import Glibc
 import HTTPRecovery
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// A TLS server in front of a plain one: a few lines of Python, and a certificate made by openssl.
 ///
 /// Where either program is missing, the tests that need it are skipped.
-final class TLSFront: Sendable {
-    static let isAvailable = Program.isAvailable("openssl") && Program.isAvailable("python3")
+package final class TLSFront: Sendable {
+    package static let isAvailable = Program.isAvailable("openssl") && Program.isAvailable("python3")
 
-    struct Failure: Error {
-        let what: String
+    package struct Failure: Error {
+        package let what: String
     }
 
-    let port: Int
-    let caFile: String
+    package let port: Int
+    package let caFile: String
     private let keyFile: String
     private let directory: String
     private let process: Program
@@ -21,7 +28,7 @@ final class TLSFront: Sendable {
     ///   - port: The plain server's port.
     ///   - protocols: What ALPN offers.
     ///   - name: The certificate's subject alternative name.
-    static func start(
+    package static func start(
         port: Int,
         protocols: [String] = ["http/1.1"],
         name: String = "IP:127.0.0.1"
@@ -61,7 +68,7 @@ final class TLSFront: Sendable {
         _ = unsafe rmdir(directory)
     }
 
-    var authority: String { "127.0.0.1:\(port)" }
+    package var authority: String { "127.0.0.1:\(port)" }
 
     private static let script = """
         import socket, ssl, sys, threading

@@ -1,0 +1,31 @@
+#if AsyncHTTPClient
+import HTTPRecovery
+import NIOCore
+
+/// Stands before the parser of a connection that speaks HTTP/1.1, and notes whether a status line has come.
+final class ByteWatch: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let watched: WatchedConnection
+    private var isTooLarge = false
+
+    init(_ watched: WatchedConnection) {
+        self.watched = watched
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // Nothing more is read of what is too large; the connection is being closed.
+        if isTooLarge { return }
+        if watched.scanner.isActive {
+            watched.scanner.read(unwrapInboundIn(data).readableBytesView)
+            if watched.scanner.sawStatus { watched.transfer?.facts.sawStatus = true }
+            if watched.scanner.count > watched.pool.configuration.maxHeaderBytes {
+                isTooLarge = true
+                return context.fireErrorCaught(TransportError.headersTooLarge)
+            }
+        }
+        context.fireChannelRead(data)
+    }
+}
+#endif

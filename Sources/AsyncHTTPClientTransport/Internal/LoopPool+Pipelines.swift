@@ -1,0 +1,75 @@
+#if AsyncHTTPClient
+import HTTPRecovery
+import NIOCore
+import NIOHTTP1
+import NIOHTTP2
+import NIOHTTPCompression
+
+extension LoopPool {
+    /// Puts the handlers into the pipeline of a connection that speaks HTTP/1.1.
+    ///
+    /// The client calls it when its own handlers are in their places, and waits for it before it sends. A connection
+    /// whose pipeline is not as expected is not used: without the handlers nobody would know what was sent.
+    func watchConnection(_ channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            let watched = WatchedConnection(pool: self, scansHead: true)
+            let encoder = try pipeline.context(handlerType: HTTPRequestEncoder.self).handler
+            let decoder = try pipeline.context(handlerType: ByteToMessageHandler<HTTPResponseDecoder>.self).handler
+            try pipeline.addHandler(ByteWatch(watched), position: .before(encoder))
+            try addHandlers(watched, to: pipeline, after: decoder)
+        }
+    }
+
+    /// The same for one stream of a connection that speaks HTTP/2.
+    func watchStream(_ channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            let watched = WatchedConnection(pool: self, scansHead: false)
+            let codec = try pipeline.context(handlerType: HTTP2FramePayloadToHTTP1ClientCodec.self).handler
+            try addHandlers(watched, to: pipeline, after: codec)
+            guard let parent = channel.parent else { throw TransportError.shutDown }
+            try parent.pipeline.syncOperations.handler(type: RefusalWatch.self).watch(channel, watched)
+        }
+    }
+
+    private func addHandlers(
+        _ watched: WatchedConnection,
+        to pipeline: ChannelPipeline.SynchronousOperations,
+        after codec: any ChannelHandler
+    ) throws {
+        let wire = WireHandler(watched)
+        try pipeline.addHandler(wire, position: .after(codec))
+        guard configuration.decompresses else {
+            return try pipeline.addHandler(BodyGuard(watched), position: .after(wire))
+        }
+        let decompressor = try pipeline.context(handlerType: NIOHTTPResponseDecompressor.self)
+        wire.decompressor = decompressor
+        try pipeline.addHandler(BodyGuard(watched), position: .after(decompressor.handler))
+    }
+}
+
+/// What the handlers of one connection, or of one HTTP/2 stream, share; confined to its loop.
+final class WatchedConnection {
+    /// The pool outlives its connections: they keep it until they are closed.
+    let pool: LoopPool
+    /// The transfer whose request went out last and whose response is not whole yet.
+    var transfer: Transfer?
+    /// Finds the response's head among the bytes.
+    var scanner: HeadScanner
+
+    init(pool: LoopPool, scansHead: Bool) {
+        self.pool = pool
+        scanner = HeadScanner(isActive: false)
+        self.scansHead = scansHead
+    }
+
+    private let scansHead: Bool
+
+    /// A request goes out, and its response is expected.
+    func begin(_ transfer: Transfer) {
+        self.transfer = transfer
+        scanner = HeadScanner(isActive: scansHead)
+    }
+}
+#endif

@@ -1,0 +1,124 @@
+#if AsyncHTTPClient
+import HTTPRecovery
+import NIOCore
+import NIOHTTP1
+
+/// Stands next to the encoder: no request leaves but through here, and no response gets in.
+///
+/// Which transfer a head belongs to says a field of its own, which ends here.
+final class WireHandler: ChannelDuplexHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+    typealias OutboundIn = HTTPClientRequestPart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    /// The field that carries a transfer's number from ``Transfer`` to here.
+    static let mark = "X-HTTP-Recovery-Transfer"
+
+    private let watched: WatchedConnection
+    /// The place of the client's decompressor, which a response to a request that asked for no coding passes by.
+    var decompressor: ChannelHandlerContext?
+    /// Whether the parts of the present request are thrown away: it must not be sent.
+    private var isRefusing = false
+    /// Whether the parts of the present response are not for the decompressor, which takes no body for a broken one.
+    private var passesDecompressor = true
+    /// The bytes of header sections that came as parts, of HTTP/2.
+    private var headerBytes = 0
+
+    init(_ watched: WatchedConnection) {
+        self.watched = watched
+    }
+
+    // MARK: The request
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(let head):
+            let number = head.headers.first(name: Self.mark).flatMap { UInt64($0) }
+            let transfer = number.flatMap(watched.pool.transfer)
+            do throws(TransportError) {
+                // A transfer that has ended, cancelled for example, leaves nothing behind to send.
+                guard let transfer else { throw TransportError.gone }
+                try transfer.willWrite()
+                isRefusing = false
+                headerBytes = 0
+                watched.begin(transfer)
+                context.write(wrapOutboundOut(.head(transfer.request.wireHead(from: head))), promise: promise)
+            } catch {
+                isRefusing = true
+                promise?.fail(error)
+                context.fireErrorCaught(error)
+            }
+        case .body, .end:
+            if isRefusing {
+                promise?.fail(TransportError.gone)
+            } else {
+                context.write(data, promise: promise)
+            }
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        let isWritable = context.channel.isWritable
+        if !isWritable { watched.transfer?.pauseUpload() }
+        // The client would end the program if it were told that it can send now, when its request body has not begun
+        // and the response has (RequestBag, "response can not be received before request").
+        if isWritable, let transfer = watched.transfer, transfer.facts.sawHead, !transfer.hasUploadBegun { return }
+        context.fireChannelWritabilityChanged()
+        if isWritable { watched.transfer?.resumeUpload() }
+    }
+
+    // MARK: The response
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let transfer = watched.transfer
+        if case .head(let head) = unwrapInboundIn(data), let transfer {
+            let isFinal = head.status.code >= 200 || head.status == .switchingProtocols
+            headerBytes += head.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+            if isFinal { transfer.facts.sawStatus = true }
+            guard headerBytes <= watched.pool.configuration.maxHeaderBytes else {
+                context.fireErrorCaught(TransportError.headersTooLarge)
+                return
+            }
+            if isFinal { transfer.facts.sawHead = true }
+            passesDecompressor = !transfer.request.decodes || transfer.request.method == .HEAD || head.hasNoBody
+        }
+        if let decompressor, passesDecompressor {
+            decompressor.fireChannelRead(data)
+        } else {
+            context.fireChannelRead(data)
+        }
+    }
+}
+
+extension EncodedRequest {
+    /// The head as it goes out: the client's own, without the mark, and with what its URL type would have rewritten.
+    fileprivate func wireHead(from head: HTTPRequestHead) -> HTTPRequestHead {
+        var head = head
+        head.uri = target
+        head.headers.remove(name: WireHandler.mark)
+        // The decompressor names its codings wherever none are named.
+        if !decodes, !namesCodings { head.headers.remove(name: "Accept-Encoding") }
+        // The client says of most methods without a body that it has no bytes.
+        if case .none = body { head.headers.remove(name: "Content-Length") }
+        return head
+    }
+}
+
+extension HTTPResponseHead {
+    fileprivate var hasNoBody: Bool {
+        status.code < 200 || status == .noContent || status == .notModified
+            || headers.first(name: "Content-Length") == "0"
+    }
+}
+
+extension TransportError {
+    /// What was to be sent has been given up.
+    static let gone = TransportError(.other, .neverSent, message: "the attempt had ended before it was sent")
+    static let headersTooLarge = TransportError(
+        .headersTooLarge,
+        .answered,
+        message: "the response's header section is larger than the transport accepts"
+    )
+}
+#endif

@@ -1,0 +1,127 @@
+import HTTPRecovery
+import HTTPTypes
+
+extension ConformancePeer {
+    /// Answers a call of a function.
+    static func answer(
+        _ call: InProcessTransport.Call,
+        _ log: ServerLog,
+        _ bodies: Bodies,
+        _ reply: (FaultServer.Request) -> PeerReply
+    ) async throws -> TransportResponse {
+        let number = log.addConnection()
+        do {
+            var request = FaultServer.Request(
+                method: call.request.method.rawValue,
+                path: call.request.path ?? "/",
+                headers: call.request.headerFields,
+                connection: number
+            )
+            if case .after(let signal) = bodies { try await signal.wait() }
+            switch bodies {
+            case .never: break
+            case .read, .after: request.body = try await call.body.collect(upTo: .max)
+            }
+            let reply = reply(request)
+            log.add(request)
+            var performer = Performer(steps: reply.before, hasHead: false)
+            while try await performer.next() != nil {}
+            var head = HTTPResponse(status: .init(code: reply.status))
+            for field in reply.fields {
+                guard let name = HTTPField.Name(field.name) else { continue }
+                head.headerFields.append(HTTPField(name: name, value: field.value))
+            }
+            if case .length(let length) = reply.framing { head.headerFields[.contentLength] = String(length) }
+            let steps = reply.body
+            // Made where it is read, so that what is left of it can be told when it is let go.
+            let body = MessageBody {
+                Steps(steps: steps, log: log, number: number)
+            }
+            return TransportResponse(head: head, body: steps.isEmpty ? .empty : body)
+        } catch {
+            log.addHangup(of: number)
+            throw error
+        }
+    }
+
+    /// Carries out steps one after the other; hands out what they send.
+    private struct Performer {
+        var steps: [PeerReply.Step]
+        /// Whether the head of the answer is out.
+        let hasHead: Bool
+        private var flooded = 0
+
+        init(steps: [PeerReply.Step], hasHead: Bool) {
+            self.steps = steps
+            self.hasHead = hasHead
+        }
+
+        mutating func next() async throws -> ArraySlice<UInt8>? {
+            while let step = steps.first {
+                switch step {
+                case .send(let bytes):
+                    steps.removeFirst()
+                    return bytes[...]
+                case .flood(let pieces, let sent):
+                    flooded += 1
+                    if flooded > pieces {
+                        flooded = 0
+                        break
+                    }
+                    try Task.checkCancellation()
+                    sent.withLock { $0 += 1 }
+                    return ArraySlice(repeating: 7, count: PeerReply.floodPiece)
+                case .wait(let signal): try await signal.wait()
+                case .open(let signal): signal.open()
+                case .stall: try await Signal().wait()
+                case .cut: throw TransportError(.connectionLost, hasHead ? .answered : .unknown)
+                }
+                steps.removeFirst()
+            }
+            return nil
+        }
+    }
+
+    private struct Steps: AsyncSequence, Sendable {
+        struct AsyncIterator: AsyncIteratorProtocol {
+            fileprivate var performer: Performer
+            let watch: Watch
+
+            mutating func next() async throws -> ArraySlice<UInt8>? {
+                do {
+                    let piece = try await performer.next()
+                    if piece == nil { watch.isWhole.withLock { $0 = true } }
+                    return piece
+                } catch {
+                    watch.leave()
+                    throw error
+                }
+            }
+        }
+
+        /// Tells the log when the body is let go before its end.
+        final class Watch: Sendable {
+            let isWhole = Locked(false)
+            let log: ServerLog
+            let number: Int
+
+            init(log: ServerLog, number: Int) {
+                (self.log, self.number) = (log, number)
+            }
+
+            func leave() { log.addHangup(of: number) }
+
+            deinit {
+                if !isWhole.withLock({ $0 }) { leave() }
+            }
+        }
+
+        let steps: [PeerReply.Step]
+        let log: ServerLog
+        let number: Int
+
+        func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(performer: Performer(steps: steps, hasHead: true), watch: Watch(log: log, number: number))
+        }
+    }
+}

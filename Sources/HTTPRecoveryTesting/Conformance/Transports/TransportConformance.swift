@@ -1,0 +1,103 @@
+/// What every `HTTPTransport` has to do, as a list of checks.
+///
+/// A check throws ``ConformanceFailure``, so it fits any test framework:
+///
+/// ```swift
+/// static let mine = TransportUnderTest(name: "mine", addedFields: ["user-agent"]) { options in
+///     MyTransport(connectTimeout: options.connectTimeout)
+/// }
+///
+/// @Test(arguments: TransportConformance.checks(for: mine))
+/// func conforms(_ check: TransportConformance.Check) async throws {
+///     try await check(Self.mine)
+/// }
+/// ```
+///
+/// Each check makes its own server and its own transport and ends both; they may run at the same time. What a transport
+/// cannot do is left out with a reason (``TransportUnderTest/exclusions``), and ``exclusions(of:)`` lists that.
+///
+/// How sure an error may be (`TransportError.certainty`) follows from what happened: it never claims more than the facts
+/// allow, and where they prove that nothing was sent, or that nothing was processed, it says so.
+public enum TransportConformance {
+    /// One thing that a transport has to do.
+    public struct Check: Sendable, CustomStringConvertible {
+        /// A word for it that stays the same, such as `faults/reset-after-request/POST/reused`.
+        public let id: String
+        /// What the transport does, as a sentence.
+        public let name: String
+        /// What a transport must be able to do for the check to apply.
+        public let abilities: Set<TransportUnderTest.Ability>
+
+        private let body: @Sendable (TransportBench) async throws -> Void
+
+        init(
+            _ id: String,
+            _ name: String,
+            needs abilities: Set<TransportUnderTest.Ability> = [.exchanges],
+            _ body: @escaping @Sendable (TransportBench) async throws -> Void
+        ) {
+            self.id = id
+            self.name = name
+            self.abilities = abilities
+            self.body = body
+        }
+
+        /// The check's id.
+        public var description: String { id }
+
+        /// Checks the transport.
+        ///
+        /// - Throws: ``ConformanceFailure`` when the transport does something else, when the check hangs, or when it does
+        ///   not apply; what the system or the making of the transport throws.
+        public func callAsFunction(_ subject: TransportUnderTest) async throws {
+            guard abilities.isSubset(of: subject.abilities) else {
+                throw ConformanceFailure("the check “\(id)” is for transports of which “\(abilities)” is true")
+            }
+            let bench = TransportBench(subject)
+            let result = await bench.result(of: "the check “\(id)”") { [body] in try await body(bench) }
+            let end = await bench.result(of: "the shutdown after the check “\(id)”") { await bench.shutdown() }
+            bench.stopServers()
+            do {
+                try result.get()
+            } catch let failure as ConformanceFailure {
+                throw ConformanceFailure("\(id): \(failure.description)")
+            }
+            try end.get()
+        }
+    }
+
+    /// All checks.
+    public static let checks: [Check] =
+        headerChecks + requestChecks + bodyChecks + responseBodyChecks + streamingChecks + cancellationChecks
+        + timeoutChecks + reuseChecks + onceChecks + shutdownChecks + tlsChecks + earlyAnswerChecks + faultChecks
+        + http2Checks
+
+    /// The checks that apply to a transport, without those that it excludes.
+    public static func checks(for subject: TransportUnderTest) -> [Check] {
+        applying(to: subject).filter { subject.reasonForExcluding($0.id) == nil }
+    }
+
+    /// The checks that apply to a transport and are left out because it excludes them, each as a line
+    /// ``` `id`: reason ```, in the order of the ids.
+    public static func exclusions(of subject: TransportUnderTest) -> [String] {
+        applying(to: subject)
+            .compactMap { check in subject.reasonForExcluding(check.id).map { "`\(check.id)`: \($0)" } }
+            .sorted()
+    }
+
+    /// The exclusions of a transport that no check has the id of, or that exclude nothing: they should be removed.
+    public static func needlessExclusions(of subject: TransportUnderTest) -> [String] {
+        let checks = applying(to: subject)
+        return subject.exclusions.keys
+            .filter { pattern in !checks.contains { TransportUnderTest.matches(pattern, $0.id) } }
+            .sorted()
+    }
+
+    private static func applying(to subject: TransportUnderTest) -> [Check] {
+        checks.filter { $0.abilities.isSubset(of: subject.abilities) }
+    }
+
+    /// How often a check of cancellations or shutdowns repeats what it does: once, or as often as the environment's
+    /// `CONFORMANCE_ROUNDS` says (1 to 1,000,000).
+    public static let rounds: Int = roundsInEnvironment()
+}

@@ -1,0 +1,47 @@
+extension FaultServer {
+    /// Starts a server of HTTP/2 over plain text, or behind something that ends TLS.
+    ///
+    /// A request is whole with END_STREAM, and recorded then, with the number of its stream as its path. An answer
+    /// before that can stall libcurl 7.88.
+    ///
+    /// - Parameter answer: Gets each whole request's stream, and its place among the requests of the server, counted
+    ///   from 0; returns what is done.
+    package static func http2(
+        _ answer: @escaping @Sendable (_ stream: UInt32, _ index: Int) -> HTTP2Answer
+    ) throws -> FaultServer {
+        let place = Counter()
+        return try FaultServer(
+            plan: { _ in
+                .raw { connection in
+                    guard connection.read(exactly: 24) != nil else { return }
+                    connection.write(HTTP2Frame.settings)
+                    while let frame = HTTP2Frame.read(from: connection) {
+                        if frame.type == 4, frame.flags & 1 == 0 { connection.write(HTTP2Frame.settingsAck) }
+                        guard frame.endsStream else { continue }
+                        connection.record(.init(method: "", path: "/\(frame.stream)", connection: connection.id))
+                        let answer = answer(frame.stream, place.next())
+                        connection.write(answer.bytes)
+                        switch answer.end {
+                        case .none: continue
+                        case .close: return connection.close()
+                        case .reset: return connection.reset()
+                        }
+                    }
+                }
+            },
+            reply: { _ in .answer() }
+        )
+    }
+}
+
+/// What a server of HTTP/2 does with a request.
+package struct HTTP2Answer: Sendable {
+    package enum End: Sendable { case none, close, reset }
+
+    package var bytes: [UInt8]
+    package var end: End
+
+    package init(_ bytes: [UInt8] = [], then end: End = .none) {
+        (self.bytes, self.end) = (bytes, end)
+    }
+}

@@ -1,0 +1,61 @@
+/// The few frames that servers of faults need (RFC 9113, section 6), written by hand.
+package struct HTTP2Frame: Sendable {
+    package var type: UInt8
+    package var flags: UInt8
+    package var stream: UInt32
+
+    /// Whether it is the last frame of its stream: END_STREAM on HEADERS or DATA.
+    package var endsStream: Bool { type <= 1 && flags & 1 == 1 }
+
+    package static let settings = bytes(type: 4, flags: 0, stream: 0, [])
+    package static let settingsAck = bytes(type: 4, flags: 1, stream: 0, [])
+
+    /// HEADERS with `:status: 200` (index 8 of HPACK's static table), ending headers and stream.
+    package static func ok(_ stream: UInt32) -> [UInt8] { headers(stream, endsStream: true) }
+
+    /// HEADERS of an answer; fields are literals that no table keeps, so the names must be short and in lower case.
+    package static func headers(
+        _ stream: UInt32,
+        status: String? = nil,
+        _ fields: [(name: String, value: String)] = [],
+        endsStream: Bool
+    ) -> [UInt8] {
+        // Literal without indexing: the name's index, or 0 and the name; 8 is `:status`.
+        var block: [UInt8] = status.map { [0x08, UInt8(truncatingIfNeeded: $0.utf8.count)] + $0.utf8 } ?? [0x88]
+        for field in fields {
+            block += [0, UInt8(truncatingIfNeeded: min(field.name.utf8.count, 126))] + field.name.utf8.prefix(126)
+            block += [UInt8(truncatingIfNeeded: min(field.value.utf8.count, 126))] + field.value.utf8.prefix(126)
+        }
+        return bytes(type: 1, flags: endsStream ? 5 : 4, stream: stream, block)
+    }
+
+    package static func data(_ stream: UInt32, _ content: some Sequence<UInt8>, endsStream: Bool) -> [UInt8] {
+        bytes(type: 0, flags: endsStream ? 1 : 0, stream: stream, Array(content))
+    }
+
+    package static func reset(_ stream: UInt32, code: UInt32) -> [UInt8] {
+        bytes(type: 3, flags: 0, stream: stream, big(code))
+    }
+
+    package static func goAway(lastStream: UInt32) -> [UInt8] {
+        bytes(type: 7, flags: 0, stream: 0, big(lastStream) + big(0))
+    }
+
+    /// The next frame, without its content; nil when the client has left.
+    package static func read(from connection: FaultServer.Connection) -> HTTP2Frame? {
+        guard let head = connection.read(exactly: 9) else { return nil }
+        let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
+        let stream = UInt32(head[5] & 0x7f) << 24 | UInt32(head[6]) << 16 | UInt32(head[7]) << 8 | UInt32(head[8])
+        guard length == 0 || connection.read(exactly: length) != nil else { return nil }
+        return HTTP2Frame(type: head[3], flags: head[4], stream: stream)
+    }
+
+    private static func bytes(type: UInt8, flags: UInt8, stream: UInt32, _ payload: [UInt8]) -> [UInt8] {
+        let length = UInt32(truncatingIfNeeded: payload.count)
+        return Array(big(length).dropFirst()) + [type, flags] + big(stream) + payload
+    }
+
+    private static func big(_ value: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
+    }
+}

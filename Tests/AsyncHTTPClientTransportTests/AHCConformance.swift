@@ -1,0 +1,101 @@
+#if AsyncHTTPClient
+import AsyncHTTPClientTransport
+import HTTPRecovery
+import HTTPRecoveryTesting
+import ProcessSupport
+import Testing
+
+/// The transport as the conformance kit gets it: over HTTP/1.1, and over HTTP/2, which it speaks over TLS alone.
+enum AHCConformance {
+    private static let abilities: Set<TransportUnderTest.Ability> = [
+        .enforcesTimeouts, .keepsSendLimits, .choosesConnections, .decompresses,
+    ]
+
+    static let http1 = TransportUnderTest(
+        name: "ahc",
+        abilities: abilities,
+        addedFields: ["accept-encoding"],
+        exclusions: exclusions,
+        terminate: terminate,
+        make: make
+    )
+
+    static let http2 = TransportUnderTest(
+        name: "ahc over HTTP/2",
+        abilities: abilities,
+        speaksHTTP1: false,
+        http2: .tls,
+        addedFields: ["accept-encoding"],
+        terminate: terminate,
+        make: make
+    )
+
+    private static let exclusions = [
+        "cancellation/while-connecting":
+            "AsyncHTTPClient makes a connection whose request was cancelled all the same; the caller is let go at once",
+        "headers/response/folded": "SwiftNIO's parser takes obsolete folding for an error",
+        "headers/response/latin1": "SwiftNIO hands over texts, in which bytes that are not UTF-8 are replaced",
+    ]
+
+    static let all = [http1, http2]
+
+    /// A check and what it is for, so that one list of arguments serves all.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let subject: TransportUnderTest
+        let check: TransportConformance.Check
+
+        var testDescription: String { "\(subject): \(check)" }
+    }
+
+    static func cases(of subject: TransportUnderTest) -> [Case] {
+        TransportConformance.checks(for: subject).map { Case(subject: subject, check: $0) }
+    }
+
+    @Sendable private static func make(_ options: TransportUnderTest.Options) -> any HTTPTransport {
+        var configuration = AsyncHTTPClientTransport.Configuration(
+            httpVersion: options.speaksHTTP2 ? .automatic : .http1,
+            caFile: options.caFile,
+            connectTimeout: options.connectTimeout,
+            maxIdleTime: options.idleTimeout
+        )
+        if let most = options.maxConnectionsPerOrigin { configuration.maxConnectionsPerOrigin = most }
+        return AsyncHTTPClientTransport(configuration: configuration)
+    }
+
+    private static var terminate:
+        (@Sendable (TransportUnderTest.TLSRequest) async throws -> TransportUnderTest.TLSEndpoint)?
+    {
+        guard TLSFront.isAvailable else { return nil }
+        return { request in
+            let front = try await TLSFront.start(
+                port: request.port,
+                protocols: request.protocols,
+                name: request.subject
+            )
+            return TransportUnderTest.TLSEndpoint(port: front.port, caFile: front.caFile, owner: front)
+        }
+    }
+}
+
+/// What every transport has to do, done by this one.
+///
+/// One check after the other: all of them at once keep the two event loops of a small machine busy for so long that
+/// attempts with a time limit run out of it before they begin.
+@Suite(.serialized, .timeLimit(.minutes(30)))
+struct AHCConformanceTests {
+    @Test(arguments: AHCConformance.cases(of: AHCConformance.http1))
+    func conforms(_ item: AHCConformance.Case) async throws {
+        try await item.check(item.subject)
+    }
+
+    @Test(arguments: AHCConformance.cases(of: AHCConformance.http2))
+    func conformsOverHTTP2(_ item: AHCConformance.Case) async throws {
+        try await item.check(item.subject)
+    }
+
+    @Test(arguments: AHCConformance.all)
+    func whatIsExcludedHasToBe(_ subject: TransportUnderTest) {
+        #expect(TransportConformance.needlessExclusions(of: subject) == [])
+    }
+}
+#endif

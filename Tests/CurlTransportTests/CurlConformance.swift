@@ -1,0 +1,103 @@
+import CurlTransport
+import HTTPRecovery
+import HTTPRecoveryTesting
+import ProcessSupport
+import Testing
+
+/// The curl transport, as the conformance kit gets it: once over HTTP/1.1, once for each way to HTTP/2.
+enum CurlConformance {
+    private static let abilities: Set<TransportUnderTest.Ability> = [
+        .enforcesTimeouts, .keepsSendLimits, .choosesConnections, .decompresses,
+    ]
+
+    static let http1 = TransportUnderTest(
+        name: "curl",
+        abilities: abilities,
+        addedFields: ["accept-encoding"],
+        terminate: terminate,
+        make: make
+    )
+
+    static let http2 = TransportUnderTest(
+        name: "curl over HTTP/2",
+        abilities: abilities,
+        speaksHTTP1: false,
+        http2: .tls,
+        addedFields: ["accept-encoding"],
+        terminate: terminate,
+        make: make
+    )
+
+    static let priorKnowledge = TransportUnderTest(
+        name: "curl over HTTP/2 without TLS",
+        abilities: abilities,
+        speaksHTTP1: false,
+        http2: .priorKnowledge,
+        addedFields: ["accept-encoding"],
+        exclusions: reusedOverPlainText,
+        make: make
+    )
+
+    /// libcurl 7.88 speaks HTTP/2 over plain text once a connection.
+    private static let reusedOverPlainText: [String: String] = {
+        let reason = "libcurl 7.88 fails a second request on a connection of HTTP/2 without TLS (code 16)"
+        return [
+            "http2/*/GET/reused": reason, "http2/*/POST/reused": reason, "http2/*/POST-stream/reused": reason,
+            "http2/*/POST-once/reused": reason, "http2/one-connection": reason,
+        ]
+    }()
+
+    static let all = [http1, http2, priorKnowledge]
+
+    /// A check and what it is for, so that one list of arguments serves all.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let subject: TransportUnderTest
+        let check: TransportConformance.Check
+
+        var testDescription: String { "\(subject): \(check)" }
+    }
+
+    static let cases: [Case] = all.flatMap { subject in
+        TransportConformance.checks(for: subject).map { Case(subject: subject, check: $0) }
+    }
+
+    @Sendable private static func make(_ options: TransportUnderTest.Options) -> any HTTPTransport {
+        var configuration = CurlTransport.Configuration(
+            httpVersion: options.speaksHTTP2 ? .http2 : .http1,
+            caFile: options.caFile,
+            connectTimeout: options.connectTimeout,
+            maxIdleTime: options.idleTimeout
+        )
+        if let most = options.maxConnectionsPerOrigin { configuration.maxConnectionsPerOrigin = most }
+        configuration.speaksHTTP2WithPriorKnowledge = options.speaksHTTP2 && options.caFile == nil
+        return CurlTransport(configuration: configuration)
+    }
+
+    private static var terminate:
+        (@Sendable (TransportUnderTest.TLSRequest) async throws -> TransportUnderTest.TLSEndpoint)?
+    {
+        guard TLSFront.isAvailable else { return nil }
+        return { request in
+            let front = try await TLSFront.start(
+                port: request.port,
+                protocols: request.protocols,
+                name: request.subject
+            )
+            return TransportUnderTest.TLSEndpoint(port: front.port, caFile: front.caFile, owner: front)
+        }
+    }
+}
+
+/// What every transport has to do, done by this one.
+@Suite(.timeLimit(.minutes(30)))
+struct CurlConformanceTests {
+    @Test(arguments: CurlConformance.cases)
+    func conforms(_ item: CurlConformance.Case) async throws {
+        try await item.check(item.subject)
+    }
+
+    @Test(arguments: CurlConformance.all)
+    func whatIsExcludedHasToBe(_ subject: TransportUnderTest) {
+        #expect(TransportConformance.needlessExclusions(of: subject) == [])
+    }
+}

@@ -1,0 +1,65 @@
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+/// The kit itself on real sockets: what a transport must not do there is found.
+@Suite(.timeLimit(.minutes(30)))
+struct SocketConformanceKitTests {
+    private static let offences: [(Offence, String)] = [
+        (.resends, "faults/reset-after-request/POST/new"), (.resends, "faults/closed-after-request/GET/reused"),
+        (.resends, "faults/reset-in-request/POST/new"), (.resends, "tls/closed-in-handshake/POST"),
+        (.claimsNeverSent, "faults/reset-after-request/POST/new"),
+        (.claimsNeverSent, "faults/short-body/GET/reused"), (.claimsNeverSent, "faults/never-answered/POST/new"),
+        (.claimsNotProcessed, "faults/closed-after-request/POST-once/new"),
+        (.admitsNothing, "connect/refused/POST"), (.admitsNothing, "tls/closed-in-handshake/POST"),
+        (.hidesErrors, "faults/short-body/GET/new"),
+    ]
+
+    @Test(arguments: offences)
+    func isFound(offence: Offence, id: String) async throws {
+        let curl = CurlConformance.http1
+        let subject = TransportUnderTest(name: "\(offence)", abilities: [.enforcesTimeouts, .keepsSendLimits]) {
+            options in
+            OffendingTransport(transport: try curl.makeTransport(options), offence: offence)
+        }
+        let check = try #require(TransportConformance.checks.first { $0.id == id })
+        try await check(curl)
+        await #expect(throws: ConformanceFailure.self) { try await check(subject) }
+    }
+}
+
+/// What a transport must not do.
+enum Offence: Sendable {
+    case resends, claimsNeverSent, claimsNotProcessed, admitsNothing, hidesErrors
+}
+
+private struct OffendingTransport: HTTPTransport {
+    let transport: any HTTPTransport
+    let offence: Offence
+
+    var name: String { "offending" }
+    var enforcesTimeouts: Bool { transport.enforcesTimeouts }
+    var keepsSendLimits: Bool { transport.keepsSendLimits }
+
+    func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse {
+        do {
+            let response = try await transport.send(request, body: body, options: options)
+            // Read to its end, so that its errors are this one's.
+            return TransportResponse(
+                head: response.head,
+                body: MessageBody(try await response.body.collect(upTo: 1 << 20))
+            )
+        } catch let error as TransportError {
+            switch offence {
+            case .resends: return try await transport.send(request, body: body, options: options)
+            case .claimsNeverSent: throw TransportError(error.code, .neverSent)
+            case .claimsNotProcessed: throw TransportError(error.code, .notProcessed)
+            case .admitsNothing: throw TransportError(error.code, .unknown)
+            case .hidesErrors: return TransportResponse(head: HTTPResponse(status: .ok))
+            }
+        }
+    }
+
+    func shutdown() async { await transport.shutdown() }
+}
