@@ -68,9 +68,19 @@ public struct Program<Client: Contestant>: Sendable {
         }
         let end = monotonic_seconds() + 120
         while ask_server(Int32(settings.port), "/held") < count {
-            guard monotonic_seconds() < end else { throw Spoilt("not all requests are in flight after two minutes") }
+            guard monotonic_seconds() < end else { throw await obstacle(to: tasks) }
             try await Task.sleep(for: .milliseconds(50))
         }
         return tasks
+    }
+
+    /// Why not all requests came to be in flight.
+    private func obstacle(to tasks: [Task<Double, any Error>]) async -> Spoilt {
+        let count = ask_server(Int32(settings.port), "/held")
+        for task in tasks { task.cancel() }
+        for task in tasks {
+            do { _ = try await task.value } catch { return Spoilt("\(count) of \(tasks.count) in flight; \(error)") }
+        }
+        return Spoilt("\(count) of \(tasks.count) in flight after two minutes")
     }
 }

@@ -54,7 +54,8 @@ public struct Chart: Sendable {
 
     private func draw(at top: Double) -> [String] {
         let all = lines.flatMap(\.points)
-        let (right, high) = (max(all.map(\.x).max() ?? 1, 1e-9), max(min(all.map(\.y).max() ?? 1, most), 1e-9))
+        let (right, peak) = (max(all.map(\.x).max() ?? 1, 1e-9), max(min(all.map(\.y).max() ?? 1, most), 1e-9))
+        let high = labels.isEmpty ? peak : peak.rounded(.up)
         func place(_ point: (x: Double, y: Double)) -> (String, String) {
             (
                 Self.short(Self.left + point.x / right * Self.width),

@@ -126,7 +126,9 @@ enum Tables {
             let value = limit.value(in: results)
             let verdict = value.map { $0 <= limit.most ? "met" : "MISSED" } ?? "not measured"
             // So that one is not shown as met which is above by less than a hundredth.
-            let shown = value.map { $0 < 10 ? "\(($0 * 1000).rounded() / 1000)" : Table.number($0) }
+            let shown = value.map { value in
+                value < 10 && value != value.rounded() ? "\((value * 1000).rounded() / 1000)" : Table.number(value)
+            }
             return [limit.name, shown ?? "-", Table.number(limit.most), verdict]
         }
         return Table(

@@ -22,7 +22,9 @@ struct CurlContestant: Contestant {
             configuration: .init(
                 maxConnectionsPerOrigin: settings.mostAtATime,
                 httpVersion: settings.isHTTP2 ? .http2 : .http1,
-                caFile: settings.caFile
+                caFile: settings.caFile,
+                // Thousands at once may overflow the server's queue for a while.
+                connectTimeout: .seconds(120)
             )
         )
         switch (settings["stack"], settings.scenario) {
