@@ -12,12 +12,15 @@ public final class CurlTransport: HTTPTransport {
     public let configuration: Configuration
 
     private let loops: [EventLoop]
+    /// What is wrong with the configuration: nothing can be sent with it.
+    private let problem: TransportError?
 
     /// Creates a transport and starts its threads.
     public init(configuration: Configuration = Configuration()) {
         _ = Self.globalState
         self.configuration = configuration
         let normalized = configuration.normalized()
+        self.problem = SharedOptions.problem(of: normalized)
         // If the system has no thread or descriptor left there are fewer loops; with none, `send` throws.
         self.loops = (0..<normalized.loops).compactMap { _ in EventLoop(configuration: normalized) }
     }
@@ -55,6 +58,7 @@ public final class CurlTransport: HTTPTransport {
     ) async throws -> TransportResponse {
         try Task.checkCancellation()
         let encoded = try EncodedRequest(request, body: body, decompresses: configuration.decompresses)
+        if let problem { throw problem }
         guard !loops.isEmpty else {
             throw TransportError(.outOfResources, .neverSent, message: "the event loop could not be started")
         }

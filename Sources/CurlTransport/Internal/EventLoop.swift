@@ -28,6 +28,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     let configuration: CurlTransport.Configuration
+    let sharedOptions: SharedOptions
     private let inbox = Protected(Inbox())
     private let wakeup: Int32
 
@@ -62,6 +63,7 @@ final class EventLoop: @unchecked Sendable {
         unsafe ccurl_share_set(share, CURL_LOCK_DATA_DNS)
         unsafe ccurl_share_set(share, CURL_LOCK_DATA_SSL_SESSION)
         self.configuration = configuration
+        self.sharedOptions = SharedOptions(configuration)
         self.poller = poller
         self.wakeup = poller.wakeup
         unsafe self.share = share

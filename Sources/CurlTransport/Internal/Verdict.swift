@@ -38,6 +38,8 @@ enum Verdict {
         case nil: break
         }
         let wasSent = facts.wireAttempts > 0
+        // With TLS 1.3 the server looks at the client's certificate after the handshake, when the request is out.
+        if !facts.sawStatus, isAlertAboutCertificate(facts) { return (.tlsFailed, false) }
         switch facts.code {
         case 1: return wasSent ? (.notHTTP, nil) : (.invalidRequest, nil)
         case 3: return (.invalidRequest, nil)
@@ -61,6 +63,15 @@ enum Verdict {
         case 81, 89, 99: return (.outOfResources, nil)
         default: return (.other, nil)
         }
+    }
+
+    /// Whether the server's last word was that it wants another certificate of the client, or one at all.
+    private static func isAlertAboutCertificate(_ facts: TransferFacts) -> Bool {
+        guard [16, 35, 55, 56].contains(facts.code), let alert = facts.detail.utf8.range(of: " alert ".utf8) else {
+            return false
+        }
+        let words = facts.detail.utf8[alert.upperBound...]
+        return words.range(of: "certificate".utf8) != nil || words.starts(with: "unknown ca".utf8)
     }
 
     /// libcurl's sentence for the code, and its details if they cannot hold a secret.
