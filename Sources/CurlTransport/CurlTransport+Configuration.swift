@@ -52,6 +52,11 @@ extension CurlTransport {
         /// default.
         public var maxBufferedBytes: Int
 
+        /// Whether attempts are measured, for `TransportResponse.metrics`; false by default.
+        ///
+        /// It costs a few microseconds and two allocations per attempt.
+        public var reportsMetrics = false
+
         /// The size of libcurl's receive buffer; 120 KiB by default, at least 1 KiB, at most 10 MiB.
         ///
         /// Each running transfer has one.

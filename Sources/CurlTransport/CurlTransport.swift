@@ -69,6 +69,7 @@ public final class CurlTransport: HTTPTransport {
             deadline: deadline,
             sendLimit: options.sendLimit,
             isOnNewConnection: options.isOnNewConnection,
+            meter: configuration.reportsMetrics ? TransferMeter() : nil,
             loop: loops[index]
         )
         transfer.startUpload()
@@ -81,13 +82,14 @@ public final class CurlTransport: HTTPTransport {
             head.headerFields[.contentEncoding] = nil
             head.headerFields[.contentLength] = nil
         }
+        let report = transfer.reports(received, head) ? transfer : nil
         if let bytes = received.completeBody {
-            return TransportResponse(head: head, body: bytes.isEmpty ? .empty : MessageBody(bytes))
+            return TransportResponse(head: head, body: bytes.isEmpty ? .empty : MessageBody(bytes), report: report)
         }
         let stream = ResponseStream(hold: .init(transfer: transfer, transport: self))
         let hasBody = request.method != .head && head.status.code != 204 && head.status.code != 304
         let length = hasBody ? ResponseHead.contentLength(of: head) : 0
-        return TransportResponse(head: head, body: MessageBody(once: stream, length: length))
+        return TransportResponse(head: head, body: MessageBody(once: stream, length: length), report: report)
     }
 
     /// Ends all transfers, and returns when the threads have ended and their descriptors are closed.

@@ -126,6 +126,31 @@ struct Frame {
     /// HEADERS with `:status: 200` (index 8 of HPACK's static table), ending headers and stream.
     static func ok(_ stream: UInt32) -> [UInt8] { bytes(type: 1, flags: 5, stream: stream, [0x88]) }
 
+    /// HEADERS with `:status: 200` of an answer that goes on.
+    static func head(_ stream: UInt32, fields: [(name: String, value: String)] = []) -> [UInt8] {
+        bytes(type: 1, flags: 4, stream: stream, [0x88] + literals(fields))
+    }
+
+    /// DATA of an answer, which goes on unless it is the last.
+    static func data(_ stream: UInt32, _ content: [UInt8], isLast: Bool = false) -> [UInt8] {
+        bytes(type: 0, flags: isLast ? 1 : 0, stream: stream, content)
+    }
+
+    /// HEADERS that end the stream, with literal fields.
+    static func trailers(_ stream: UInt32, _ fields: [(name: String, value: String)]) -> [UInt8] {
+        bytes(type: 1, flags: 5, stream: stream, literals(fields))
+    }
+
+    /// Fields without HPACK's tables.
+    private static func literals(_ fields: [(name: String, value: String)]) -> [UInt8] {
+        var block: [UInt8] = []
+        for (name, value) in fields {
+            block += [0, UInt8(name.utf8.count)] + Array(name.utf8)
+            block += [UInt8(value.utf8.count)] + Array(value.utf8)
+        }
+        return block
+    }
+
     static func reset(_ stream: UInt32, code: UInt32) -> [UInt8] { bytes(type: 3, flags: 0, stream: stream, big(code)) }
 
     static func goAway(lastStream: UInt32) -> [UInt8] {

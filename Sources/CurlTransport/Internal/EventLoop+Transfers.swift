@@ -83,6 +83,7 @@ extension EventLoop {
             )
             return
         }
+        transfer.meter?.begin()
         easy.begin(transfer, milliseconds: milliseconds)
         let result = unsafe curl_multi_add_handle(shard.multi, easy.handle)
         guard result == CURLM_OK else {
@@ -131,6 +132,8 @@ extension EventLoop {
         if code == 65 { transfer.facts.isVetoed = true }
         transfer.facts.isRefused = transfer.evidence.isProven
         let error = Verdict.error(for: transfer.facts)
+        // Before the handle carries another transfer.
+        transfer.meter?.read(easy, transfer.facts, isOver: true)
         release(transfer, easy, shard, isReusable: code == 0)
         transfer.finish(error, &resumptions)
     }
