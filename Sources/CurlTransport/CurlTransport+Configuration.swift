@@ -52,6 +52,14 @@ extension CurlTransport {
         /// default.
         public var maxBufferedBytes: Int
 
+        /// The most bytes that a compressed body may expand to; 64 MiB by default.
+        ///
+        /// Larger ones pass if they expand to less than a hundred times what came over the network. What goes beyond ends
+        /// as `body_too_large`, and so does a single receive buffer that expands to more than 64 MiB before its reader
+        /// has taken it, whatever stands here. How much a caller takes into memory is bounded by `collect(upTo:)` and the
+        /// client's buffering.
+        public var maxDecompressedBytes = 67_108_864
+
         /// Whether attempts are measured, for `TransportResponse.metrics`; false by default.
         ///
         /// It costs a few microseconds and two allocations per attempt.
@@ -133,6 +141,7 @@ extension CurlTransport {
             copy.maxConnectionsPerOrigin = max(1, maxConnectionsPerOrigin)
             copy.maxHeaderBytes = max(0, maxHeaderBytes)
             copy.maxBufferedBytes = max(1, maxBufferedBytes)
+            copy.maxDecompressedBytes = max(1, maxDecompressedBytes)
             copy.bufferSize = max(1024, min(bufferSize, 10 << 20))
             copy.maxIdleTime = max(.seconds(1), min(maxIdleTime, .seconds(86_400)))
             copy.connectTimeout = max(.milliseconds(1), min(connectTimeout, .seconds(86_400)))

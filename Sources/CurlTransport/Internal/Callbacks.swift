@@ -13,10 +13,14 @@ private func easy(_ context: UnsafeMutableRawPointer?) -> EasyHandle? {
 let writeCallback: ccurl_data_callback = { bytes, size, count, context in
     guard let easy = unsafe easy(context), let transfer = easy.transfer, let bytes = unsafe bytes else { return 0 }
     let total = size * count
-    if transfer.mustPauseReceiving(above: easy.loop.configuration.maxBufferedBytes) {
+    // What libcurl has decompressed and kept may be much, and to take a part of it would make it copy the rest each time.
+    let isKept = easy.loop.isUnpausing && easy.isDecompressing
+    if !isKept, transfer.mustPauseReceiving(above: easy.loop.configuration.maxBufferedBytes) {
         transfer.isReceivePaused = true
         return Int(CURL_WRITEFUNC_PAUSE)
     }
+    if transfer.bodyByteCount > easy.loop.configuration.maxDecompressedBytes, !transfer.mayExpand(easy) { return 0 }
+    transfer.bodyByteCount += total
     // libcurl says how many bytes there are; they are copied before the return.
     unsafe transfer.incoming.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: total))
     easy.loop.noteNews(of: transfer)

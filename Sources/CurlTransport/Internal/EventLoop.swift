@@ -48,6 +48,8 @@ final class EventLoop: @unchecked Sendable {
     var origins: [EncodedRequest.Origin: OriginQueue] = [:]
     var queueDeadlines = DeadlineHeap()
     var news: [Transfer] = []
+    /// Whether libcurl hands over what it has kept behind a pause.
+    var isUnpausing = false
     var running: [ObjectIdentifier: Transfer] = [:]
     var isShuttingDown = false
     var waitingForStop: [CheckedContinuation<Void, Never>] = []

@@ -50,6 +50,8 @@ final class Transfer: @unchecked Sendable {
         _modify { yield &reception.facts }
     }
     var isHeadDelivered = false
+    /// How many bytes of the body have come, decompressed.
+    var bodyByteCount = 0
     /// Body bytes that came in this turn of the loop.
     var incoming: [UInt8] = []
     var isReceivePaused = false

@@ -35,6 +35,7 @@ enum Verdict {
         case .headersTooLarge: return (.headersTooLarge, nil)
         case .requestBodyFailed: return (.requestBodyFailed, nil)
         case .sendLimitPassed: return (.sendLimitPassed, nil)
+        case .expandsTooFar: return (.bodyTooLarge, nil)
         case nil: break
         }
         let wasSent = facts.wireAttempts > 0
@@ -80,6 +81,8 @@ enum Verdict {
         case .headersTooLarge: return "the response's header section is larger than the transport accepts"
         case .requestBodyFailed: return "the request's body failed or did not have its announced length"
         case .sendLimitPassed: return TransportError.tooLate.message
+        case .expandsTooFar(let limit):
+            return "the response's body expands to more than \(limit) bytes when it is decompressed"
         case nil: break
         }
         if facts.isVetoed { return "the connection was lost before an answer came; the resend was prevented" }
