@@ -40,6 +40,13 @@ static inline CURLcode ccurl_set_list(CURL *easy, CURLoption option, struct curl
     return curl_easy_setopt(easy, option, value);
 }
 
+// The bytes are not copied: they must outlive the handle.
+static inline CURLcode ccurl_set_blob(CURL *easy, CURLoption option, void *bytes, size_t count)
+{
+    struct curl_blob blob = { bytes, count, CURL_BLOB_NOCOPY };
+    return curl_easy_setopt(easy, option, &blob);
+}
+
 // Write, header and read callbacks have one shape.
 typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, void *context);
 
@@ -71,6 +78,25 @@ static inline CURLcode ccurl_set_close_socket_callback(CURL *easy, curl_closesoc
 static inline CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value)
 {
     return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode ccurl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value)
+{
+    return curl_easy_getinfo(easy, info, value);
+}
+
+static inline const char *ccurl_get_string(CURL *easy, CURLINFO info)
+{
+    char *value = NULL;
+    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
+}
+
+// Whether the final response has the field. A libcurl without this interface says neither yes nor no.
+static inline _Bool ccurl_has_header(CURL *easy, const char *name)
+{
+    struct curl_header *header = NULL;
+    CURLHcode code = curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header);
+    return code == CURLHE_OK || code == CURLHE_NOT_BUILT_IN;
 }
 
 static inline void *ccurl_get_private(CURL *easy)

@@ -1,4 +1,4 @@
-import CCurl
+import HTTPRecovery
 
 extension CurlTransport {
     /// What a transport is set up with.
@@ -19,14 +19,19 @@ extension CurlTransport {
         /// The proxy to use; ``Proxy/none`` by default.
         public var proxy: Proxy
 
-        /// The path of a file of PEM certificates to trust instead of the system's; nil by default.
-        public var caFile: String?
+        /// How connections to `https` origins are protected.
+        public var tls: TLS
 
-        /// Whether any server certificate is accepted; false by default.
+        /// The path of a unix-domain socket that every connection is made to, whatever host a request names; nil by
+        /// default.
         ///
-        /// > Warning: With true, anyone on the path can read and change everything, credentials included. It is for
-        /// > tests on one's own machine.
-        public var isCertificateVerificationDisabled: Bool
+        /// The proxy is not used then. At most 107 bytes; another path ends every attempt as `misconfigured`.
+        public var unixSocketPath: String? = nil
+
+        /// Which connections go elsewhere than their URL says; empty by default.
+        ///
+        /// The first that fits counts.
+        public var connectionOverrides: [ConnectionOverride] = []
 
         /// Whether to ask for compressed responses (gzip, brotli, zstd: what libcurl was built with) and decompress
         /// them; true by default.
@@ -47,6 +52,19 @@ extension CurlTransport {
         /// default.
         public var maxBufferedBytes: Int
 
+        /// The most bytes that a compressed body may expand to; 64 MiB by default.
+        ///
+        /// Larger ones pass if they expand to less than a hundred times what came over the network. What goes beyond ends
+        /// as `body_too_large`, and so does a single receive buffer that expands to more than 64 MiB before its reader
+        /// has taken it, whatever stands here. How much a caller takes into memory is bounded by `collect(upTo:)` and the
+        /// client's buffering.
+        public var maxDecompressedBytes = 67_108_864
+
+        /// Whether attempts are measured, for `TransportResponse.metrics`; false by default.
+        ///
+        /// It costs a few microseconds and two allocations per attempt.
+        public var reportsMetrics = false
+
         /// The size of libcurl's receive buffer for large bodies; 256 KiB by default, at least 1 KiB, at most 10 MiB.
         ///
         /// Each running transfer has one. It is 16 KiB, unless one of the last responses of the origin was larger: a large
@@ -60,11 +78,17 @@ extension CurlTransport {
         package var speaksHTTP2WithPriorKnowledge = false
 
         /// Creates a configuration.
+        ///
+        /// - Parameters:
+        ///   - tls: How connections to `https` origins are protected.
+        ///   - caFile: Short for ``TLS/Authorities/file(_:)`` in ``TLS/authorities``.
+        ///   - isCertificateVerificationDisabled: Short for ``TLS/isVerificationDisabled``.
         public init(
             loops: Int = 1,
             maxConnectionsPerOrigin: Int = 64,
             httpVersion: HTTPVersion = .automatic,
             proxy: Proxy = .none,
+            tls: TLS = TLS(),
             caFile: String? = nil,
             isCertificateVerificationDisabled: Bool = false,
             decompresses: Bool = true,
@@ -78,8 +102,9 @@ extension CurlTransport {
             self.maxConnectionsPerOrigin = maxConnectionsPerOrigin
             self.httpVersion = httpVersion
             self.proxy = proxy
-            self.caFile = caFile
-            self.isCertificateVerificationDisabled = isCertificateVerificationDisabled
+            self.tls = tls
+            if let caFile { self.tls.authorities = .file(caFile) }
+            if isCertificateVerificationDisabled { self.tls.isVerificationDisabled = true }
             self.decompresses = decompresses
             self.connectTimeout = connectTimeout
             self.maxHeaderBytes = maxHeaderBytes
@@ -88,6 +113,28 @@ extension CurlTransport {
             self.maxIdleTime = maxIdleTime
         }
 
+        /// The path of a file of PEM certificates to trust instead of the system's; nil if others are.
+        ///
+        /// It is short for ``TLS/authorities``.
+        public var caFile: String? {
+            get { if case .file(let path) = tls.authorities.choice { path } else { nil } }
+            set { tls.authorities = newValue.map { .file($0) } ?? .system }
+        }
+
+        /// Whether any server certificate is accepted; false by default.
+        ///
+        /// It is short for ``TLS/isVerificationDisabled``.
+        public var isCertificateVerificationDisabled: Bool {
+            get { tls.isVerificationDisabled }
+            set { tls.isVerificationDisabled = newValue }
+        }
+
+        /// Why nothing can be sent with it, as a sentence; nil if nothing stands against it.
+        ///
+        /// Files are not looked at: they may come and go. A transport that is made all the same ends every attempt as
+        /// `misconfigured`.
+        public var problem: String? { SharedOptions.problem(of: normalized())?.message }
+
         /// The same with every number within its range.
         func normalized() -> Configuration {
             var copy = self
@@ -95,50 +142,11 @@ extension CurlTransport {
             copy.maxConnectionsPerOrigin = max(1, maxConnectionsPerOrigin)
             copy.maxHeaderBytes = max(0, maxHeaderBytes)
             copy.maxBufferedBytes = max(1, maxBufferedBytes)
+            copy.maxDecompressedBytes = max(1, maxDecompressedBytes)
             copy.bufferSize = max(1024, min(bufferSize, 10 << 20))
             copy.maxIdleTime = max(.seconds(1), min(maxIdleTime, .seconds(86_400)))
             copy.connectTimeout = max(.milliseconds(1), min(connectTimeout, .seconds(86_400)))
             return copy
         }
-    }
-
-    /// The versions of HTTP that a transport offers to servers.
-    public struct HTTPVersion: Sendable, Hashable {
-        private enum Choice {
-            case automatic
-            case http1
-            case http2
-        }
-
-        private let choice: Choice
-
-        /// HTTP/2 over TLS if the libcurl in use handles it well, HTTP/1.1 otherwise.
-        ///
-        /// Before version 8.9 libcurl opens a connection for each request past the server's stream limit, loses early
-        /// answers to requests with bodies, and can stall paused streams; there this is HTTP/1.1.
-        public static let automatic = HTTPVersion(choice: .automatic)
-
-        /// HTTP/1.1 alone.
-        public static let http1 = HTTPVersion(choice: .http1)
-
-        /// HTTP/2 offered over TLS with every libcurl, HTTP/1.1 if the server wants that, and over plain text.
-        public static let http2 = HTTPVersion(choice: .http2)
-
-        var mayUseHTTP2: Bool {
-            switch choice {
-            case .automatic: Self.isTrusted
-            case .http1: false
-            case .http2: true
-            }
-        }
-
-        func option(isTLS: Bool) -> Int {
-            let version = mayUseHTTP2 && isTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
-            return Int(version)
-        }
-
-        private static let isTrusted: Bool = {
-            ccurl_version_number() >= 0x080900 && ccurl_has_http2()
-        }()
     }
 }

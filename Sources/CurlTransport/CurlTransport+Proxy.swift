@@ -8,7 +8,7 @@ extension CurlTransport {
         private enum Choice: Hashable {
             case none
             case environment
-            case url(String)
+            case url(String, except: String)
         }
 
         private let choice: Choice
@@ -21,9 +21,16 @@ extension CurlTransport {
 
         /// The proxy at a URL such as `http://proxy.example:3128` or `socks5h://127.0.0.1:1080`.
         ///
-        /// A user and password in it are for the proxy alone.
-        public static func url(_ url: String) -> Proxy {
-            Proxy(choice: .url(url))
+        /// A user and password in it are for the proxy alone. A proxy that is reached over TLS is verified against
+        /// ``TLS/authorities``.
+        ///
+        /// - Parameters:
+        ///   - url: The URL; schemes are http, https, socks4, socks4a (the proxy looks names up), socks5 and socks5h (it
+        ///     looks them up).
+        ///   - hosts: Which hosts are reached without it: a name is meant with all names below it (`example.com`,
+        ///     `api.example.com`), an address by itself or with a prefix length (`10.0.0.0/8`), and `*` is every host.
+        public static func url(_ url: String, except hosts: [String] = []) -> Proxy {
+            Proxy(choice: .url(url, except: hosts.joined(separator: ",")))
         }
 
         /// `none`, `environment`, or the URL without a user and password.
@@ -31,7 +38,7 @@ extension CurlTransport {
             switch choice {
             case .none: "none"
             case .environment: "environment"
-            case .url(let url): Self.withoutUser(url)
+            case .url(let url, _): Self.withoutUser(url)
             }
         }
 
@@ -45,12 +52,30 @@ extension CurlTransport {
             return String(decoding: bytes[..<start] + bytes[(at + 1)...], as: UTF8.self)
         }
 
+        /// Whether the proxy itself may be reached over TLS.
+        var isHTTPS: Bool {
+            switch choice {
+            case .none: false
+            case .environment: true
+            case .url(let url, _): url.inLowercase.hasPrefix("https:")
+            }
+        }
+
         /// libcurl's option: an empty text is none, nil leaves it to the environment.
         var url: String? {
             switch choice {
             case .none: ""
             case .environment: nil
-            case .url(let url): url
+            case .url(let url, _): url
+            }
+        }
+
+        /// libcurl's list of the hosts that are reached without it; nil leaves it to the environment.
+        var exceptions: String? {
+            switch choice {
+            case .none: ""
+            case .environment: nil
+            case .url(_, let hosts): hosts
             }
         }
     }

@@ -12,12 +12,15 @@ public final class CurlTransport: HTTPTransport {
     public let configuration: Configuration
 
     private let loops: [EventLoop]
+    /// What is wrong with the configuration: nothing can be sent with it.
+    private let problem: TransportError?
 
     /// Creates a transport and starts its threads.
     public init(configuration: Configuration = Configuration()) {
         _ = Self.globalState
         self.configuration = configuration
         let normalized = configuration.normalized()
+        self.problem = SharedOptions.problem(of: normalized)
         // If the system has no thread or descriptor left there are fewer loops; with none, `send` throws.
         self.loops = (0..<normalized.loops).compactMap { _ in EventLoop(configuration: normalized) }
     }
@@ -55,6 +58,7 @@ public final class CurlTransport: HTTPTransport {
     ) async throws -> TransportResponse {
         try Task.checkCancellation()
         let encoded = try EncodedRequest(request, body: body, decompresses: configuration.decompresses)
+        if let problem { throw problem }
         guard !loops.isEmpty else {
             throw TransportError(.outOfResources, .neverSent, message: "the event loop could not be started")
         }
@@ -65,6 +69,7 @@ public final class CurlTransport: HTTPTransport {
             deadline: deadline,
             sendLimit: options.sendLimit,
             isOnNewConnection: options.isOnNewConnection,
+            meter: configuration.reportsMetrics ? TransferMeter() : nil,
             loop: loops[index]
         )
         transfer.startUpload()
@@ -77,13 +82,14 @@ public final class CurlTransport: HTTPTransport {
             head.headerFields[.contentEncoding] = nil
             head.headerFields[.contentLength] = nil
         }
+        let report = transfer.reports(received, head) ? transfer : nil
         if let bytes = received.completeBody {
-            return TransportResponse(head: head, body: bytes.isEmpty ? .empty : MessageBody(bytes))
+            return TransportResponse(head: head, body: bytes.isEmpty ? .empty : MessageBody(bytes), report: report)
         }
         let stream = ResponseStream(hold: .init(transfer: transfer, transport: self))
         let hasBody = request.method != .head && head.status.code != 204 && head.status.code != 304
         let length = hasBody ? ResponseHead.contentLength(of: head) : 0
-        return TransportResponse(head: head, body: MessageBody(once: stream, length: length))
+        return TransportResponse(head: head, body: MessageBody(once: stream, length: length), report: report)
     }
 
     /// Ends all transfers, and returns when the threads have ended and their descriptors are closed.

@@ -20,7 +20,7 @@ package final class TLSFront: Sendable {
 
     package let port: Int
     package let caFile: String
-    private let keyFile: String
+    package let keyFile: String
     private let directory: String
     private let process: Program
 
@@ -28,20 +28,19 @@ package final class TLSFront: Sendable {
     ///   - port: The plain server's port.
     ///   - protocols: What ALPN offers.
     ///   - name: The certificate's subject alternative name.
+    ///   - settings: Lines of Python about the `context`, separated by semicolons; `cert` is the certificate's path.
     package static func start(
         port: Int,
         protocols: [String] = ["http/1.1"],
-        name: String = "IP:127.0.0.1"
+        name: String = "IP:127.0.0.1",
+        settings: String = ""
     ) async throws -> TLSFront {
-        // The programs are waited for on a thread of its own: the concurrency pool has few, and all tests need them.
-        try await withCheckedThrowingContinuation { continuation in
-            _ = SystemThread.run {
-                continuation.resume(with: Result { try TLSFront(port: port, protocols: protocols, name: name) })
-            }
+        try await Program.waiting {
+            try TLSFront(port: port, protocols: protocols, name: name, settings: settings)
         }
     }
 
-    private init(port plainPort: Int, protocols: [String], name: String) throws {
+    private init(port plainPort: Int, protocols: [String], name: String, settings: String) throws {
         var template = Array("/tmp/tls-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else { throw Failure(what: "no temporary directory") }
         directory = template.dropLast().reduce(into: "") { $0.unicodeScalars.append(Unicode.Scalar(UInt8($1))) }
@@ -56,7 +55,7 @@ package final class TLSFront: Sendable {
         guard openssl.waitForExit() == 0 else { throw Failure(what: "openssl made no certificate") }
         process = try Program(
             "python3",
-            ["-c", Self.script, caFile, keyFile, String(plainPort), protocols.joined(separator: ",")]
+            ["-c", Self.script, caFile, keyFile, String(plainPort), protocols.joined(separator: ","), settings]
         )
         guard let port = process.readLine().flatMap({ Int($0) }) else { throw Failure(what: "no TLS server") }
         self.port = port
@@ -64,18 +63,47 @@ package final class TLSFront: Sendable {
 
     deinit {
         process.end()
-        for path in [caFile, keyFile] { _ = unsafe unlink(path) }
+        for path in [caFile, keyFile, encryptedKeyFile] { _ = unsafe unlink(path) }
         _ = unsafe rmdir(directory)
     }
 
     package var authority: String { "127.0.0.1:\(port)" }
 
+    private var encryptedKeyFile: String { "\(directory)/encrypted.pem" }
+
+    /// The path of the key, encrypted.
+    package func encryptKey(_ passphrase: String) async throws -> String {
+        let arguments = ["pkey", "-in", keyFile, "-aes256", "-passout", "pass:\(passphrase)", "-out", encryptedKeyFile]
+        let status = try await Program.waiting { try Program("openssl", arguments).waitForExit() }
+        guard status == 0 else { throw Failure(what: "openssl encrypted no key") }
+        return encryptedKeyFile
+    }
+
+    /// The certificate's public key as the documentation says to get it.
+    package func pin() async throws -> String {
+        let command = """
+            openssl x509 -in \(caFile) -pubkey -noout | openssl pkey -pubin -outform der \
+                | openssl dgst -sha256 -binary | openssl base64
+            """
+        let line = try await Program.waiting {
+            let shell = try Program("sh", ["-c", command])
+            let line = shell.readLine()
+            shell.waitForExit()
+            return line
+        }
+        guard let line else { throw Failure(what: "openssl made no digest") }
+        return line
+    }
+
     private static let script = """
         import socket, ssl, sys, threading
-        cert, key, port, protocols = sys.argv[1:]
+        cert, key, port, protocols, settings = sys.argv[1:]
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(cert, key)
         context.set_alpn_protocols(protocols.split(","))
+        # Whether the end of a connection is announced (close_notify), which most servers do.
+        announces = False
+        exec(settings)
         listener = socket.socket()
         listener.bind(("127.0.0.1", 0))
         listener.listen(64)
@@ -87,6 +115,11 @@ package final class TLSFront: Sendable {
             except OSError:
                 pass
             for end in (source, sink):
+                try:
+                    if announces and isinstance(end, ssl.SSLSocket):
+                        end.unwrap()
+                except (OSError, ValueError):
+                    pass
                 try:
                     end.shutdown(socket.SHUT_RDWR)
                 except OSError:
@@ -133,6 +166,13 @@ struct Program: Sendable {
             throw TLSFront.Failure(what: "\(name) does not start")
         }
         self.identifier = identifier
+    }
+
+    /// Runs what waits for programs on a thread of its own: the concurrency pool has few, and all tests need them.
+    package static func waiting<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            _ = SystemThread.run { continuation.resume(with: Result { try body() }) }
+        }
     }
 
     func readLine() -> String? {

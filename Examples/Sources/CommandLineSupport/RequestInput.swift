@@ -58,6 +58,18 @@ public enum RequestInput {
         return MessageBody(bytes)
     }
 
+    /// Reads what `-w` takes: a format, or with an `@` in front the name of the file that holds it.
+    public static func format(_ text: String, limit: Int = 1 << 20) throws -> WriteOutFormat {
+        guard text.hasPrefix("@") else { return WriteOutFormat(text) }
+        let path = String(text.dropFirst())
+        let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError("read", path, code: errno) }
+        defer { if path != "-" { close(descriptor) } }
+        let bytes = try FileDescriptor.read(descriptor, upTo: limit, name: path == "-" ? "standard input" : path)
+        guard bytes.count <= limit else { throw FileError("read into memory", path, code: EFBIG) }
+        return WriteOutFormat(String(decoding: bytes, as: UTF8.self))
+    }
+
     /// Checks that a file can be read.
     public static func checkReadable(_ path: String) throws(FileError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)

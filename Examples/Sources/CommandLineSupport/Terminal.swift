@@ -70,6 +70,15 @@ public final class Terminal: Sendable {
         }
     }
 
+    /// Writes a text above the status line that may end within a line.
+    public func write(part text: ScreenText) {
+        status.withLock { status in
+            let isShown = status != nil
+            status = nil
+            put((isShown ? Self.eraseLine : "") + text)
+        }
+    }
+
     /// Tells the person something that is no error, unless something else is written there.
     public func tell(_ text: ScreenText) {
         if !isQuiet { write(styled(text, .notice)) }

@@ -30,6 +30,11 @@ struct CallPlan: Sendable {
     let transport: TransportPlan
     /// What is told.
     let report: ReportOptions
+    /// What is written when a call has ended; nil for nothing.
+    let writeOut: WriteOutFormat?
+
+    /// Whether somebody wants to know how the time of an attempt was spent.
+    var measures: Bool { report.timings || writeOut != nil }
 
     /// The number of calls.
     var total: Int { requests.count * rounds }
@@ -49,6 +54,10 @@ struct CallPlan: Sendable {
         case .curl: self.transport = .curl(try Self.curl(command))
         case .ahc: self.transport = .ahc(try Self.ahc(command))
         }
+        if command.report.writeOut == "@-", command.data.contains("@-") {
+            throw InvalidOption("-w @- and -d @- cannot both read standard input")
+        }
+        self.writeOut = try command.report.writeOut.map { text in try RequestInput.format(text) }
 
         var fields = HTTPFields()
         guard command.headers.count <= 1000 else { throw InvalidOption("-H: more than 1000 header fields") }
@@ -138,7 +147,14 @@ struct CallPlan: Sendable {
             try RequestInput.checkReadable(file)
             configuration.caFile = file
         }
-        if let proxy = try options.proxyURL() { configuration.proxy = .url(proxy) }
+        configuration.reportsMetrics = command.report.timings || command.report.writeOut != nil
+        try options.targets.apply(to: &configuration)
+        if let proxy = try options.proxyURL() {
+            configuration.proxy = .url(proxy, except: options.targets.hostsWithoutProxy)
+        } else if options.targets.noproxy != nil {
+            throw InvalidOption("--noproxy belongs to --proxy or --proxy-env")
+        }
+        if let problem = configuration.problem { throw InvalidOption("the connection: \(problem)") }
         return configuration
     }
 

@@ -232,6 +232,8 @@ struct ConnectionOptions: ParsableArguments {
     )
     var proxyVariable: String?
 
+    @OptionGroup var targets: TargetOptions
+
     /// The proxy; nil for none.
     func proxyURL() throws(InvalidOption) -> String? {
         guard let proxyVariable else {
@@ -265,6 +267,22 @@ struct ReportOptions: ParsableArguments {
 
     @Flag(help: "Counts calls, attempts and waits on standard error at the end.")
     var summary = false
+
+    @Flag(help: "Tells the phases of each attempt on standard error when its call has ended.")
+    var timings = false
+
+    @Option(
+        name: [.customShort("w"), .customLong("write-out")],
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            """
+            Writes a text when a call has ended, with curl's variables: '%{http_code} %{time_total}\\n'. With @FILE the \
+            text stands in a file, @- is standard input.
+            """,
+            valueName: "FORMAT|@FILE"
+        )
+    )
+    var writeOut: String?
 
     @OptionGroup var telling: TellingOptions
 }

@@ -42,6 +42,14 @@ enum HelpText {
         There is one done for each call, its outcome is ok, failed or cancelled. Scopes are endpoint, origin, account, \
         credential, app; processed is no, yes or unknown. No secret is in any of them.
 
+        TIMES. --timings tells the phases of each attempt: when name lookup, connection, TLS handshake, request, first byte \
+        and body were over, in milliseconds since the attempt had its place, and the wait for that. -w writes a text with \
+        variables when a call has ended, for several calls in place of the line with the status: http_code, response_code, \
+        time_namelookup, time_connect, time_appconnect, time_pretransfer, time_starttransfer, time_total, size_download, \
+        size_upload, num_connects, num_retries, http_version, remote_ip, remote_port, local_ip, local_port, url, \
+        url_effective, content_type, method, scheme, errormsg, exitcode, stderr, stdout, as %{NAME}, and %header{NAME}. \
+        They are about the last attempt; size_download is the body as it came, before it was decompressed.
+
         RECORDINGS. --record writes, a line for each call, what has happened in it and what was decided: words, times and \
         random numbers, no URL, header, body or token. "http-recover replay FILE" decides it again without sending \
         anything, and ends with 1 where a decision differs; see "http-recover replay --help".
@@ -75,6 +83,7 @@ enum HelpText {
           http-recover --proxy-env PROXY --state-env STATE https://api.example.com/
           http-recover --token-file tokens.json --token-url https://id.example.com/token \\
               --client-id app https://api.example.com/me
+          http-recover -w '\\n%{http_code} %{time_connect} %{time_total}\\n' https://api.example.com/
           http-recover --repeat 100 --concurrency 8 --summary \\
               https://api.example.com/health
         """

@@ -10,6 +10,10 @@ struct CallResult: Sendable {
     var exit: ExitStatus
     /// What to tell a person.
     var message: [ScreenText] = []
+    /// What to tell of its attempts.
+    var timings: [ScreenText] = []
+    /// What to write about it, and where.
+    var written: [(destination: WriteOutFormat.Destination, text: ScreenText)] = []
 }
 
 /// What came of all calls, told in the order in which they were begun.
@@ -27,16 +31,22 @@ final class Results: Sendable {
 
     private let state = Locked(State())
     private let prints: Bool
+    private let numbers: Bool
     private let output: StandardOutput
+    private let terminal: Terminal
 
     /// Creates a collection.
     ///
     /// - Parameters:
     ///   - prints: Whether each call gets a line with its status.
+    ///   - numbers: Whether what is told of a call says which it is.
     ///   - output: Where the lines go.
-    init(prints: Bool, output: StandardOutput) {
+    ///   - terminal: Where a person is told.
+    init(prints: Bool, numbers: Bool, output: StandardOutput, terminal: Terminal) {
         self.prints = prints
+        self.numbers = numbers
         self.output = output
+        self.terminal = terminal
     }
 
     /// Takes note of a call's end, and prints the lines of those whose turn has come.
@@ -49,12 +59,29 @@ final class Results: Sendable {
                 if !result.message.isEmpty {
                     state.failureCount += 1
                     if state.failures.count < Self.toldFailures {
-                        state.failures.append(prints ? ["call \(state.next): \(result.message[0])"] : result.message)
+                        state.failures.append(numbers ? ["call \(state.next): \(result.message[0])"] : result.message)
                     }
                 }
+                tell(result, number: state.next)
                 guard prints else { continue }
                 // Whoever has stopped reading wants no more lines.
                 try? output.write(result.status.map { "\($0)" } ?? "000" as ScreenText)
+            }
+        }
+    }
+
+    /// Tells of a call's attempts, and writes what is to be written about it.
+    private func tell(_ result: CallResult, number: Int) {
+        if !result.timings.isEmpty {
+            output.endLine()
+            if numbers { terminal.write("call \(number)") }
+            for line in result.timings { terminal.write(line) }
+        }
+        for (destination, text) in result.written {
+            switch destination {
+            // Whoever has stopped reading wants no more of it.
+            case .output: try? output.write(ArraySlice(text.description.utf8))
+            case .errors: terminal.write(part: text)
             }
         }
     }

@@ -38,7 +38,12 @@ final class Runner: Sendable {
         // Whoever reads events from standard error reads nothing else there.
         self.terminal = plan.report.telling.terminal(isQuiet: plan.report.events == "-")
         self.output = StandardOutput(terminal: terminal)
-        self.results = Results(prints: plan.total > 1, output: output)
+        self.results = Results(
+            prints: plan.total > 1 && plan.writeOut == nil,
+            numbers: plan.total > 1,
+            output: output,
+            terminal: terminal
+        )
     }
 
     /// Makes all calls.
@@ -126,30 +131,56 @@ final class Runner: Sendable {
             let policies = PolicyChoice(plan.recovery, renews: plan.tokens != nil).json
             options.recorder = { recordings.write(["recording": $0.json, "policies": policies]) }
         }
+        let attempts = plan.measures ? AttemptLog(time) : nil
+        if let attempts { options.attemptLayers.append(attempts) }
+        let result = await result(of: request, options, client)
+        results.finish(index, attempts.map { told(result, by: $0, about: request) } ?? result)
+    }
+
+    /// Makes the call and shows its body.
+    private func result(
+        of request: HTTPRequest,
+        _ options: RequestOptions,
+        _ client: RecoveringClient
+    ) async -> CallResult {
         let name = "\(request.method) \(request.redactedURL)"
         do {
             let response = try await client.send(request, body: plan.body, options: options)
             try file?.commit()
-            results.finish(index, CallResult(status: response.status.code, exit: .ofRequest(response.outcome)))
             if plan.total == 1 { hint(at: response) }
+            return CallResult(status: response.status.code, exit: .ofRequest(response.outcome))
         } catch let error as RecoveryError {
             if error.reason == .notRecoverable, let failure = error.cause as? Credentials.StoreError {
-                results.finish(index, CallResult(exit: .badInput, message: ["\(failure)"]))
-                return
+                return CallResult(exit: .badInput, message: ["\(failure)"])
             }
             if plan.total == 1 { await show(error.response) }
             // Who stops reading, as `head` does, knows it and needs no message.
             let isUnread = error.outcome.transportError?.code == .outputClosed
             let lines =
                 isUnread ? [] : FailureText.lines(error, request: name, now: time.wallTime).map { ScreenText($0) }
-            results.finish(index, CallResult(status: Self.status(of: error), exit: .ofRequest(error), message: lines))
+            return CallResult(status: Self.status(of: error), exit: .ofRequest(error), message: lines)
         } catch is CancellationError {
-            results.finish(index, CallResult(exit: .interrupted))
+            return CallResult(exit: .interrupted)
         } catch let error as Credentials.StoreError {
-            results.finish(index, CallResult(exit: .badInput, message: ["\(error)"]))
+            return CallResult(exit: .badInput, message: ["\(error)"])
         } catch {
-            results.finish(index, CallResult(exit: .transferFailed, message: ["\(name): \(error)"]))
+            return CallResult(exit: .transferFailed, message: ["\(name): \(error)"])
         }
+    }
+
+    /// The result with what is to be told of its attempts.
+    private func told(_ result: CallResult, by attempts: AttemptLog, about request: HTTPRequest) -> CallResult {
+        var result = result
+        if plan.report.timings {
+            for (index, timings) in attempts.timings.enumerated() { result.timings += timings.lines(number: index + 1) }
+        }
+        if let format = plan.writeOut {
+            var values = attempts.values(of: request)
+            values.exitCode = result.exit.rawValue
+            values.errorMessage = result.message.first?.description ?? ""
+            result.written = format.parts(values)
+        }
+        return result
     }
 
     /// The status of the answer that a failed call is left with; nil if it is left without one.

@@ -15,10 +15,13 @@ let writeCallback: ccurl_data_callback = { bytes, size, count, context in
     let total = size * count
     let loop = easy.loop
     let limit = loop.configuration.maxBufferedBytes
-    if transfer.mustPauseReceiving(above: limit) {
+    // What libcurl has decompressed and kept may be much, and to take a part of it would make it copy the rest each time.
+    let isKept = loop.isUnpausing && easy.isDecompressing
+    if !isKept, transfer.mustPauseReceiving(above: limit) {
         transfer.isReceivePaused = true
         return Int(CURL_WRITEFUNC_PAUSE)
     }
+    if transfer.bodyByteCount > loop.configuration.maxDecompressedBytes, !transfer.mayExpand(easy) { return 0 }
     // libcurl says how many bytes there are; they are copied before the return.
     unsafe transfer.receive(UnsafeRawBufferPointer(start: bytes, count: total), upTo: min(limit, 1 << 20))
     loop.noteNews(of: transfer)

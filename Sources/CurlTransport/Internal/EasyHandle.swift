@@ -80,19 +80,7 @@ final class EasyHandle {
         )
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
-        if let url = configuration.proxy.url {
-            set(CURLOPT_PROXY, url)
-            // Without this libcurl reads no_proxy from the environment.
-            set(CURLOPT_NOPROXY, "")
-        }
-        if let file = configuration.caFile {
-            set(CURLOPT_CAINFO, file)
-            unsafe ccurl_set_string(handle, CURLOPT_CAPATH, nil)
-        }
-        if configuration.isCertificateVerificationDisabled {
-            set(CURLOPT_SSL_VERIFYPEER, 0)
-            set(CURLOPT_SSL_VERIFYHOST, 0)
-        }
+        unsafe loop.sharedOptions.apply(to: handle)
     }
 
     /// Prepares the handle for a transfer.

@@ -83,6 +83,7 @@ extension EventLoop {
             )
             return
         }
+        transfer.meter?.begin()
         easy.begin(transfer, milliseconds: milliseconds)
         let result = unsafe curl_multi_add_handle(shard.multi, easy.handle)
         guard result == CURLM_OK else {
@@ -127,10 +128,16 @@ extension EventLoop {
     private func complete(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, code: Int) {
         transfer.facts.code = code
         if code != 0 { transfer.facts.detail = easy.detail }
+        // What is decompressed behind a pause has a bound of libcurl's own.
+        if [27, 100].contains(code), transfer.facts.sawHead, easy.isDecompressing {
+            transfer.facts.ownReason = .expandsTooFar(limit: Transfer.longestPausedBody)
+        }
         // A body that could not be rewound is a resend prevented too.
         if code == 65 { transfer.facts.isVetoed = true }
         transfer.facts.isRefused = transfer.evidence.isProven
         let error = Verdict.error(for: transfer.facts)
+        // Before the handle carries another transfer.
+        transfer.meter?.read(easy, transfer.facts, isOver: true)
         release(transfer, easy, shard, isReusable: code == 0)
         transfer.finish(error, &resumptions)
     }
@@ -164,8 +171,13 @@ extension EventLoop {
     func unpause(_ transfer: Transfer) {
         guard let easy = transfer.easy else { return }
         let mask = (transfer.isReceivePaused ? CURLPAUSE_RECV : 0) | (transfer.isSendPaused ? CURLPAUSE_SEND : 0)
-        unsafe curl_easy_pause(easy.handle, mask)
-        transfer.shard?.isTouched = true
+        isUnpausing = true
+        let result = unsafe curl_easy_pause(easy.handle, mask)
+        isUnpausing = false
+        guard let shard = transfer.shard else { return }
+        shard.isTouched = true
+        // What was kept did not pass; libcurl leaves it to its caller to end the transfer then.
+        if result != CURLE_OK { complete(transfer, easy, shard, code: Int(result.rawValue)) }
     }
 
     // MARK: HTTP/2 refusals

@@ -28,6 +28,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     let configuration: CurlTransport.Configuration
+    let sharedOptions: SharedOptions
     private let inbox = Protected(Inbox())
     private let wakeup: Int32
 
@@ -47,6 +48,8 @@ final class EventLoop: @unchecked Sendable {
     var origins: [EncodedRequest.Origin: OriginQueue] = [:]
     var queueDeadlines = DeadlineHeap()
     var news: [Transfer] = []
+    /// Whether libcurl hands over what it has kept behind a pause.
+    var isUnpausing = false
     var running: [ObjectIdentifier: Transfer] = [:]
     var isShuttingDown = false
     var waitingForStop: [CheckedContinuation<Void, Never>] = []
@@ -62,6 +65,7 @@ final class EventLoop: @unchecked Sendable {
         unsafe ccurl_share_set(share, CURL_LOCK_DATA_DNS)
         unsafe ccurl_share_set(share, CURL_LOCK_DATA_SSL_SESSION)
         self.configuration = configuration
+        self.sharedOptions = SharedOptions(configuration)
         self.poller = poller
         self.wakeup = poller.wakeup
         unsafe self.share = share

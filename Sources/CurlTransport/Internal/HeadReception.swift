@@ -14,6 +14,8 @@ struct HeadReception {
     private var bytes: [UInt8] = []
     /// Bytes of all header sections so far, interim responses included.
     private var byteCount = 0
+    /// Bytes of the fields after the body.
+    private(set) var trailers: [UInt8] = []
 
     /// Takes a line as libcurl delivers it, its end included.
     mutating func take(_ line: UnsafeBufferPointer<UInt8>, upTo limit: Int) -> Step {
@@ -22,8 +24,11 @@ struct HeadReception {
             facts.ownReason = .headersTooLarge
             return .refused
         }
-        // Trailers; they are bounded above and nobody asks for them.
-        if facts.sawHead { return .more }
+        // Trailers; they are bounded above.
+        if facts.sawHead {
+            unsafe trailers.append(contentsOf: line)
+            return .more
+        }
         if bytes.isEmpty {
             guard let status = unsafe ResponseHead.statusCode(line) else { return .refused }
             facts.sawStatus = status >= 200

@@ -10,6 +10,8 @@ final class Transfer: @unchecked Sendable {
         var bytes: [UInt8]
         /// The whole body, if it came together with the head; otherwise it streams.
         var completeBody: [UInt8]?
+        /// Whether fields came after that body.
+        var hasTrailers = false
     }
 
     /// How reading a response body ends.
@@ -24,6 +26,8 @@ final class Transfer: @unchecked Sendable {
     /// Until when the request may leave.
     let sendLimit: AttemptOptions.SendLimit?
     let isOnNewConnection: Bool
+    /// Measures the transfer; nil if nobody asks for it.
+    let meter: TransferMeter?
     let loop: EventLoop
     let shared = Protected(Shared())
 
@@ -46,10 +50,10 @@ final class Transfer: @unchecked Sendable {
         _modify { yield &reception.facts }
     }
     var isHeadDelivered = false
+    /// How many bytes of the body have come, decompressed.
+    var bodyByteCount = 0
     /// Body bytes that came in this turn of the loop.
     var incoming: [UInt8] = []
-    /// Body bytes that have come in all.
-    var bodyByteCount = 0
     var isReceivePaused = false
     var isSendPaused = false
     /// Whether the transfer is in the loop's list of those with news.
@@ -64,12 +68,14 @@ final class Transfer: @unchecked Sendable {
         deadline: UInt64,
         sendLimit: AttemptOptions.SendLimit? = nil,
         isOnNewConnection: Bool = false,
+        meter: TransferMeter? = nil,
         loop: EventLoop
     ) {
         self.request = request
         self.deadline = deadline
         self.sendLimit = sendLimit
         self.isOnNewConnection = isOnNewConnection
+        self.meter = meter
         self.loop = loop
     }
 
@@ -82,6 +88,8 @@ final class Transfer: @unchecked Sendable {
         /// Body bytes that the consumer has not taken.
         var received: [UInt8] = []
         var ending: Ending?
+        /// Bytes of the fields after a complete body.
+        var trailers: [UInt8] = []
         var bodyWaiter: CheckedContinuation<[UInt8]?, any Error>?
         var isReceivePaused = false
         var upload = UploadState()
@@ -174,8 +182,10 @@ final class Transfer: @unchecked Sendable {
                 var head = Head(bytes: reception.takeBytes())
                 if case .complete = shared.ending {
                     head.completeBody = incoming
+                    head.hasTrailers = !shared.trailers.isEmpty
                     incoming = []
                 }
+                if let meter, let easy, !shared.isOver { meter.read(easy, facts, isOver: false) }
                 if let waiter = shared.headWaiter { resumptions.append(.head(waiter, .success(head))) }
                 shared.headWaiter = nil
             }
@@ -208,6 +218,7 @@ final class Transfer: @unchecked Sendable {
         shared.withLock { shared in
             shared.isOver = true
             shared.ending = error.map { .failed($0) } ?? .complete
+            if error == nil { shared.trailers = reception.trailers }
             shared.upload.end(&resumptions)
             if let error, !facts.sawHead, let waiter = shared.headWaiter {
                 shared.headWaiter = nil

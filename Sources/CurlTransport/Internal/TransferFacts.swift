@@ -8,6 +8,8 @@ struct TransferFacts: Sendable, Hashable {
         case requestBodyFailed
         /// The request could not leave before its send limit.
         case sendLimitPassed
+        /// The body grew past the limit, in bytes, when it was decompressed.
+        case expandsTooFar(limit: Int)
     }
 
     /// libcurl's result.

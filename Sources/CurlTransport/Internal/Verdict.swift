@@ -35,9 +35,12 @@ enum Verdict {
         case .headersTooLarge: return (.headersTooLarge, nil)
         case .requestBodyFailed: return (.requestBodyFailed, nil)
         case .sendLimitPassed: return (.sendLimitPassed, nil)
+        case .expandsTooFar: return (.bodyTooLarge, nil)
         case nil: break
         }
         let wasSent = facts.wireAttempts > 0
+        // With TLS 1.3 the server looks at the client's certificate after the handshake, when the request is out.
+        if !facts.sawStatus, isAlertAboutCertificate(facts) { return (.tlsFailed, false) }
         switch facts.code {
         case 1: return wasSent ? (.notHTTP, nil) : (.invalidRequest, nil)
         case 3: return (.invalidRequest, nil)
@@ -63,12 +66,23 @@ enum Verdict {
         }
     }
 
+    /// Whether the server's last word was that it wants another certificate of the client, or one at all.
+    private static func isAlertAboutCertificate(_ facts: TransferFacts) -> Bool {
+        guard [16, 35, 55, 56].contains(facts.code), let alert = facts.detail.utf8.range(of: " alert ".utf8) else {
+            return false
+        }
+        let words = facts.detail.utf8[alert.upperBound...]
+        return words.range(of: "certificate".utf8) != nil || words.starts(with: "unknown ca".utf8)
+    }
+
     /// libcurl's sentence for the code, and its details if they cannot hold a secret.
     private static func message(for facts: TransferFacts) -> String {
         switch facts.ownReason {
         case .headersTooLarge: return "the response's header section is larger than the transport accepts"
         case .requestBodyFailed: return "the request's body failed or did not have its announced length"
         case .sendLimitPassed: return TransportError.tooLate.message
+        case .expandsTooFar(let limit):
+            return "the response's body expands to more than \(limit) bytes when it is decompressed"
         case nil: break
         }
         if facts.isVetoed { return "the connection was lost before an answer came; the resend was prevented" }

@@ -45,6 +45,12 @@ public struct RecoveredResponse: Sendable {
         set { change { $0.received.body = newValue } }
     }
 
+    /// What the transport learns beside head and body; nil if that is nothing.
+    public var report: (any TransportResponse.Report)? {
+        get { storage.received.report }
+        set { change { $0.received.report = newValue } }
+    }
+
     /// What the response means; ``Outcome/Kind/ok`` or ``Outcome/Kind/continue`` unless it hangs on an error.
     public var outcome: Outcome {
         get { storage.outcome }

@@ -120,7 +120,8 @@ final class AttemptStage: Sendable {
         _ attempt: Attempt,
         _ context: CallContext
     ) -> RecoveredResponse {
-        let received = TransportResponse(head: received.head, body: beginning.body)
+        var received = received
+        received.body = beginning.body
         var response = judge(received, by: beginning.bytes, request, attempt, context)
         // Nobody reads on in an error's body, which may be endless: what was read of it is kept.
         if response.outcome.isFailure { response.body = MessageBody(beginning.bytes.prefix(beginning.limit)) }

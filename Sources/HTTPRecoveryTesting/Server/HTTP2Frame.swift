@@ -21,12 +21,22 @@ package struct HTTP2Frame: Sendable {
         endsStream: Bool
     ) -> [UInt8] {
         // Literal without indexing: the name's index, or 0 and the name; 8 is `:status`.
-        var block: [UInt8] = status.map { [0x08, UInt8(truncatingIfNeeded: $0.utf8.count)] + $0.utf8 } ?? [0x88]
+        let first: [UInt8] = status.map { [0x08, UInt8(truncatingIfNeeded: $0.utf8.count)] + $0.utf8 } ?? [0x88]
+        return bytes(type: 1, flags: endsStream ? 5 : 4, stream: stream, first + literals(fields))
+    }
+
+    /// HEADERS behind the body, which end the stream.
+    package static func trailers(_ stream: UInt32, _ fields: [(name: String, value: String)]) -> [UInt8] {
+        bytes(type: 1, flags: 5, stream: stream, literals(fields))
+    }
+
+    private static func literals(_ fields: [(name: String, value: String)]) -> [UInt8] {
+        var block: [UInt8] = []
         for field in fields {
             block += [0, UInt8(truncatingIfNeeded: min(field.name.utf8.count, 126))] + field.name.utf8.prefix(126)
             block += [UInt8(truncatingIfNeeded: min(field.value.utf8.count, 126))] + field.value.utf8.prefix(126)
         }
-        return bytes(type: 1, flags: endsStream ? 5 : 4, stream: stream, block)
+        return block
     }
 
     package static func data(_ stream: UInt32, _ content: some Sequence<UInt8>, endsStream: Bool) -> [UInt8] {

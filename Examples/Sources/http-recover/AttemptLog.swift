@@ -1,0 +1,89 @@
+import CommandLineSupport
+import HTTPRecovery
+import HTTPTypes
+import Locking
+
+/// Notes what each attempt of a call came to, closest to the transport.
+final class AttemptLog: ClientLayer {
+    private let time: TimeSource
+    private let attempts = Locked<[Attempt]>([])
+
+    private struct Attempt {
+        let request: HTTPRequest
+        let start: TimeSource.Instant
+        var end: TimeSource.Instant?
+        var head: HTTPResponse?
+        var report: (any TransportResponse.Report)?
+        var error: String?
+    }
+
+    init(_ time: TimeSource) {
+        self.time = time
+    }
+
+    /// It looks on, wherever the call goes.
+    var followsToOtherOrigins: Bool { true }
+
+    func intercept(
+        _ request: HTTPRequest,
+        body: MessageBody?,
+        context: CallContext,
+        next: Next
+    ) async throws -> RecoveredResponse {
+        let start = time.now
+        let index = attempts.withLock { attempts in
+            attempts.append(Attempt(request: request, start: start))
+            return attempts.count - 1
+        }
+        do {
+            let response = try await next(request, body: body, context: context)
+            end(index) {
+                $0.head = response.head
+                $0.report = response.report
+            }
+            return response
+        } catch {
+            let word = error is CancellationError ? "cancelled" : "failed"
+            end(index) { $0.error = (error as? TransportError)?.code.rawValue ?? word }
+            throw error
+        }
+    }
+
+    private func end(_ index: Int, _ change: (inout Attempt) -> Void) {
+        attempts.withLock { attempts in
+            attempts[index].end = time.now
+            change(&attempts[index])
+        }
+    }
+
+    /// The attempts as ``Timings`` tells them.
+    var timings: [Timings] {
+        attempts.withLock { $0 }.map { attempt in
+            Timings(
+                result: attempt.head.map { "HTTP \($0.status.code)" } ?? attempt.error ?? "unfinished",
+                elapsed: attempt.start.duration(to: attempt.end ?? time.now),
+                metrics: attempt.report?.metrics
+            )
+        }
+    }
+
+    /// What is known of the call, the last attempt above all.
+    ///
+    /// - Parameter request: What the call began with; it was not sent if no attempt was made.
+    func values(of request: HTTPRequest) -> WriteOutValues {
+        let attempts = attempts.withLock { $0 }
+        let last = attempts.last
+        let sent = last?.request ?? request
+        let scheme = sent.scheme ?? ""
+        var values = WriteOutValues(
+            url: "\(scheme)://\(sent.authority ?? "")\(sent.path ?? "")",
+            method: sent.method.rawValue,
+            scheme: scheme
+        )
+        values.head = last?.head
+        values.metrics = last?.report?.metrics
+        values.elapsed = last.map { $0.start.duration(to: $0.end ?? time.now) }
+        values.retries = max(0, attempts.count - 1)
+        return values
+    }
+}

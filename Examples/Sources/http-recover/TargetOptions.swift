@@ -1,0 +1,160 @@
+import ArgumentParser
+import CommandLineSupport
+import CurlTransport
+
+/// Where connections go, whom they trust and who they are; by curl's names.
+struct TargetOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The certificate to show to a server that asks for one, as PEM; its key may stand in the same file.",
+            valueName: "FILE"
+        ),
+        completion: .file()
+    )
+    var cert: String?
+
+    @Option(help: ArgumentHelp("The private key of --cert, as PEM.", valueName: "FILE"), completion: .file())
+    var key: String?
+
+    @Option(
+        name: .customLong("key-pass-env"),
+        help: ArgumentHelp("The environment variable with what the key is encrypted with.", valueName: "NAME")
+    )
+    var passphraseVariable: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Accepts only a server with one of these public keys, beside a certificate that is trusted.",
+            valueName: "sha256//BASE64;…"
+        )
+    )
+    var pinnedpubkey: String?
+
+    @Flag var lowestTLS: TLSChoice?
+
+    @Option(
+        help: ArgumentHelp("Connects to that unix-domain socket, whatever the host.", valueName: "PATH"),
+        completion: .file()
+    )
+    var unixSocket: String?
+
+    @Option(
+        name: .customLong("connect-to"),
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Connects to HOST2:PORT2 for what is meant for HOST1:PORT1; an empty part is any, or stays as it is.",
+            valueName: "HOST1:PORT1:HOST2:PORT2"
+        )
+    )
+    var connectTo: [String] = []
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Takes that address for the host and port.", valueName: "HOST:PORT:ADDRESS")
+    )
+    var resolve: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Hosts that are reached without --proxy, separated by commas.", valueName: "HOSTS")
+    )
+    var noproxy: String?
+
+    /// The hosts of `--noproxy`.
+    var hostsWithoutProxy: [String] { noproxy.map { $0.split(separator: ",").map(String.init) } ?? [] }
+
+    /// Sets what the options say.
+    func apply(to configuration: inout CurlTransport.Configuration) throws {
+        for file in [cert, key].compactMap({ $0 }) { try RequestInput.checkReadable(file) }
+        if let cert {
+            let passphrase = try passphraseVariable.map { name in
+                CurlTransport.TLS.Passphrase(try Environment.text(name, for: "--key-pass-env"))
+            }
+            configuration.tls.clientCertificate = .files(chain: cert, key: key, passphrase: passphrase)
+        } else if key != nil || passphraseVariable != nil {
+            throw InvalidOption("--key and --key-pass-env belong to --cert")
+        }
+        if let pinnedpubkey { configuration.tls.pinnedPublicKeys = try Self.pins(pinnedpubkey) }
+        if let lowestTLS { configuration.tls.minimumVersion = lowestTLS.version }
+        configuration.unixSocketPath = unixSocket
+        for text in connectTo { configuration.connectionOverrides.append(try Self.connection(text)) }
+        for text in resolve { configuration.connectionOverrides.append(try Self.address(text)) }
+    }
+
+    private static func pins(_ text: String) throws(InvalidOption) -> Set<CurlTransport.TLS.PublicKeyPin> {
+        var pins: Set<CurlTransport.TLS.PublicKeyPin> = []
+        for part in text.split(separator: ";", omittingEmptySubsequences: false) {
+            guard part.hasPrefix("sha256//"), let pin = CurlTransport.TLS.PublicKeyPin(String(part)) else {
+                throw InvalidOption("--pinnedpubkey: write sha256// and the digest of a public key in Base64")
+            }
+            pins.insert(pin)
+        }
+        return pins
+    }
+
+    private static func connection(_ text: String) throws(InvalidOption) -> CurlTransport.ConnectionOverride {
+        let parts = split(text)
+        guard parts.count == 4 else { throw InvalidOption("--connect-to: write HOST1:PORT1:HOST2:PORT2") }
+        return CurlTransport.ConnectionOverride(
+            from: joined(parts[0], parts[1]),
+            to: joined(parts[2].isEmpty ? parts[0] : parts[2], parts[3])
+        )
+    }
+
+    private static func address(_ text: String) throws(InvalidOption) -> CurlTransport.ConnectionOverride {
+        let parts = split(text)
+        guard parts.count >= 3, !parts[0].isEmpty, !parts[1].isEmpty, !parts[2].isEmpty else {
+            throw InvalidOption("--resolve: write HOST:PORT:ADDRESS")
+        }
+        // An IPv6 address may stand without its brackets, as in curl.
+        let rest = parts[2...].joined(separator: ":")
+        let target = rest.contains(":") && !rest.hasPrefix("[") ? "[\(rest)]" : rest
+        return CurlTransport.ConnectionOverride(from: joined(parts[0], parts[1]), to: target)
+    }
+
+    /// The parts between colons that stand in no brackets.
+    private static func split(_ text: String) -> [String] {
+        var parts = [""]
+        var isWithin = false
+        for character in text {
+            if character == "[" { isWithin = true }
+            if character == "]" { isWithin = false }
+            if character == ":", !isWithin {
+                parts.append("")
+            } else {
+                parts[parts.count - 1].append(character)
+            }
+        }
+        return parts
+    }
+
+    private static func joined(_ host: String, _ port: String) -> String {
+        port.isEmpty ? host : "\(host):\(port)"
+    }
+}
+
+/// The lowest version of TLS to accept.
+enum TLSChoice: String, EnumerableFlag {
+    case tls12
+    case tls13
+
+    var version: CurlTransport.TLS.Version {
+        switch self {
+        case .tls12: .tls12
+        case .tls13: .tls13
+        }
+    }
+
+    static func name(for value: TLSChoice) -> NameSpecification {
+        switch value {
+        case .tls12: .customLong("tlsv1.2")
+        case .tls13: .customLong("tlsv1.3")
+        }
+    }
+
+    static func help(for value: TLSChoice) -> ArgumentHelp? {
+        switch value {
+        case .tls12: "Accept TLS 1.2 or later; this is the default."
+        case .tls13: "Accept TLS 1.3 or later."
+        }
+    }
+}

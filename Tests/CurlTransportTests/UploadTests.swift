@@ -1,0 +1,106 @@
+import CurlTransport
+import Glibc
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+/// Large request bodies: from memory, from a file, from a stream; and servers that answer before they have read them.
+@Suite(.timeLimit(.minutes(30)))
+struct UploadTests {
+    enum Source: CaseIterable {
+        case bytes, file, stream
+    }
+
+    private static let size = 1 << 20
+    private static let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+
+    /// Hands out a body of 1 MiB; a file is removed afterwards.
+    private static func withBody(_ source: Source, _ use: (MessageBody) async throws -> Void) async throws {
+        switch source {
+        case .bytes: try await use(MessageBody(content))
+        case .stream:
+            let chunks = stride(from: 0, to: size, by: 50_000).map { content[$0..<min($0 + 50_000, size)] }
+            try await use(
+                MessageBody(
+                    once: AsyncStream { continuation in
+                        for chunk in chunks { continuation.yield(chunk) }
+                        continuation.finish()
+                    }
+                )
+            )
+        case .file:
+            let path = "/tmp/upload-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
+            let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            try #require(descriptor >= 0)
+            defer { _ = unsafe unlink(path) }
+            // The array lives until the call has returned.
+            let count = unsafe write(descriptor, content, size)
+            close(descriptor)
+            try #require(count == size)
+            try await use(MessageBody(file: path))
+        }
+    }
+
+    @Test(arguments: Source.allCases)
+    func aMebibyteArrivesWhole(source: Source) async throws {
+        let server = try FaultServer(.answer())
+        let transport = CurlTransport.patient()
+        try await Self.withBody(source) { body in
+            _ = try await transport.fetch(.to(server.authority, .put), body)
+        }
+        let request = try #require(server.receivedRequests.first)
+        #expect(request.body == Self.content)
+        let isStream = source == .stream
+        #expect(request.headers[.contentLength] == (isStream ? nil : "\(Self.size)"))
+        #expect(request.headers[.transferEncoding] == (isStream ? "chunked" : nil))
+    }
+
+    @Test
+    func aFileIsReadAnewForEachAttempt() async throws {
+        let server = try FaultServer(.answer(503, headers: [("Retry-After", "0")]), .answer())
+        let client = RecoveringClient(transport: CurlTransport.patient())
+        try await Self.withBody(.file) { body in
+            let response = try await client.send(.to(server.authority, .put), body: body)
+            #expect(response.status == .ok)
+        }
+        #expect(server.receivedRequests.count == 2)
+        #expect(server.receivedRequests.allSatisfy { $0.body == Self.content })
+    }
+
+    // MARK: Early answers
+
+    enum Ending: CaseIterable {
+        /// The server reads on after its answer, to its end.
+        case fin
+        /// It closes with bytes unread, which resets the connection.
+        case close
+        case stall
+    }
+
+    /// The answer is the server's word about the request: it must not be lost because the rest could not be sent.
+    @Test(arguments: Source.allCases, Ending.allCases)
+    func anEarlyAnswerIsKept(source: Source, ending: Ending) async throws {
+        for status in [401, 413, 429] {
+            let answer = FaultServer.Reply.answer(status, headers: [("Connection", "close")], body: "no")
+            let server = try FaultServer(
+                plan: { _ in .answerWithoutReadingBodies },
+                reply: { _ in
+                    switch ending {
+                    case .fin: answer.then(.finish)
+                    case .close: answer.then(.close)
+                    case .stall: answer.then(.stall)
+                    }
+                }
+            )
+            let transport = CurlTransport.patient()
+            try await Self.withBody(source) { body in
+                let (head, text) = try await transport.fetch(.to(server.authority, .post), body)
+                #expect(head.status.code == status)
+                #expect(text == "no")
+            }
+            #expect(server.receivedRequests.count == 1)
+            await transport.shutdown()
+        }
+    }
+}
