@@ -119,6 +119,7 @@ struct Frame {
     var type: UInt8
     var flags: UInt8
     var stream: UInt32
+    var payload: [UInt8] = []
 
     static let settings = bytes(type: 4, flags: 0, stream: 0, [])
     static let settingsAck = bytes(type: 4, flags: 1, stream: 0, [])
@@ -136,16 +137,16 @@ struct Frame {
         guard let head = connection.read(exactly: 9) else { return nil }
         let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
         let stream = UInt32(head[5] & 0x7f) << 24 | UInt32(head[6]) << 16 | UInt32(head[7]) << 8 | UInt32(head[8])
-        guard length == 0 || connection.read(exactly: length) != nil else { return nil }
-        return Frame(type: head[3], flags: head[4], stream: stream)
+        guard let payload = length == 0 ? [] : connection.read(exactly: length) else { return nil }
+        return Frame(type: head[3], flags: head[4], stream: stream, payload: payload)
     }
 
-    private static func bytes(type: UInt8, flags: UInt8, stream: UInt32, _ payload: [UInt8]) -> [UInt8] {
+    static func bytes(type: UInt8, flags: UInt8, stream: UInt32, _ payload: [UInt8]) -> [UInt8] {
         let length = UInt32(payload.count)
         return Array(big(length).dropFirst()) + [type, flags] + big(stream) + payload
     }
 
-    private static func big(_ value: UInt32) -> [UInt8] {
+    static func big(_ value: UInt32) -> [UInt8] {
         (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
     }
 }

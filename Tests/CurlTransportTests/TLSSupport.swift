@@ -21,20 +21,26 @@ final class TLSFront: Sendable {
     ///   - port: The plain server's port.
     ///   - protocols: What ALPN offers.
     ///   - name: The certificate's subject alternative name.
+    ///   - handshakes: How many connections get an answer; further ones are accepted, and left alone.
     static func start(
         port: Int,
         protocols: [String] = ["http/1.1"],
-        name: String = "IP:127.0.0.1"
+        name: String = "IP:127.0.0.1",
+        handshakes: Int = 1_000_000
     ) async throws -> TLSFront {
         // The programs are waited for on a thread of its own: the concurrency pool has few, and all tests need them.
         try await withCheckedThrowingContinuation { continuation in
             _ = SystemThread.run {
-                continuation.resume(with: Result { try TLSFront(port: port, protocols: protocols, name: name) })
+                continuation.resume(
+                    with: Result {
+                        try TLSFront(port: port, protocols: protocols, name: name, handshakes: handshakes)
+                    }
+                )
             }
         }
     }
 
-    private init(port plainPort: Int, protocols: [String], name: String) throws {
+    private init(port plainPort: Int, protocols: [String], name: String, handshakes: Int) throws {
         var template = Array("/tmp/tls-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else { throw Failure(what: "no temporary directory") }
         directory = template.dropLast().reduce(into: "") { $0.unicodeScalars.append(Unicode.Scalar(UInt8($1))) }
@@ -49,7 +55,10 @@ final class TLSFront: Sendable {
         guard openssl.waitForExit() == 0 else { throw Failure(what: "openssl made no certificate") }
         process = try Program(
             "python3",
-            ["-c", Self.script, caFile, keyFile, String(plainPort), protocols.joined(separator: ",")]
+            [
+                "-c", Self.script, caFile, keyFile, String(plainPort), protocols.joined(separator: ","),
+                String(handshakes),
+            ]
         )
         guard let port = process.readLine().flatMap({ Int($0) }) else { throw Failure(what: "no TLS server") }
         self.port = port
@@ -65,13 +74,14 @@ final class TLSFront: Sendable {
 
     private static let script = """
         import socket, ssl, sys, threading
-        cert, key, port, protocols = sys.argv[1:]
+        cert, key, port, protocols, handshakes = sys.argv[1:]
+        silent = []
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(cert, key)
         context.set_alpn_protocols(protocols.split(","))
         listener = socket.socket()
         listener.bind(("127.0.0.1", 0))
-        listener.listen(64)
+        listener.listen(1024)
         print(listener.getsockname()[1], flush=True)
         def copy(source, sink):
             try:
@@ -92,8 +102,10 @@ final class TLSFront: Sendable {
                 return
             threading.Thread(target=copy, args=(plain, client), daemon=True).start()
             copy(client, plain)
-        while True:
+        for count in range(int(handshakes)):
             threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+        while True:
+            silent.append(listener.accept()[0])
         """
 }
 
