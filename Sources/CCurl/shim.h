@@ -115,6 +115,18 @@ static inline CURLMcode ccurl_multi_set_pointer(CURLM *multi, CURLMoption option
     return curl_multi_setopt(multi, option, value);
 }
 
+// Options of version 8.20. An older libcurl at run time refuses their numbers, which never mean anything else.
+#if LIBCURL_VERSION_NUM < 0x081400
+#define CURLMOPT_RESOLVE_THREADS_MAX ((CURLMoption)20)
+#define CURLMOPT_QUICK_EXIT ((CURLMoption)21)
+#endif
+
+static inline void ccurl_multi_set_resolver(CURLM *multi, long most_threads)
+{
+    (void)curl_multi_setopt(multi, CURLMOPT_RESOLVE_THREADS_MAX, most_threads);
+    (void)curl_multi_setopt(multi, CURLMOPT_QUICK_EXIT, 1L);
+}
+
 static inline CURLMcode ccurl_multi_set_socket_callback(CURLM *multi, curl_socket_callback callback)
 {
     return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, callback);
@@ -135,9 +147,19 @@ static inline unsigned int ccurl_version_number(void)
     return curl_version_info(CURLVERSION_NOW)->version_num;
 }
 
+static inline const char *ccurl_version_text(void)
+{
+    return curl_version_info(CURLVERSION_NOW)->version;
+}
+
 static inline _Bool ccurl_has_http2(void)
 {
     return (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_HTTP2) != 0;
+}
+
+static inline _Bool ccurl_has_http3(void)
+{
+    return (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_HTTP3) != 0;
 }
 
 // The result of a message; the union in CURLMsg is awkward from Swift.

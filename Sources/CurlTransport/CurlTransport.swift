@@ -57,6 +57,7 @@ public final class CurlTransport: HTTPTransport {
         options: AttemptOptions
     ) async throws -> TransportResponse {
         try Task.checkCancellation()
+        guard configuration.httpVersion.mayBeAskedFor else { throw TransportError.unavailableVersion }
         let encoded = try EncodedRequest(request, body: body, decompresses: configuration.decompresses)
         if let problem { throw problem }
         guard !loops.isEmpty else {
@@ -96,6 +97,10 @@ public final class CurlTransport: HTTPTransport {
     public func shutdown() async {
         for loop in loops { await loop.stop() }
     }
+
+    /// The version of the libcurl in use, such as `8.14.1`: the system's, which may be newer than the one that this
+    /// was compiled with.
+    public static var libcurlVersion: String { Libcurl.version }
 
     /// libcurl's own state, made once, before any thread uses it.
     private static let globalState: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK

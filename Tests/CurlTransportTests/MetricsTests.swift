@@ -120,7 +120,7 @@ struct MetricsTests {
 
     @Test
     func theVersionIsThatInUse() async throws {
-        let server = try HTTP2Tests.server { Frame.ok($0) }
+        let server = try HTTP2Tests.server { HTTP2Frame.ok($0) }
         var configuration = CurlTransport.Configuration()
         configuration.speaksHTTP2WithPriorKnowledge = true
         let response = try await Self.transport(configuration)

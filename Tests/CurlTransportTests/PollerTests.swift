@@ -61,7 +61,7 @@ struct PollerTests {
     func whatIsClosedWithoutAWordIsTouchedNoMore() async throws {
         let loop = try #require(EventLoop(configuration: CurlTransport.Configuration().normalized()))
         try await Task(executorPreference: loop) {
-            let shard = try #require(Shard(loop: loop))
+            let shard = try #require(Shard(loop: loop, isShared: false))
             // The loop frees it at its end.
             loop.shards.append(shard)
             let poller = try #require(Poller())
@@ -101,7 +101,7 @@ struct PollerTests {
     func aNumberThatLibcurlUsesAgainIsWatched() async throws {
         let loop = try #require(EventLoop(configuration: CurlTransport.Configuration().normalized()))
         try await Task(executorPreference: loop) {
-            let shard = try #require(Shard(loop: loop))
+            let shard = try #require(Shard(loop: loop, isShared: false))
             loop.shards.append(shard)
             let poller = try #require(Poller())
             let (first, firstPeer) = try Self.pair()

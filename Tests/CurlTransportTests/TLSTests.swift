@@ -1,9 +1,10 @@
-import CurlTransport
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
 import ProcessSupport
 import Testing
+
+@testable import CurlTransport
 
 /// TLS with a certificate authority of our own, and HTTP/2 as it is negotiated there.
 @Suite(.enabled(if: TLSFront.isAvailable), .timeLimit(.minutes(30)))
@@ -81,6 +82,9 @@ struct TLSTests {
         try HTTP2Tests.server { $0 == 1 ? HTTP2Frame.ok($0) : second($0) }
     }
 
+    /// From version 8.19 on libcurl names the refusal.
+    ///
+    /// 7.88 and 8.14 do not, but their sources leave no other explanation. Of other versions nothing is known.
     @Test(arguments: ["refused", "past a GOAWAY"])
     func aRefusalOnAUsedConnectionIsNotProcessed(how: String) async throws {
         let server = try Self.http2 {
@@ -91,8 +95,9 @@ struct TLSTests {
         let request = HTTPRequest.to(front.authority, .post, scheme: "https")
         #expect(try await transport.fetch(request, MessageBody("x")).head.status == .ok)
         let error = try await transport.failure(request, MessageBody("x"))
-        #expect(error.certainty == .notProcessed, "\(error)")
-        #expect(error.code == .streamRefused)
+        let isKnown = RefusalEvidence.canExclude || Libcurl.number >= 0x081300 || how != "refused"
+        #expect(error.certainty == (isKnown ? .notProcessed : .unknown), "\(error)")
+        #expect(error.code == (isKnown ? .streamRefused : .connectionLost))
         #expect(server.receivedRequests.map(\.path) == ["/1", "/3"])
         #expect(server.receivedRequests.map(\.connection) == [0, 0])
         withExtendedLifetime(front) {}

@@ -114,6 +114,13 @@ struct VerdictTests {
         #expect(Line("Connected to localhost") == .other)
         #expect(Line("received GOAWAY, error=2, last_stream=2147483647\n") == .goAway(lastStream: 2_147_483_647))
         #expect(Line("HTTP/2 stream 3 refused by server, try again on a new connection") == .refused)
+        #expect(Line("[HTTP/2] [7] OPENED stream for https://a.example/") == .stream(7))
+        #expect(Line("[HTTP2] [7] received invalid frame: x, error -505: y") == .invalidFrame)
+        #expect(Line("ALPN: server accepted h2\n") == .negotiated(isHTTP2: true))
+        #expect(Line("ALPN: server accepted http/1.1\n") == .negotiated(isHTTP2: false))
+        #expect(Line("ALPN: server did not agree on a protocol. Uses default.") == .negotiated(isHTTP2: false))
+        #expect(Line("ALPN: server accepted h2c") == .other)
+        #expect(Line("ALPN: curl offers h2,http/1.1") == .other)
         #expect(Line("") == .other)
         #expect(Line("\n") == .other)
     }
@@ -129,11 +136,13 @@ struct VerdictTests {
         typealias Line = RefusalEvidence.LogLine
         let strangers = [
             "h2h3 [\(text)]", "h2h3 [:path: /?\(text)]", "[HTTP/2] [1] [\(text)]",
-            "[HTTP/2] [1] OPENED stream for \(text)", " subject: CN=\(text)",
+            " subject: CN=\(text)",
             "Connection #0 to host \(text) left intact", "\(text)x", " \(text)", "x\(text)",
             "\(text) \(text)", String(text.dropLast()), "http2 error: \(text)",
         ]
         for line in strangers { #expect([.other, .failure].contains(Line(line)), "\(line)") }
+        #expect(Line("[HTTP/2] [1] OPENED stream for \(text)") == .stream(1))
+        #expect([.other, .failure].contains(Line("[HTTP/2] [1] [OPENED stream for: \(text)]")))
         #expect(![.other, .failure].contains(Line(text)))
     }
 

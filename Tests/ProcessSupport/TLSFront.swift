@@ -29,18 +29,20 @@ package final class TLSFront: Sendable {
     ///   - protocols: What ALPN offers.
     ///   - name: The certificate's subject alternative name.
     ///   - settings: Lines of Python about the `context`, separated by semicolons; `cert` is the certificate's path.
+    ///   - handshakes: How many connections get an answer; further ones are accepted, and left alone.
     package static func start(
         port: Int,
         protocols: [String] = ["http/1.1"],
         name: String = "IP:127.0.0.1",
-        settings: String = ""
+        settings: String = "",
+        handshakes: Int = 1_000_000
     ) async throws -> TLSFront {
         try await Program.waiting {
-            try TLSFront(port: port, protocols: protocols, name: name, settings: settings)
+            try TLSFront(port: port, protocols: protocols, name: name, settings: settings, handshakes: handshakes)
         }
     }
 
-    private init(port plainPort: Int, protocols: [String], name: String, settings: String) throws {
+    private init(port plainPort: Int, protocols: [String], name: String, settings: String, handshakes: Int) throws {
         var template = Array("/tmp/tls-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else { throw Failure(what: "no temporary directory") }
         directory = template.dropLast().reduce(into: "") { $0.unicodeScalars.append(Unicode.Scalar(UInt8($1))) }
@@ -55,7 +57,10 @@ package final class TLSFront: Sendable {
         guard openssl.waitForExit() == 0 else { throw Failure(what: "openssl made no certificate") }
         process = try Program(
             "python3",
-            ["-c", Self.script, caFile, keyFile, String(plainPort), protocols.joined(separator: ","), settings]
+            [
+                "-c", Self.script, caFile, keyFile, String(plainPort), protocols.joined(separator: ","), settings,
+                String(handshakes),
+            ]
         )
         guard let port = process.readLine().flatMap({ Int($0) }) else { throw Failure(what: "no TLS server") }
         self.port = port
@@ -97,7 +102,8 @@ package final class TLSFront: Sendable {
 
     private static let script = """
         import socket, ssl, sys, threading
-        cert, key, port, protocols, settings = sys.argv[1:]
+        cert, key, port, protocols, settings, handshakes = sys.argv[1:]
+        silent = []
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(cert, key)
         context.set_alpn_protocols(protocols.split(","))
@@ -106,7 +112,7 @@ package final class TLSFront: Sendable {
         exec(settings)
         listener = socket.socket()
         listener.bind(("127.0.0.1", 0))
-        listener.listen(64)
+        listener.listen(1024)
         print(listener.getsockname()[1], flush=True)
         def copy(source, sink):
             try:
@@ -132,8 +138,10 @@ package final class TLSFront: Sendable {
                 return
             threading.Thread(target=copy, args=(plain, client), daemon=True).start()
             copy(client, plain)
-        while True:
+        for count in range(int(handshakes)):
             threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+        while True:
+            silent.append(listener.accept()[0])
         """
 }
 

@@ -84,6 +84,7 @@ let prereqCallback: curl_prereq_callback = { context, _, _, _, localPort in
     transfer.facts.wireAttempts = 1
     transfer.evidence.localPort = localPort
     if easy.logs {
+        easy.loop.goesOut(transfer)
         easy.loop.ledger.resolve()
         transfer.evidence.failuresBefore = easy.loop.ledger.failures
     }
@@ -114,10 +115,11 @@ let socketCallback: curl_socket_callback = { handle, socket, what, context, _ in
         var version = 0
         var isPaused = false
         if let handle = unsafe handle {
+            // An idle connection of HTTP/2 or 3 has frames to read, and no answers to nobody's question.
             if shard.loop.mayUseHTTP2 { unsafe ccurl_get_long(handle, CURLINFO_HTTP_VERSION, &version) }
             isPaused = unsafe easy(ccurl_get_private(handle))?.transfer?.isReceivePaused ?? false
         }
-        shard.loop.poller.remove(socket, isHTTP2: version == Int(CURL_HTTP_VERSION_2_0), isPaused: isPaused)
+        shard.loop.poller.remove(socket, isHTTP2: version >= Int(CURL_HTTP_VERSION_2_0), isPaused: isPaused)
     case CURL_POLL_IN: shard.loop.poller.want(Poller.inMask, on: socket, for: shard)
     case CURL_POLL_OUT: shard.loop.poller.want(Poller.outMask, on: socket, for: shard)
     case CURL_POLL_INOUT: shard.loop.poller.want(Poller.inMask | Poller.outMask, on: socket, for: shard)

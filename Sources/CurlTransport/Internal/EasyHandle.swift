@@ -18,6 +18,7 @@ final class EasyHandle {
     private var headerBytes: UnsafeMutablePointer<CChar>?
     private var decodes = false
     private var version: Int = -1
+    private var isShared = false
     /// Whether libcurl reports its log, which it does if HTTP/2 may be spoken.
     private(set) var logs = false
     private var isCustom = false
@@ -124,8 +125,6 @@ final class EasyHandle {
             self.version = version
             let isHTTP2 = version != Int(CURL_HTTP_VERSION_1_1)
             set(CURLOPT_HTTP_VERSION, version)
-            // Waiting for a connection to share makes sense only if one can be shared.
-            set(CURLOPT_PIPEWAIT, isHTTP2 && request.isTLS ? 1 : 0)
             if isHTTP2 != logs {
                 logs = isHTTP2
                 let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -133,6 +132,10 @@ final class EasyHandle {
                 unsafe ccurl_set_pointer(handle, CURLOPT_DEBUGDATA, context)
                 set(CURLOPT_VERBOSE, isHTTP2 ? 1 : 0)
             }
+        }
+        if isShared != transfer.isShared {
+            isShared = transfer.isShared
+            set(CURLOPT_PIPEWAIT, isShared ? 1 : 0)
         }
         unsafe errorText[0] = 0
     }

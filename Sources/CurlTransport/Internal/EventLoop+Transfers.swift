@@ -34,19 +34,20 @@ extension EventLoop {
             transfer.finish(.shutDown, &resumptions)
             return
         }
-        let origin = queue(of: transfer.request.origin)
+        let origin = queue(of: transfer.request)
         transfer.origin = origin
         origin.enqueue(transfer)
-        if transfer.deadline != Monotonic.never { queueDeadlines.insert(transfer) }
+        if transfer.deadline != Monotonic.never { waitingDeadlines.insert(transfer) }
         fillPlaces(of: origin)
     }
 
-    private func queue(of key: EncodedRequest.Origin) -> OriginQueue {
+    private func queue(of request: EncodedRequest) -> OriginQueue {
+        let key = request.origin
         if let lastOrigin {
             if lastOrigin.key == key { return lastOrigin }
             if !lastOrigin.isIdle { origins[lastOrigin.key] = lastOrigin }
         }
-        let origin = origins.removeValue(forKey: key) ?? OriginQueue(key: key)
+        let origin = origins.removeValue(forKey: key) ?? makeOrigin(of: request)
         lastOrigin = origin
         return origin
     }
@@ -54,15 +55,18 @@ extension EventLoop {
     /// Starts those who wait for the origin, as far as it has free places, and forgets an origin that nobody uses.
     ///
     /// It is the only way out of the queue. Who cannot be started leaves the place to the next.
-    private func fillPlaces(of origin: OriginQueue) {
+    func fillPlaces(of origin: OriginQueue) {
         if isShuttingDown { return }
-        while origin.active < configuration.maxConnectionsPerOrigin, let next = origin.next() { start(next, origin) }
+        while origin.active < origin.places(of: configuration.maxConnectionsPerOrigin), let next = origin.next() {
+            start(next, origin)
+        }
         if origin.isIdle, origin !== lastOrigin { origins[origin.key] = nil }
     }
 
     /// Gives the transfer to libcurl, or ends it.
     private func start(_ transfer: Transfer, _ origin: OriginQueue) {
-        queueDeadlines.remove(transfer)
+        waitingDeadlines.remove(transfer)
+        transfer.isShared = mayShare(transfer, origin)
         if let limit = transfer.sendLimit, limit.hasPassed {
             transfer.finish(.tooLate, &resumptions)
             return
@@ -76,7 +80,9 @@ extension EventLoop {
             }
             milliseconds = left
         }
-        guard let shard = shardWithRoom(), let easy = pool.popLast() ?? EasyHandle(loop: self) else {
+        guard let shard = shardWithRoom(isShared: transfer.isShared || usesSharedShard(transfer, origin)),
+            let easy = pool.popLast() ?? EasyHandle(loop: self)
+        else {
             transfer.finish(
                 TransportError(.outOfResources, .neverSent, message: "libcurl has no handle left"),
                 &resumptions
@@ -99,12 +105,15 @@ extension EventLoop {
         shard.count += 1
         origin.active += 1
         running[ObjectIdentifier(transfer)] = transfer
+        // Who waits for a connection that another one makes waits within libcurl, which in version 7.88 looks at no
+        // deadline meanwhile.
+        if transfer.isShared, transfer.deadline != Monotonic.never { waitingDeadlines.insert(transfer) }
     }
 
     /// The lowest with room, so that few handles have all the connections.
-    private func shardWithRoom() -> Shard? {
-        if let shard = shards.first(where: { $0.count < Shard.capacity }) { return shard }
-        guard let shard = Shard(loop: self) else { return nil }
+    private func shardWithRoom(isShared: Bool) -> Shard? {
+        if let shard = shards.first(where: { $0.isShared == isShared && $0.count < $0.capacity }) { return shard }
+        guard let shard = Shard(loop: self, isShared: isShared) else { return nil }
         shards.append(shard)
         return shard
     }
@@ -125,7 +134,9 @@ extension EventLoop {
         }
     }
 
-    private func complete(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, code: Int) {
+    private func complete(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, code result: Int) {
+        let isWhole = result != 0 && isAnswerWhole(transfer, easy, code: result)
+        let code = isWhole ? 0 : result
         transfer.facts.code = code
         if code != 0 { transfer.facts.detail = easy.detail }
         // What is decompressed behind a pause has a bound of libcurl's own.
@@ -138,24 +149,31 @@ extension EventLoop {
         let error = Verdict.error(for: transfer.facts)
         // Before the handle carries another transfer.
         transfer.meter?.read(easy, transfer.facts, isOver: true)
-        release(transfer, easy, shard, isReusable: code == 0)
+        release(transfer, easy, shard, isReusable: result == 0)
         transfer.finish(error, &resumptions)
     }
 
     /// Ends a transfer that nobody waits for.
     func drop(_ transfer: Transfer) {
-        queueDeadlines.remove(transfer)
+        waitingDeadlines.remove(transfer)
+        end(transfer, with: .shutDown)
+    }
+
+    /// Ends a transfer before libcurl does.
+    func end(_ transfer: Transfer, with error: TransportError) {
         if let easy = transfer.easy, let shard = transfer.shard {
             release(transfer, easy, shard, isReusable: false)
         }
         transfer.origin?.remove(transfer)
-        transfer.finish(.shutDown, &resumptions)
+        transfer.finish(error, &resumptions)
     }
 
     private func release(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, isReusable: Bool) {
         unsafe curl_multi_remove_handle(shard.multi, easy.handle)
         shard.count -= 1
         running[ObjectIdentifier(transfer)] = nil
+        waitingDeadlines.remove(transfer)
+        noteEnd(of: transfer, easy)
         easy.end()
         if isReusable, pool.count < 512 {
             pool.append(easy)
@@ -185,7 +203,11 @@ extension EventLoop {
     func logged(_ line: RefusalEvidence.LogLine, by transfer: Transfer?) {
         switch line {
         case .failure: ledger.failures += 1
+        case .invalidFrame:
+            ledger.failures += 1
+            transfer?.evidence.hasInvalidFrame = true
         case .stream(let id): transfer?.evidence.stream = id
+        case .negotiated(let isHTTP2): transfer?.evidence.negotiatesHTTP2 = isHTTP2
         case .goAway(let lastStream):
             guard let transfer else { return }
             noteGoAway(port: transfer.evidence.localPort, origin: transfer.request.origin, lastStream: lastStream)
@@ -226,12 +248,13 @@ extension EventLoop {
         }
         for origin in Array(origins.values) + (lastOrigin.map { [$0] } ?? []) {
             while let transfer = origin.next() {
-                queueDeadlines.remove(transfer)
+                waitingDeadlines.remove(transfer)
                 transfer.finish(.shutDown, &resumptions)
             }
         }
         origins = [:]
         lastOrigin = nil
+        justKnown = []
         for easy in pool { easy.destroy() }
         pool = []
         for shard in shards { unsafe curl_multi_cleanup(shard.multi) }
@@ -255,6 +278,11 @@ extension EventLoop {
 
 extension TransportError {
     static let shutDown = TransportError(.shutDown, .neverSent, message: "the transport has been shut down")
+    static let unavailableVersion = TransportError(
+        .misconfigured,
+        .neverSent,
+        message: "the libcurl in use cannot speak the version of HTTP that was asked for"
+    )
     static let tooLate = TransportError(
         .sendLimitPassed,
         .neverSent,

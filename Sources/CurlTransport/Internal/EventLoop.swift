@@ -46,7 +46,10 @@ final class EventLoop: @unchecked Sendable {
     var lastOrigin: OriginQueue?
     /// All others that are in use.
     var origins: [EncodedRequest.Origin: OriginQueue] = [:]
-    var queueDeadlines = DeadlineHeap()
+    var waitingDeadlines = DeadlineHeap()
+    /// Which origins share connections, and of which it has just become known.
+    var sharing: [EncodedRequest.Origin: Bool] = [:]
+    var justKnown: [OriginQueue] = []
     var news: [Transfer] = []
     /// Whether libcurl hands over what it has kept behind a pause.
     var isUnpausing = false
@@ -153,6 +156,7 @@ final class EventLoop: @unchecked Sendable {
             runInbox()
             runTimers()
             for shard in shards where shard.isTouched { readResults(of: shard) }
+            admitToKnown()
             endTurn()
             if isShuttingDown {
                 tearDown()
@@ -189,7 +193,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func nextDeadline() -> UInt64 {
-        var deadline = queueDeadlines.first
+        var deadline = waitingDeadlines.first
         for shard in shards { deadline = min(deadline, shard.deadline) }
         return deadline
     }
@@ -223,10 +227,9 @@ final class EventLoop: @unchecked Sendable {
 
     private func runTimers() {
         let now = Monotonic.now()
-        while queueDeadlines.first <= now {
-            guard let transfer = queueDeadlines.removeFirst() else { break }
-            transfer.origin?.remove(transfer)
-            transfer.finish(.queueTimeout, &resumptions)
+        while waitingDeadlines.first <= now {
+            guard let transfer = waitingDeadlines.removeFirst() else { break }
+            end(transfer, with: .queueTimeout)
         }
         for shard in shards where shard.deadline <= now {
             // Each call may ask for another at once; what is left after a few comes in the next turn.

@@ -8,13 +8,24 @@ final class OriginQueue {
     let key: EncodedRequest.Origin
     var active = 0
     var bodies = BodySizes()
+    /// Whether a connection to it carries many transfers at a time; nil while that is not known.
+    var isShared: Bool?
+    /// Whether sharing is asked for, so that there may be a connection made for it even if the server knows none.
+    let isSharingAskedFor: Bool
+    /// How many may run while it is not known: one finds it out for all.
+    var probes = 1
     private var (first, last): (Transfer?, Transfer?)
 
-    init(key: EncodedRequest.Origin) {
+    init(key: EncodedRequest.Origin, isSharingAskedFor: Bool, isShared: Bool?) {
         self.key = key
+        self.isSharingAskedFor = isSharingAskedFor
+        self.isShared = isShared
     }
 
     var isIdle: Bool { active == 0 && first == nil }
+
+    /// How many may run now, of so many at most.
+    func places(of maximum: Int) -> Int { isShared == nil ? min(probes, maximum) : maximum }
 
     func enqueue(_ transfer: Transfer) {
         transfer.isQueued = true
@@ -41,7 +52,7 @@ final class OriginQueue {
     }
 }
 
-/// The deadlines of queued transfers: a binary heap whose members know their places, so that they can leave it early.
+/// The deadlines of transfers that wait, here or within libcurl: a binary heap whose members know their places, so that they can leave it early.
 struct DeadlineHeap {
     private var items: [Transfer] = []
 

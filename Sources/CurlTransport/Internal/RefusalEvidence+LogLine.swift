@@ -11,6 +11,10 @@ extension RefusalEvidence {
         case retrying
         case stream(Int)
         case goAway(lastStream: Int)
+        /// What the server has chosen for a new connection.
+        case negotiated(isHTTP2: Bool)
+        /// `[HTTP2] [3] received invalid frame: …`, as no other line begins.
+        case invalidFrame
         case failure
         case other
 
@@ -57,7 +61,23 @@ extension RefusalEvidence {
                     return
                 }
             case UInt8(ascii: "["):
-                self = .other
+                // [HTTP/2] [7] OPENED stream for https://… (the URL is the caller's, and comes last)
+                if line.take("[HTTP/2] ["), let id = line.takeNumber(), line.take("] OPENED stream for ") {
+                    self = .stream(id)
+                } else {
+                    self = line.take("[HTTP2] [") ? .invalidFrame : .other
+                }
+                return
+            case UInt8(ascii: "A"):
+                // ALPN: server accepted h2
+                guard line.take("ALPN: server ") else { break }
+                if line.take("accepted h2") || line.take("accepted h3"), line.isAtEnd {
+                    self = .negotiated(isHTTP2: true)
+                } else if line.take("accepted http/1.") || line.take("did not agree on a protocol. Uses default.") {
+                    self = .negotiated(isHTTP2: false)
+                } else {
+                    break
+                }
                 return
             default: break
             }

@@ -1,12 +1,12 @@
-import CCurl
 import Glibc
 
 /// What proves that an HTTP/2 server did not process a stream.
 ///
-/// libcurl hides both ways a server says so. A stream refused on a new connection is named in its log. On a reused
-/// connection (where libcurl takes any early end for a stale connection) the proof is by exclusion, checked against the
-/// sources of 7.88: the stream ended without a byte and without a logged failure while the connection lives on; only
-/// `RST_STREAM` with `REFUSED_STREAM` does that. A `GOAWAY` is logged with its last stream (RFC 9113, section 6.8).
+/// libcurl hides both ways a server says so. A stream refused on a new connection is named in its log, and from version
+/// 8.19 on any refused stream. Before that, on a reused connection (where libcurl takes any early end for a stale
+/// connection) the proof is by exclusion, checked against the sources of 7.88 and 8.14: the stream ended without a byte
+/// and without a logged failure while the connection lives on; only `RST_STREAM` with `REFUSED_STREAM` does that. A
+/// `GOAWAY` is logged with its last stream (RFC 9113, section 6.8).
 struct RefusalEvidence {
     /// The local port of the connection that the request went out on.
     var localPort: Int32 = 0
@@ -16,11 +16,17 @@ struct RefusalEvidence {
     var failuresBefore = 0
     /// Whether the refusal is proven.
     var isProven = false
+    /// Whether the server has sent what HTTP/2 does not allow.
+    var hasInvalidFrame = false
+    /// What the server has chosen, if the connection was made for this request.
+    var negotiatesHTTP2: Bool?
 
-    /// Only these versions are known to behave as described above.
-    static let canExclude: Bool = {
-        ccurl_version_number() >> 8 == 0x0758
-    }()
+    /// Only these versions are known to behave as described above: Debian 12's and 13's.
+    ///
+    /// In 8.14 a stream of a reused connection is tried again only after `CURLE_RECV_ERROR` or, when the request could
+    /// not be written at all, `CURLE_SEND_ERROR`. All that leads to these is logged as a failure or ends the
+    /// connection, except a refused stream; a closed connection is `CURLE_HTTP2` and not tried again.
+    static let canExclude: Bool = [0x0758, 0x080e].contains(Libcurl.number >> 8)
 }
 
 /// The loop's knowledge of its HTTP/2 connections, by local port.

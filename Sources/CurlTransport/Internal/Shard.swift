@@ -9,7 +9,14 @@ import HTTPRecovery
 @safe
 final class Shard {
     /// The most transfers at a time.
-    static let capacity = 128
+    let capacity: Int
+    /// Whether its transfers share connections.
+    ///
+    /// It then has as many as one connection carries: 100, unless a server allows less. Version 7.88 opens a
+    /// connection for each further one, later ones a second, where the next shard's can do. A server
+    /// that allows less gets a few connections, not one for each transfer that has no place; one that ends its
+    /// connection (`GOAWAY`) while transfers are running on it does not stop those that follow.
+    let isShared: Bool
 
     let multi: UnsafeMutableRawPointer
     /// The loop gives all its shards up before it ends.
@@ -20,16 +27,22 @@ final class Shard {
     /// Whether libcurl may have results to read.
     var isTouched = false
 
-    init?(loop: EventLoop) {
+    init?(loop: EventLoop, isShared: Bool) {
         guard let multi = unsafe curl_multi_init() else { return nil }
         unsafe self.multi = multi
         self.loop = loop
+        self.isShared = isShared
+        capacity = isShared ? 100 : 128
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe ccurl_multi_set_socket_callback(multi, socketCallback)
         unsafe ccurl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
         unsafe ccurl_multi_set_timer_callback(multi, timerCallback)
         unsafe ccurl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
-        unsafe ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 2 * Self.capacity)
+        unsafe ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 2 * capacity)
+        if isShared { unsafe ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 4) }
         unsafe ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        // From version 8.20 on a multi handle has threads for name lookups, at most 20, and waits for them at its end:
+        // names that do not answer would hold up all others, and the shutdown. Before, each lookup had its own.
+        unsafe ccurl_multi_set_resolver(multi, capacity)
     }
 }

@@ -41,7 +41,9 @@ final class Transfer: @unchecked Sendable {
     /// Its neighbours in the queue of its origin, while it waits there.
     var (previous, next): (Transfer?, Transfer?)
     var isQueued = false
-    /// Its place among the deadlines of queued transfers, or -1.
+    /// Whether it may share a connection, and wait for one that is being made.
+    var isShared = false
+    /// Its place among the deadlines of transfers that wait, or -1.
     var heapIndex = -1
     /// What has come of the response's head, and what is known of the transfer.
     var reception = HeadReception()

@@ -55,6 +55,8 @@ enum Verdict {
         case 28: return (.timedOut, nil)
         case 35: return (.tlsFailed, nil)
         case 4, 41, 43, 48, 53, 54, 58, 59, 66, 77, 82: return (.misconfigured, nil)
+        // From version 8.3 on, which bounds header sections at 300 KiB; trailers count among them.
+        case 56 where facts.detail.hasPrefix("Too large response headers"): return (.headersTooLarge, nil)
         case 42 where facts.isVetoed: return (.connectionLost, nil)
         case 51, 60, 83, 90, 91: return (.certificateRejected, nil)
         case 61: return (.badContentEncoding, nil)

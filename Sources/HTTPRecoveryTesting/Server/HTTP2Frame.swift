@@ -3,6 +3,7 @@ package struct HTTP2Frame: Sendable {
     package var type: UInt8
     package var flags: UInt8
     package var stream: UInt32
+    package var payload: [UInt8] = []
 
     /// Whether it is the last frame of its stream: END_STREAM on HEADERS or DATA.
     package var endsStream: Bool { type <= 1 && flags & 1 == 1 }
@@ -51,21 +52,21 @@ package struct HTTP2Frame: Sendable {
         bytes(type: 7, flags: 0, stream: 0, big(lastStream) + big(0))
     }
 
-    /// The next frame, without its content; nil when the client has left.
+    /// The next frame; nil when the client has left.
     package static func read(from connection: FaultServer.Connection) -> HTTP2Frame? {
         guard let head = connection.read(exactly: 9) else { return nil }
         let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
         let stream = UInt32(head[5] & 0x7f) << 24 | UInt32(head[6]) << 16 | UInt32(head[7]) << 8 | UInt32(head[8])
-        guard length == 0 || connection.read(exactly: length) != nil else { return nil }
-        return HTTP2Frame(type: head[3], flags: head[4], stream: stream)
+        guard let payload = length == 0 ? [] : connection.read(exactly: length) else { return nil }
+        return HTTP2Frame(type: head[3], flags: head[4], stream: stream, payload: payload)
     }
 
-    private static func bytes(type: UInt8, flags: UInt8, stream: UInt32, _ payload: [UInt8]) -> [UInt8] {
+    package static func bytes(type: UInt8, flags: UInt8, stream: UInt32, _ payload: [UInt8]) -> [UInt8] {
         let length = UInt32(truncatingIfNeeded: payload.count)
         return Array(big(length).dropFirst()) + [type, flags] + big(stream) + payload
     }
 
-    private static func big(_ value: UInt32) -> [UInt8] {
+    package static func big(_ value: UInt32) -> [UInt8] {
         (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
     }
 }

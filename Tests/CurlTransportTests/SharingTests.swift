@@ -1,0 +1,85 @@
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+@testable import CurlTransport
+
+/// Requests over HTTP/2 share connections, however many come at once, and wait for none past their deadlines.
+@Suite(.enabled(if: TLSFront.isAvailable), .timeLimit(.minutes(30)))
+struct SharingTests {
+    private static func burst(of count: Int, to front: TLSFront, _ transport: CurlTransport) async throws {
+        let request = HTTPRequest.to(front.authority, scheme: "https")
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<count { group.addTask { try await transport.fetch(request).head.status.code } }
+            for try await status in group { #expect(status == 200) }
+        }
+    }
+
+    @Test(arguments: [(64, 1), (600, 6)])
+    func aColdBurstOpensFewConnections(count: Int, connections: Int) async throws {
+        let server = try HTTP2Server.start { _ in .init() }
+        let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
+        let transport = CurlTransport.patient(
+            .init(maxConnectionsPerOrigin: count, httpVersion: .http2, caFile: front.caFile)
+        )
+        try await Self.burst(of: count, to: front, transport)
+        #expect(server.receivedRequests.count == count)
+        #expect(server.connectionCount <= connections)
+        // Those that are there do for the next, too.
+        try await Self.burst(of: count, to: front, transport)
+        #expect(server.receivedRequests.count == 2 * count)
+        #expect(server.connectionCount <= connections)
+        withExtendedLifetime(front) {}
+    }
+
+    /// As many connections as there are requests past its limit is what libcurl 7.88 would open.
+    @Test
+    func aServerThatAllowsFewStreamsGetsFewConnections() async throws {
+        let server = try HTTP2Server.start(maxStreams: 10) { _ in .init() }
+        let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
+        let transport = CurlTransport.patient(
+            .init(maxConnectionsPerOrigin: 200, httpVersion: .http2, caFile: front.caFile)
+        )
+        try await Self.burst(of: 200, to: front, transport)
+        #expect(server.receivedRequests.count == 200)
+        #expect(server.connectionCount <= 8)
+        withExtendedLifetime(front) {}
+    }
+
+    /// Nothing is shared with a server of HTTP/1.1: thirty requests that wait for each other are there together.
+    @Test
+    func aServerWithoutHTTP2IsNotWaitedFor() async throws {
+        let gate = FaultServer.Gate()
+        let server = try FaultServer { _ in .wait(for: gate).then(.answer()) }
+        let front = try await TLSFront.start(port: server.port, protocols: ["http/1.1"])
+        let transport = CurlTransport.patient(.init(httpVersion: .http2, caFile: front.caFile))
+        async let burst: Void = Self.burst(of: 30, to: front, transport)
+        _ = try await server.requests(count: 30)
+        gate.open()
+        try await burst
+        #expect(server.connectionCount == 30)
+        // The first connection, which was made to be shared, is of use too.
+        for _ in 0..<3 { #expect(try await transport.fetch(.to(front.authority, scheme: "https")).head.status == .ok) }
+        #expect(server.connectionCount == 30)
+        withExtendedLifetime(front) {}
+    }
+
+    /// One request makes a connection that never stands; another, which could share it, has a deadline.
+    @Test(arguments: [false, true])
+    func whoWaitsForAConnectionKeepsTheDeadline(isKnown: Bool) async throws {
+        // The only answer comes on a connection that takes no further request.
+        let server = try HTTP2Tests.server { HTTP2Frame.goAway(lastStream: $0) + HTTP2Frame.ok($0) }
+        let front = try await TLSFront.start(port: server.port, protocols: ["h2"], handshakes: isKnown ? 1 : 0)
+        let transport = CurlTransport.patient(.init(httpVersion: .http2, caFile: front.caFile))
+        let request = HTTPRequest.to(front.authority, scheme: "https")
+        if isKnown { #expect(try await transport.fetch(request).head.status == .ok) }
+        let first = Task { try await transport.fetch(request, timeout: nil) }
+        let error = try await transport.failure(request, timeout: .seconds(2))
+        #expect(error.code == .timedOut)
+        #expect(error.certainty == .neverSent)
+        first.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await first.value }
+        withExtendedLifetime(front) {}
+    }
+}
