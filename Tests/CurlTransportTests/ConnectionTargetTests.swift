@@ -2,6 +2,7 @@ import Glibc
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import ProcessSupport
 import Testing
 
 @testable import CurlTransport

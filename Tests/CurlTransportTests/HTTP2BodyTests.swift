@@ -1,6 +1,7 @@
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import ProcessSupport
 import Testing
 
 @testable import CurlTransport

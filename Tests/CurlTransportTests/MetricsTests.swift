@@ -2,6 +2,7 @@ import CurlTransport
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import ProcessSupport
 import Testing
 
 /// What is measured of an attempt, if somebody asks for it.

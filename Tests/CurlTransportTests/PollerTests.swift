@@ -23,7 +23,7 @@ struct PollerTests {
     func whatATransferHasIsNotTakenForIdle() async throws {
         let loop = try #require(EventLoop(configuration: CurlTransport.Configuration().normalized()))
         try await Task(executorPreference: loop) {
-            let shard = try #require(Shard(loop: loop))
+            let shard = try #require(Shard(loop: loop, isShared: false))
             loop.shards.append(shard)
             let poller = try #require(Poller())
             let (socket, peer) = try Self.pair()

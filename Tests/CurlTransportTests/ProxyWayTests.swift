@@ -2,6 +2,7 @@ import CurlTransport
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import ProcessSupport
 import Testing
 
 /// The ways through a proxy: tunnels, SOCKS, TLS to the proxy itself, and hosts that are reached without it.

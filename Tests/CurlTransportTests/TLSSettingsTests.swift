@@ -2,6 +2,7 @@ import CurlTransport
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import ProcessSupport
 import Testing
 
 /// Whom a transport trusts, who it is, and what versions it speaks.

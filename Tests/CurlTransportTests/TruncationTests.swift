@@ -2,6 +2,7 @@ import CurlTransport
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import ProcessSupport
 import Testing
 
 /// Bodies that end too early must not look complete.
