@@ -52,26 +52,35 @@ public struct Program<Client: Contestant>: Sendable {
     }
 
     /// Begins requests that the server holds, and returns when it has them all.
+    ///
+    /// They begin by the thousand: more connections at once than the server's queue holds would be tried again and again.
     func hold(_ count: Int, _ call: @escaping Call) async throws -> [Task<Double, any Error>] {
-        let bytes = settings.bytes
-        let tasks = (0..<count).map { _ in
-            Task<Double, any Error>(executorPreference: client.executor) {
-                do {
-                    guard try await call() == bytes else { throw Spoilt("another size") }
-                    return -1
-                } catch is CancellationError {
-                    return monotonic_seconds()
-                } catch  where Task.isCancelled {
-                    return monotonic_seconds()
-                }
+        var tasks: [Task<Double, any Error>] = []
+        tasks.reserveCapacity(count)
+        let end = monotonic_seconds() + 120
+        while tasks.count < count {
+            for _ in 0..<min(1000, count - tasks.count) { tasks.append(held(call)) }
+            while ask_server(Int32(settings.port), "/held") < tasks.count {
+                guard monotonic_seconds() < end else { throw await obstacle(to: tasks) }
+                try await Task.sleep(for: .milliseconds(50))
             }
         }
-        let end = monotonic_seconds() + 120
-        while ask_server(Int32(settings.port), "/held") < count {
-            guard monotonic_seconds() < end else { throw await obstacle(to: tasks) }
-            try await Task.sleep(for: .milliseconds(50))
-        }
         return tasks
+    }
+
+    /// A request that ends with -1 if it is answered, and with the time if it is cancelled.
+    private func held(_ call: @escaping Call) -> Task<Double, any Error> {
+        let bytes = settings.bytes
+        return Task(executorPreference: client.executor) {
+            do {
+                guard try await call() == bytes else { throw Spoilt("another size") }
+                return -1
+            } catch is CancellationError {
+                return monotonic_seconds()
+            } catch  where Task.isCancelled {
+                return monotonic_seconds()
+            }
+        }
     }
 
     /// Why not all requests came to be in flight.

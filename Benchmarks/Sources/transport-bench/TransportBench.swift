@@ -23,7 +23,7 @@ struct CurlContestant: Contestant {
                 maxConnectionsPerOrigin: settings.mostAtATime,
                 httpVersion: settings.isHTTP2 ? .http2 : .http1,
                 caFile: settings.caFile,
-                // Thousands at once may overflow the server's queue for a while.
+                // A server that is busy with thousands is not gone.
                 connectTimeout: .seconds(120)
             )
         )

@@ -16,7 +16,7 @@ struct AHCContestant: Contestant {
         var configuration = HTTPClient.Configuration()
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = settings.mostAtATime
         configuration.connectionPool.idleTimeout = .minutes(10)
-        // Thousands at once may overflow the server's queue for a while.
+        // A server that is busy with thousands is not gone.
         configuration.timeout.connect = .seconds(120)
         configuration.httpVersion = settings.isHTTP2 ? .automatic : .http1Only
         if let caFile = settings.caFile {
