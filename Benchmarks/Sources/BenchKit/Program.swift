@@ -53,13 +53,13 @@ public struct Program<Client: Contestant>: Sendable {
 
     /// Begins requests that the server holds, and returns when it has them all.
     ///
-    /// They begin by the thousand: more connections at once than the server's queue holds would be tried again and again.
+    /// They begin in steps: more connections at once than the server's queue holds would be tried again and again.
     func hold(_ count: Int, _ call: @escaping Call) async throws -> [Task<Double, any Error>] {
         var tasks: [Task<Double, any Error>] = []
         tasks.reserveCapacity(count)
         let end = monotonic_seconds() + 120
         while tasks.count < count {
-            for _ in 0..<min(1000, count - tasks.count) { tasks.append(held(call)) }
+            for _ in 0..<min(settings.step, count - tasks.count) { tasks.append(held(call)) }
             while ask_server(Int32(settings.port), "/held") < tasks.count {
                 guard monotonic_seconds() < end else { throw await obstacle(to: tasks) }
                 try await Task.sleep(for: .milliseconds(50))

@@ -51,6 +51,8 @@ public struct Settings: Sendable {
     public var warmup: Int { number("warmup", 0) }
     /// `idle`: how many requests to `idle-url` are in flight beside them; none by default.
     public var idle: Int { number("idle", 0) }
+    /// `step`: how many of the requests that are held begin at once; 4000 by default, as the server's queue has 4096 places.
+    public var step: Int { max(1, number("step", 4000)) }
     /// `seconds`: how long nothing happens in `flight`; 3 by default.
     public var seconds: Int { number("seconds", 3) }
     /// `bytes`: the size of each body; 200 by default.

@@ -116,11 +116,11 @@ static void run(struct transfer *transfers, int count, int requests) {
     while (finished < total) loop_turn(-1, onEnd);
 }
 
-/// Has some requests in flight that the server holds; they begin by the thousand, as its queue is not longer.
+/// Has some requests in flight that the server holds; they begin in steps, as its queue has an end.
 static struct transfer *hold(int count, const char *url) {
     struct transfer *transfers = make(count, url);
     for (int i = 0; i < count;) {
-        for (int last = i + 1000; i < count && i < last; i++) {
+        for (int last = i + options.step; i < count && i < last; i++) {
             transfers[i].isHeld = 1;
             loop_add(transfers[i].easy);
         }

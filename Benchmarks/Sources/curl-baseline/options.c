@@ -10,7 +10,7 @@ static void fail(const char *argument) {
 }
 
 struct options options_read(int argc, char **argv) {
-    struct options options = {.concurrency = 1, .requests = 1000, .bytes = 200, .http = 1, .seconds = 3, .isDeferred = 1};
+    struct options options = {.concurrency = 1, .requests = 1000, .bytes = 200, .http = 1, .step = 4000, .seconds = 3, .isDeferred = 1};
     if (argc < 2) fail("missing");
     options.scenario = argv[1];
     for (int i = 2; i < argc; i++) {
@@ -26,6 +26,7 @@ struct options options_read(int argc, char **argv) {
         else if (IS("requests")) options.requests = atoi(value);
         else if (IS("warmup")) options.warmup = atoi(value);
         else if (IS("idle")) options.idle = atoi(value);
+        else if (IS("step")) options.step = atoi(value);
         else if (IS("seconds")) options.seconds = atoi(value);
         else if (IS("http")) options.http = atoi(value);
         else if (IS("bytes")) options.bytes = atol(value);
@@ -35,6 +36,6 @@ struct options options_read(int argc, char **argv) {
         else if (IS("memory")) options.isFresh = !strcmp(value, "fresh");
         else fail(argv[i]);
     }
-    if (!options.url || options.concurrency < 1 || options.requests < 1) fail("missing");
+    if (!options.url || options.concurrency < 1 || options.requests < 1 || options.step < 1) fail("missing");
     return options;
 }

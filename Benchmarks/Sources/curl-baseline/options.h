@@ -3,7 +3,7 @@
 /// What is measured, by key=value: see main.c.
 struct options {
     const char *scenario, *url, *idleURL, *ca;
-    int port, concurrency, requests, warmup, idle, seconds, http;
+    int port, concurrency, requests, warmup, idle, step, seconds, http;
     /// The size of every body.
     long bytes;
     /// The size of libcurl's buffer; 0 is its own default.
