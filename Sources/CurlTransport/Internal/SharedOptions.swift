@@ -141,7 +141,7 @@ extension SharedOptions {
         if let highest = configuration.tls.maximumVersion, highest < configuration.tls.minimumVersion {
             return .misconfigured("the highest TLS version is below the lowest")
         }
-        guard let handle = unsafe curl_easy_init() else {
+        guard CurlTransport.globalState, let handle = unsafe curl_easy_init() else {
             return TransportError(.outOfResources, .neverSent, message: "libcurl has no handle left")
         }
         let options = SharedOptions(configuration)
