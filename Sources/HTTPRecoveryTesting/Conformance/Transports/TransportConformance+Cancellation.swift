@@ -9,9 +9,7 @@ extension TransportConformance {
         needs abilities: Set<TransportUnderTest.Ability> = [.exchanges],
         _ body: @escaping @Sendable (TransportBench) async throws -> Void
     ) -> Check {
-        Check(id, name, needs: abilities) { bench in
-            for _ in 0..<rounds { try await bench.round(body) }
-        }
+        Check(id, name, needs: abilities, isRepeated: true, body)
     }
 
     static let cancellationChecks: [Check] = waitingChecks + otherCancellationChecks
@@ -275,19 +273,6 @@ extension TransportConformance {
 }
 
 extension TransportBench {
-    /// Runs one round of a check with transports and servers of its own.
-    func round(_ body: (TransportBench) async throws -> Void) async throws {
-        let bench = TransportBench(subject)
-        do {
-            try await body(bench)
-        } catch {
-            bench.stopServers()
-            throw error
-        }
-        await bench.shutdown()
-        bench.stopServers()
-    }
-
     /// The text of an answer; whatever goes wrong is thrown as it is.
     func text(_ transport: any HTTPTransport, _ request: HTTPRequest, _ body: MessageBody?) async throws -> String {
         let response = try await transport.send(request, body: body, options: AttemptOptions(timeout: .seconds(86_400)))

@@ -28,17 +28,22 @@ public enum TransportConformance {
         /// What a transport must be able to do for the check to apply.
         public let abilities: Set<TransportUnderTest.Ability>
 
+        /// Whether it is one of cancellations or shutdowns, repeated as often as ``TransportConformance/rounds`` says.
+        public let isRepeated: Bool
+
         private let body: @Sendable (TransportBench) async throws -> Void
 
         init(
             _ id: String,
             _ name: String,
             needs abilities: Set<TransportUnderTest.Ability> = [.exchanges],
+            isRepeated: Bool = false,
             _ body: @escaping @Sendable (TransportBench) async throws -> Void
         ) {
             self.id = id
             self.name = name
             self.abilities = abilities
+            self.isRepeated = isRepeated
             self.body = body
         }
 
@@ -53,6 +58,11 @@ public enum TransportConformance {
             guard abilities.isSubset(of: subject.abilities) else {
                 throw ConformanceFailure("the check “\(id)” is for transports of which “\(abilities)” is true")
             }
+            for _ in 0..<(isRepeated ? rounds : 1) { try await check(subject) }
+        }
+
+        /// One round, with a server and a transport of its own.
+        private func check(_ subject: TransportUnderTest) async throws {
             let bench = TransportBench(subject)
             let result = await bench.result(of: "the check “\(id)”") { [body] in try await body(bench) }
             let end = await bench.result(of: "the shutdown after the check “\(id)”") { await bench.shutdown() }
