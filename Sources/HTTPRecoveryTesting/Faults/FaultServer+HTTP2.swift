@@ -21,6 +21,10 @@ extension FaultServer {
                         connection.record(.init(method: "", path: "/\(frame.stream)", connection: connection.id))
                         let answer = answer(frame.stream, place.next())
                         connection.write(answer.bytes)
+                        if let later = answer.later {
+                            guard connection.wait(for: answer.gate, milliseconds: -1) == .gate else { return }
+                            connection.write(later)
+                        }
                         switch answer.end {
                         case .none: continue
                         case .close: return connection.close()
@@ -39,9 +43,12 @@ package struct HTTP2Answer: Sendable {
     package enum End: Sendable { case none, close, reset }
 
     package var bytes: [UInt8]
+    /// What is sent when the gate is open; nil if that is nothing, and then there is no waiting.
+    package var later: [UInt8]?
+    package var gate: FaultServer.Gate?
     package var end: End
 
-    package init(_ bytes: [UInt8] = [], then end: End = .none) {
-        (self.bytes, self.end) = (bytes, end)
+    package init(_ bytes: [UInt8] = [], later: [UInt8]? = nil, then end: End = .none) {
+        (self.bytes, self.later, self.end) = (bytes, later, end)
     }
 }

@@ -17,7 +17,10 @@ final class InProcessExchange: Sendable {
         var end: Result<Void, any Error>?
     }
 
-    private let head = Flight<TransportResponse>()
+    /// Lands when there is an answer, or none will come.
+    private let head = Flight<Void>()
+    /// The answer until it is taken: whoever has its body holds the exchange, so this one must not keep it.
+    private let response = Locked<TransportResponse?>(nil)
     private let state = Locked(State())
 
     /// Calls the function.
@@ -58,7 +61,13 @@ final class InProcessExchange: Sendable {
     /// The answer, as soon as its head is there.
     func answer() async throws -> TransportResponse {
         do {
-            return try await head.value
+            try await head.value
+            let response = response.withLock { response in
+                defer { response = nil }
+                return response
+            }
+            guard let response else { throw CancellationError() }
+            return response
         } catch {
             end(with: error)
             throw error
@@ -86,16 +95,17 @@ final class InProcessExchange: Sendable {
     /// Hands the answer over; returns its body if that is still to be read.
     ///
     /// A function of its own, because what it makes must not live on in the task: the reader alone holds the exchange.
-    private func pass(on response: TransportResponse, isBodyless: Bool) -> MessageBody? {
-        var answer = response
-        let isEmpty = isBodyless || response.head.status.code == 204 || response.head.status.code == 304
-        let isWhole = response.body.bytesInMemory.map { $0.count >= Self.length(of: response) ?? 0 } ?? false
+    private func pass(on original: TransportResponse, isBodyless: Bool) -> MessageBody? {
+        var answer = original
+        let isEmpty = isBodyless || original.head.status.code == 204 || original.head.status.code == 304
+        let isWhole = original.body.bytesInMemory.map { $0.count >= Self.length(of: original) ?? 0 } ?? false
         if isEmpty { answer.body = .empty }
         if !isEmpty, !isWhole {
-            answer.body = MessageBody(once: Pieces(hold: Hold(self)), length: response.body.length)
+            answer.body = MessageBody(once: Pieces(hold: Hold(self)), length: original.body.length)
         }
-        head.land(.success(answer))
-        return isEmpty || isWhole ? nil : response.body
+        response.withLock { [answer] in $0 = answer }
+        head.land(.success(()))
+        return isEmpty || isWhole ? nil : original.body
     }
 
     /// The length that the head states.
@@ -159,6 +169,7 @@ final class InProcessExchange: Sendable {
 
     private struct Pieces: AsyncSequence, Sendable {
         struct AsyncIterator: AsyncIteratorProtocol {
+            /// A hold of the reader's own: the sequence may be there longer, but is read once.
             let hold: Hold
 
             mutating func next() async throws -> ArraySlice<UInt8>? {
@@ -168,7 +179,7 @@ final class InProcessExchange: Sendable {
 
         let hold: Hold
 
-        func makeAsyncIterator() -> AsyncIterator { AsyncIterator(hold: hold) }
+        func makeAsyncIterator() -> AsyncIterator { AsyncIterator(hold: Hold(hold.exchange)) }
     }
 
     // MARK: The request's body

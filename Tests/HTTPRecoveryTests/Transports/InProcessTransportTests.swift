@@ -15,6 +15,11 @@ struct InProcessTransportTests {
         try await check(Self.subject)
     }
 
+    /// The article says so.
+    @Test func nothingIsExcluded() {
+        #expect(TransportConformance.exclusions(of: Self.subject) == [])
+    }
+
     private static func request(_ method: HTTPRequest.Method, _ path: String) -> HTTPRequest {
         HTTPRequest(method: method, scheme: "https", authority: "api.example.com", path: path)
     }

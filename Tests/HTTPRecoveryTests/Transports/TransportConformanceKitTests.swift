@@ -81,13 +81,15 @@ struct TransportConformanceKitTests {
         let ids = Set(TransportConformance.checks(for: excluding).map(\.id))
         #expect(!ids.contains("once/cache") && !ids.contains("cancellation/upload") && ids.contains("once/cookies"))
         let lines = TransportConformance.exclusions(of: excluding)
-        #expect(lines.contains("`once/cache`: it has a cache"))
-        #expect(lines.contains("`cancellation/awaiting-the-head/GET`: none"))
-        #expect(lines == lines.sorted())
+        #expect(lines == ["| `cancellation/*` | 8 | none |", "| `once/cache` | 1 | it has a cache |"])
         #expect(TransportConformance.needlessExclusions(of: excluding) == ["streaming/dropped*"])
         #expect(TransportConformance.needlessExclusions(of: subject(["tls/trusted": "no sockets"])) == ["tls/trusted"])
         #expect(TransportConformance.exclusions(of: subject([:])) == [])
         let middle = subject(["once/*/302/GET": "a", "once/redirects/*/POST": "b"])
-        #expect(TransportConformance.exclusions(of: middle).count == 6)
+        #expect(
+            TransportConformance.exclusions(of: middle) == [
+                "| `once/*/302/GET` | 1 | a |", "| `once/redirects/*/POST` | 5 | b |",
+            ]
+        )
     }
 }

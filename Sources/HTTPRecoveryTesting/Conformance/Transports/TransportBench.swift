@@ -130,12 +130,14 @@ final class TransportBench: Sendable {
         _ transport: any HTTPTransport,
         _ request: HTTPRequest,
         _ body: MessageBody? = nil,
-        options: AttemptOptions = AttemptOptions(timeout: .seconds(86_400))
+        options: AttemptOptions = AttemptOptions(timeout: .seconds(86_400)),
+        atHead: () -> Void = {}
     ) async -> Attempt {
         var attempt = Attempt()
         do {
             let response = try await transport.send(request, body: body, options: options)
             attempt.head = response.head
+            atHead()
             for try await piece in response.body { attempt.body += piece }
         } catch {
             attempt.error = error

@@ -48,7 +48,9 @@ extension TransportConformance {
                     _ = try await bench.fetch(bench.transport(), peer.request(.post), body)
                     let received = try bench.first(peer)
                     try bench.expect(received.body == bytes, "the body arrives as it is: \(received.body.count) bytes")
-                    try bench.expect(stream.count.withLock { $0 }, is: pieces.count, "pieces taken")
+                    // Empty ones at the end may be left.
+                    let taken = stream.count.withLock { $0 }
+                    try bench.expect(taken <= pieces.count, "the body is read once: \(taken) pieces")
                 }
             }
         }

@@ -33,7 +33,7 @@ extension TransportConformance {
         /// Whether the server reads the whole request.
         var isRead: Bool { if case .reply = deed { true } else { false } }
 
-        func serve(_ connection: FaultServer.Connection, afterAnswering isWarm: Bool) {
+        func serve(_ connection: FaultServer.Connection, afterAnswering isWarm: Bool, tries: Locked<Int>) {
             var reader = RequestReader(connection, maximumBodyLength: 1 << 40)
             if isWarm {
                 guard Self.read(&reader, connection, 0) else { return }
@@ -41,7 +41,8 @@ extension TransportConformance {
             }
             switch deed {
             case .end(let count, let byReset):
-                if count > 0 { guard connection.read(exactly: count) != nil else { return } }
+                guard connection.read(exactly: count) != nil else { return }
+                tries.withLock { $0 += 1 }
                 if byReset { connection.reset() } else { connection.close() }
             case .ignore: connection.waitForHangup()
             case .reply(let reply):
@@ -147,9 +148,10 @@ extension TransportConformance {
                     "this fault (\(fault.word)) is told as what it is, and the server sees the request at most once",
                     needs: [.sockets]
                 ) { bench in
+                    let tries = Locked(0)
                     let server = try bench.server(
                         plan: { number in
-                            .raw { fault.serve($0, afterAnswering: isReused && number == 0) }
+                            .raw { fault.serve($0, afterAnswering: isReused && number == 0, tries: tries) }
                         }
                     )
                     let transport = try bench.timed(bench.transport())
@@ -170,8 +172,10 @@ extension TransportConformance {
                         try bench.expect(seen, is: 1, "times the server saw the request")
                     }
                     try bench.expect(seen <= 1, "the server saw the request \(seen) times")
-                    // A second connection would be a second try, whole or not.
-                    try bench.expect(server.connectionCount, is: 1, "connections")
+                    // A second try, whole or not, would be on a connection of its own. One that was opened for nothing,
+                    // because a used one was gone, does no harm.
+                    try bench.expect(tries.withLock { $0 } <= 1, "a part of the request is seen once")
+                    if !isReused { try bench.expect(server.connectionCount, is: 1, "connections") }
                 }
             }
         }

@@ -41,18 +41,25 @@ extension TransportConformance {
         StreamFault("internal-error", [.connectionLost], [.unknown]) { .init(HTTP2Frame.reset($0, code: 2)) },
         StreamFault("cancelled", [.connectionLost], [.unknown]) { .init(HTTP2Frame.reset($0, code: 8)) },
         StreamFault("enhance-your-calm", [.connectionLost], [.unknown]) { .init(HTTP2Frame.reset($0, code: 11)) },
-        // After the head.
+        // After the head, which was handed over before.
         StreamFault("cancelled-in-body", [.connectionLost, .truncated], [.answered]) {
-            .init(beginning($0) + HTTP2Frame.reset($0, code: 8))
+            .init(beginning($0), later: HTTP2Frame.reset($0, code: 8))
         },
         StreamFault("refused-in-body", [.connectionLost, .truncated], [.answered]) {
-            .init(beginning($0) + HTTP2Frame.reset($0, code: 7))
+            .init(beginning($0), later: HTTP2Frame.reset($0, code: 7))
         },
         StreamFault("closed-in-body", [.connectionLost, .truncated], [.answered]) {
-            .init(beginning($0), then: .close)
+            .init(beginning($0), later: [], then: .close)
         },
         StreamFault("short-body", [.connectionLost, .truncated, .notHTTP], [.answered]) {
-            .init(beginning($0) + HTTP2Frame.data($0, [], endsStream: true))
+            .init(beginning($0), later: HTTP2Frame.data($0, [], endsStream: true))
+        },
+        // All in one: the end may hide the beginning.
+        StreamFault("cancelled-at-once", [.connectionLost, .truncated], [.answered, .unknown]) {
+            .init(beginning($0) + HTTP2Frame.reset($0, code: 8))
+        },
+        StreamFault("closed-in-body-at-once", [.connectionLost, .truncated], [.answered, .unknown]) {
+            .init(beginning($0), then: .close)
         },
     ]
 
@@ -72,11 +79,16 @@ extension TransportConformance {
                     "this fault (\(fault.word)) is told as what it is, and the server sees the request once",
                     needs: [.http2]
                 ) { bench in
+                    let head = Signal()
                     let line = try await bench.http2 { stream, index in
-                        isReused && index == 0 ? .init(HTTP2Frame.ok(stream)) : fault.answer(stream)
+                        var answer = isReused && index == 0 ? .init(HTTP2Frame.ok(stream)) : fault.answer(stream)
+                        if answer.later != nil { answer.gate = head.gate }
+                        return answer
                     }
                     if isReused { _ = try await bench.fetch(line.transport, line.request(.get)) }
-                    let attempt = await bench.attempt(line.transport, line.request(shape.method), shape.body)
+                    let attempt = await bench.attempt(line.transport, line.request(shape.method), shape.body) {
+                        head.open()
+                    }
                     let seen = line.server.receivedRequests.count - (isReused ? 1 : 0)
                     try bench.expect(attempt, endsWith: fault.verdict, seen: seen)
                     try bench.expect(seen, is: 1, "times the server saw the request")

@@ -77,12 +77,15 @@ public enum TransportConformance {
         applying(to: subject).filter { subject.reasonForExcluding($0.id) == nil }
     }
 
-    /// The checks that apply to a transport and are left out because it excludes them, each as a line
-    /// ``` `id`: reason ```, in the order of the ids.
+    /// What a transport leaves out of the checks that apply to it, as the rows of a table: the ids, how many checks
+    /// that are, and the reason.
     public static func exclusions(of subject: TransportUnderTest) -> [String] {
-        applying(to: subject)
-            .compactMap { check in subject.reasonForExcluding(check.id).map { "`\(check.id)`: \($0)" } }
-            .sorted()
+        let checks = applying(to: subject)
+        return subject.exclusions.sorted { $0.key < $1.key }
+            .compactMap { pattern, reason in
+                let count = checks.count { TransportUnderTest.matches(pattern, $0.id) }
+                return count == 0 ? nil : "| `\(pattern)` | \(count) | \(reason) |"
+            }
     }
 
     /// The exclusions of a transport that no check has the id of, or that exclude nothing: they should be removed.
