@@ -219,6 +219,11 @@ final class Transfer: @unchecked Sendable {
     func finish(_ error: TransportError?, _ resumptions: inout [Resumption]) {
         shared.withLock { shared in
             shared.isOver = true
+            // With the end come the last bytes: a reader between the two would take the body for complete without them.
+            if isHeadDelivered, !shared.isCancelled {
+                shared.received.append(contentsOf: incoming)
+                incoming = []
+            }
             shared.ending = error.map { .failed($0) } ?? .complete
             if error == nil { shared.trailers = reception.trailers }
             shared.upload.end(&resumptions)

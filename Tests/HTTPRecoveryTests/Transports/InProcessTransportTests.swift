@@ -51,7 +51,7 @@ struct InProcessTransportTests {
                 return .scripted(201, body: "\(bytes.count) bytes")
             },
         ])
-        let client = RecoveringClient(transport: transport)
+        let client = RecoveringClient(transport: transport, runtime: .manual())
         let response = try await client.send(HTTPRequest(url: "https://api.example.com/items/7?fields=all"))
         #expect(response.status == .ok)
         #expect(try await Self.text(transport, .get, "/items/a%2Fb") == (200, "item a%2Fb"))
