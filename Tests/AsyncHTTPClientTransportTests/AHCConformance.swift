@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
 import AsyncHTTPClientTransport
+import Glibc
 import HTTPRecovery
 import HTTPRecoveryTesting
 import ProcessSupport
@@ -7,6 +8,9 @@ import Testing
 
 /// The transport as the conformance kit gets it: over HTTP/1.1, and over HTTP/2, which it speaks over TLS alone.
 enum AHCConformance {
+    /// Whether the environment asks for the kit.
+    static var isAskedFor: Bool { unsafe getenv("CONFORMANCE_AHC") != nil }
+
     private static let abilities: Set<TransportUnderTest.Ability> = [
         .enforcesTimeouts, .keepsSendLimits, .choosesConnections, .decompresses,
     ]
@@ -81,7 +85,11 @@ enum AHCConformance {
 ///
 /// One check after the other: all of them at once keep the two event loops of a small machine busy for so long that
 /// attempts with a time limit run out of it before they begin.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(
+    .serialized,
+    .timeLimit(.minutes(30)),
+    .enabled(if: AHCConformance.isAskedFor, "takes minutes: CONFORMANCE_AHC=1 runs it")
+)
 struct AHCConformanceTests {
     @Test(arguments: AHCConformance.cases(of: AHCConformance.http1))
     func conforms(_ item: AHCConformance.Case) async throws {

@@ -131,8 +131,18 @@ package final class TLSFront: Sendable {
                 except OSError:
                     pass
         def serve(client):
+            client = context.wrap_socket(client, server_side=True, do_handshake_on_connect=False)
             try:
-                client = context.wrap_socket(client, server_side=True)
+                client.do_handshake()
+            except OSError:
+                # What is unread would reset the connection, and the client might not get to the alert.
+                try:
+                    while socket.socket.recv(client, 65536):
+                        pass
+                except OSError:
+                    pass
+                return
+            try:
                 plain = socket.create_connection(("127.0.0.1", int(port)))
             except OSError:
                 return

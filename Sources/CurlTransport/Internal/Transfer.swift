@@ -221,7 +221,11 @@ final class Transfer: @unchecked Sendable {
             shared.isOver = true
             // With the end come the last bytes: a reader between the two would take the body for complete without them.
             if isHeadDelivered, !shared.isCancelled {
-                shared.received.append(contentsOf: incoming)
+                if shared.received.isEmpty {
+                    swap(&shared.received, &incoming)
+                } else {
+                    shared.received.append(contentsOf: incoming)
+                }
                 incoming = []
             }
             shared.ending = error.map { .failed($0) } ?? .complete
