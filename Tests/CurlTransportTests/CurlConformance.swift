@@ -87,7 +87,9 @@ enum CurlConformance {
 }
 
 /// What every transport has to do, done by this one.
-@Suite(.timeLimit(.minutes(30)))
+///
+/// One check after the other: many of them start programs, and all at once would hold up the tests beside them.
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct CurlConformanceTests {
     @Test(arguments: CurlConformance.cases.filter { $0.check.isRepeated })
     func endsAtAnyMoment(_ item: CurlConformance.Case) async throws {
