@@ -160,6 +160,11 @@ struct CallPlan: Sendable {
 
     private static func ahc(_ command: HTTPRecoverCommand) throws -> AsyncHTTPClientTransport.Configuration {
         let options = command.connection
+        // What it cannot do is refused, and never left out in silence.
+        let measuring = command.report.timings ? "--timings" : command.report.writeOut.map { _ in "-w" }
+        if let name = options.targets.firstWritten ?? measuring {
+            throw InvalidOption("\(name) needs --transport curl")
+        }
         var configuration = AsyncHTTPClientTransport.Configuration()
         configuration.maxConnectionsPerOrigin = max(64, command.calls.concurrency)
         configuration.isCertificateVerificationDisabled = options.insecure

@@ -62,6 +62,17 @@ struct TargetOptions: ParsableArguments {
     /// The hosts of `--noproxy`.
     var hostsWithoutProxy: [String] { noproxy.map { $0.split(separator: ",").map(String.init) } ?? [] }
 
+    /// The first of the options that were written, by its name; nil for none.
+    var firstWritten: String? {
+        let options: [(name: String, isWritten: Bool)] = [
+            ("--cert", cert != nil), ("--key", key != nil), ("--key-pass-env", passphraseVariable != nil),
+            ("--pinnedpubkey", pinnedpubkey != nil), ("--tlsv1.2 or --tlsv1.3", lowestTLS != nil),
+            ("--unix-socket", unixSocket != nil), ("--connect-to", !connectTo.isEmpty), ("--resolve", !resolve.isEmpty),
+            ("--noproxy", noproxy != nil),
+        ]
+        return options.first { $0.isWritten }?.name
+    }
+
     /// Sets what the options say.
     func apply(to configuration: inout CurlTransport.Configuration) throws {
         for file in [cert, key].compactMap({ $0 }) { try RequestInput.checkReadable(file) }

@@ -92,9 +92,19 @@ struct HTTPRecoverTests {
         }
     }
 
-    @Test func aPostWhoseAnswerWasLostIsSentOnce() async throws {
+    @Test(arguments: ["curl", "ahc"])
+    func aRefusalIsWaitedOut(transport: String) async throws {
+        let server = try FaultServer(.answer(503, headers: [("Retry-After", "1")]), .answer(body: "at last"))
+        let result = try await RunningProgram.httpRecover("--transport", transport, Self.url(server))
+        #expect(result.status == 0)
+        #expect(result.output == "at last")
+        #expect(server.receivedRequests.count == 2)
+    }
+
+    @Test(arguments: ["curl", "ahc"])
+    func aPostWhoseAnswerWasLostIsSentOnce(transport: String) async throws {
         let server = try FaultServer(.reset)
-        let result = try await RunningProgram.httpRecover("-d", "a=1", Self.url(server))
+        let result = try await RunningProgram.httpRecover("--transport", transport, "-d", "a=1", Self.url(server))
         #expect(result.status == 56)
         #expect(server.receivedRequests.count == 1)
         #expect(server.receivedRequests.first?.text == "a=1")
@@ -212,7 +222,10 @@ struct HTTPRecoverTests {
     @Test(arguments: [
         [], ["--unknown"], ["--deadline", "soon"], ["--deadline", "-1"], ["--hedge", "-1"], ["--breaker", "0.5"],
         ["--transport", "urlsession"], ["--transport", "ahc", "--proxy", "socks4://localhost:1080"],
-        ["--transport", "ahc", "--proxy", "https://localhost:3128"],
+        ["--transport", "ahc", "--proxy", "https://localhost:3128"], ["--transport", "ahc", "--timings"],
+        ["--transport", "ahc", "-w", "%{http_code}"], ["--transport", "ahc", "--tlsv1.3"],
+        ["--transport", "ahc", "--pinnedpubkey", "sha256//AAAA"], ["--transport", "ahc", "--unix-socket", "/tmp/x"],
+        ["--transport", "ahc", "--resolve", "a:80:127.0.0.1"],
         ["--transport", "ahc", "--proxy", "socks5://user:pass@localhost:1080"],
         ["-H", "no colon"], ["--max-attempts", "0"], ["--http1.1", "--http2"], ["ftp://h/"],
     ])

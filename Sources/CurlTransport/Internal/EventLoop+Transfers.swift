@@ -194,8 +194,10 @@ extension EventLoop {
         isUnpausing = false
         guard let shard = transfer.shard else { return }
         shard.isTouched = true
+        // A transfer without a connection has ended; libcurl's message about that is still to be read.
+        if result == CURLE_OK || result == CURLE_BAD_FUNCTION_ARGUMENT { return }
         // What was kept did not pass; libcurl leaves it to its caller to end the transfer then.
-        if result != CURLE_OK { complete(transfer, easy, shard, code: Int(result.rawValue)) }
+        complete(transfer, easy, shard, code: Int(result.rawValue))
     }
 
     // MARK: HTTP/2 refusals
