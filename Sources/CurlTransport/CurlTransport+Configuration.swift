@@ -80,10 +80,8 @@ extension CurlTransport {
 
         /// Creates a configuration.
         ///
-        /// - Parameters:
-        ///   - tls: How connections to `https` origins are protected.
-        ///   - caFile: Short for ``TLS/Authorities/file(_:)`` in ``TLS/authorities``.
-        ///   - isCertificateVerificationDisabled: Short for ``TLS/isVerificationDisabled``.
+        /// `caFile` is short for ``TLS/Authorities/file(_:)`` in ``TLS/authorities``, and
+        /// `isCertificateVerificationDisabled` for ``TLS/isVerificationDisabled``.
         public init(
             loops: Int = 1,
             maxConnectionsPerOrigin: Int = 64,
