@@ -104,4 +104,30 @@ struct HTTP2BodyTests {
         }
         withExtendedLifetime(front) {}
     }
+
+    /// What libcurl keeps behind the pause is freed then, although others use the connection: the leak check tells.
+    @Test(arguments: [false, true])
+    func aPausedTransferEndsWhileOthersUseItsConnection(byItsTime: Bool) async throws {
+        let server = try HTTP2Server.start { _ in .init(bodyLength: 1 << 20) }
+        let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
+        let transport = CurlTransport.patient(
+            .init(httpVersion: .http2, caFile: front.caFile, maxBufferedBytes: 16_384)
+        )
+        let request = HTTPRequest.to(front.authority, scheme: "https")
+        let kept = try await transport.send(request, body: nil, options: AttemptOptions())
+        let time: Duration = byItsTime ? .seconds(1) : .seconds(86_400)
+        for _ in 0..<4 {
+            let end = ContinuousClock.now + time
+            let ended = try await transport.send(request, body: nil, options: AttemptOptions(timeout: time))
+            // Other requests on the same loop run their course: it is the fact that time has passed there.
+            let other = try FaultServer(.answer(bytes: [UInt8](repeating: 1, count: 1 << 20)))
+            repeat { _ = try await transport.fetch(.to(other.authority)) } while byItsTime && .now < end
+            guard byItsTime else { continue }
+            let error = await #expect(throws: TransportError.self) { for try await _ in ended.body {} }
+            #expect(error?.code == .timedOut)
+            #expect(error?.certainty == .answered)
+        }
+        #expect(server.connectionCount == 1)
+        withExtendedLifetime((kept, front)) {}
+    }
 }

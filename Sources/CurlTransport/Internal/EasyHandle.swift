@@ -140,6 +140,15 @@ final class EasyHandle {
         unsafe errorText[0] = 0
     }
 
+    /// Makes libcurl give up what it keeps behind a pause of receiving, before the handle is taken from it.
+    ///
+    /// By itself 7.88 does not free that if other transfers use the connection.
+    func discardPaused() {
+        // Without a transfer the callback refuses what it is given.
+        transfer = nil
+        _ = unsafe curl_easy_pause(handle, CURLPAUSE_CONT)
+    }
+
     /// Lets go of the transfer; the handle can carry another.
     func end() {
         transfer = nil

@@ -35,7 +35,6 @@ extension EventLoop {
 
     /// A transfer is about to be written on a connection; called within libcurl.
     func goesOut(_ transfer: Transfer) {
-        waitingDeadlines.remove(transfer)
         if let isShared = transfer.evidence.negotiatesHTTP2 { learn(isShared, transfer.origin) }
     }
 

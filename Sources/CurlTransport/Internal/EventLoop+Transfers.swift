@@ -37,7 +37,7 @@ extension EventLoop {
         let origin = queue(of: transfer.request)
         transfer.origin = origin
         origin.enqueue(transfer)
-        if transfer.deadline != Monotonic.never { waitingDeadlines.insert(transfer) }
+        if transfer.deadline != Monotonic.never { deadlines.insert(transfer) }
         fillPlaces(of: origin)
     }
 
@@ -65,7 +65,7 @@ extension EventLoop {
 
     /// Gives the transfer to libcurl, or ends it.
     private func start(_ transfer: Transfer, _ origin: OriginQueue) {
-        waitingDeadlines.remove(transfer)
+        deadlines.remove(transfer)
         transfer.isShared = mayShare(transfer, origin)
         if let limit = transfer.sendLimit, limit.hasPassed {
             transfer.finish(.tooLate, &resumptions)
@@ -78,7 +78,7 @@ extension EventLoop {
                 transfer.finish(.queueTimeout, &resumptions)
                 return
             }
-            milliseconds = left
+            if !transfer.isShared { milliseconds = left }
         }
         guard let shard = shardWithRoom(isShared: transfer.isShared || usesSharedShard(transfer, origin)),
             let easy = pool.popLast() ?? EasyHandle(loop: self)
@@ -105,9 +105,9 @@ extension EventLoop {
         shard.count += 1
         origin.active += 1
         running[ObjectIdentifier(transfer)] = transfer
-        // Who waits for a connection that another one makes waits within libcurl, which in version 7.88 looks at no
-        // deadline meanwhile.
-        if transfer.isShared, transfer.deadline != Monotonic.never { waitingDeadlines.insert(transfer) }
+        // libcurl 7.88 looks at no deadline while a transfer waits for a connection that another one makes, and does not
+        // free what it keeps for one that has paused on a connection that others use.
+        if transfer.isShared, transfer.deadline != Monotonic.never { deadlines.insert(transfer) }
     }
 
     /// The lowest with room, so that few handles have all the connections.
@@ -153,9 +153,18 @@ extension EventLoop {
         transfer.finish(error, &resumptions)
     }
 
+    /// Ends a transfer whose time is over, where that is seen to here.
+    func timeOut(_ transfer: Transfer) {
+        if transfer.facts.wireAttempts > 0, let easy = transfer.easy, let shard = transfer.shard {
+            complete(transfer, easy, shard, code: Int(CURLE_OPERATION_TIMEDOUT.rawValue))
+        } else {
+            end(transfer, with: .queueTimeout)
+        }
+    }
+
     /// Ends a transfer that nobody waits for.
     func drop(_ transfer: Transfer) {
-        waitingDeadlines.remove(transfer)
+        deadlines.remove(transfer)
         end(transfer, with: .shutDown)
     }
 
@@ -169,10 +178,11 @@ extension EventLoop {
     }
 
     private func release(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, isReusable: Bool) {
+        if transfer.isReceivePaused { easy.discardPaused() }
         unsafe curl_multi_remove_handle(shard.multi, easy.handle)
         shard.count -= 1
         running[ObjectIdentifier(transfer)] = nil
-        waitingDeadlines.remove(transfer)
+        deadlines.remove(transfer)
         noteEnd(of: transfer, easy)
         easy.end()
         if isReusable, pool.count < 512 {
@@ -250,7 +260,7 @@ extension EventLoop {
         }
         for origin in Array(origins.values) + (lastOrigin.map { [$0] } ?? []) {
             while let transfer = origin.next() {
-                waitingDeadlines.remove(transfer)
+                deadlines.remove(transfer)
                 transfer.finish(.shutDown, &resumptions)
             }
         }

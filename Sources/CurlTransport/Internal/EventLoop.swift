@@ -46,7 +46,8 @@ final class EventLoop: @unchecked Sendable {
     var lastOrigin: OriginQueue?
     /// All others that are in use.
     var origins: [EncodedRequest.Origin: OriginQueue] = [:]
-    var waitingDeadlines = DeadlineHeap()
+    /// Those that are seen to here: of who waits for a place, and of who may share a connection.
+    var deadlines = DeadlineHeap()
     /// Which origins share connections, and of which it has just become known.
     var sharing: [EncodedRequest.Origin: Bool] = [:]
     var justKnown: [OriginQueue] = []
@@ -193,7 +194,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func nextDeadline() -> UInt64 {
-        var deadline = waitingDeadlines.first
+        var deadline = deadlines.first
         for shard in shards { deadline = min(deadline, shard.deadline) }
         return deadline
     }
@@ -227,9 +228,9 @@ final class EventLoop: @unchecked Sendable {
 
     private func runTimers() {
         let now = Monotonic.now()
-        while waitingDeadlines.first <= now {
-            guard let transfer = waitingDeadlines.removeFirst() else { break }
-            end(transfer, with: .queueTimeout)
+        while deadlines.first <= now {
+            guard let transfer = deadlines.removeFirst() else { break }
+            timeOut(transfer)
         }
         for shard in shards where shard.deadline <= now {
             // Each call may ask for another at once; what is left after a few comes in the next turn.

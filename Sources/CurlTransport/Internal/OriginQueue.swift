@@ -52,7 +52,7 @@ final class OriginQueue {
     }
 }
 
-/// The deadlines of transfers that wait, here or within libcurl: a binary heap whose members know their places, so that they can leave it early.
+/// Deadlines of transfers: a binary heap whose members know their places, so that they can leave it early.
 struct DeadlineHeap {
     private var items: [Transfer] = []
 

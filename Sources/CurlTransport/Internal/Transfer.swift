@@ -43,7 +43,7 @@ final class Transfer: @unchecked Sendable {
     var isQueued = false
     /// Whether it may share a connection, and wait for one that is being made.
     var isShared = false
-    /// Its place among the deadlines of transfers that wait, or -1.
+    /// Its place among the deadlines that the loop sees to, or -1.
     var heapIndex = -1
     /// What has come of the response's head, and what is known of the transfer.
     var reception = HeadReception()
