@@ -118,7 +118,8 @@ struct PollerTests {
             #expect(unsafe send(secondPeer, &byte, 1, 0) == 1)
             var handled: [Int32] = []
             poller.wait(milliseconds: 0, isInUse: { _ in false }) { socket, _, _ in handled.append(socket) }
-            #expect(handled == [first])
+            // If a process is being started elsewhere, it holds the first one for a moment, and the kernel tells of both.
+            #expect(Set(handled) == [first])
             poller.close()
         }.value
         await loop.stop()

@@ -153,6 +153,34 @@ struct StreamingTests {
         #expect(body == "too large")
     }
 
+    /// libcurl 7.88 takes a transfer whose sending has paused for one that is not over, whatever it has received.
+    @Test(arguments: [200, 413], ["close", "keep-alive"])
+    func anEarlyAnswerEndsATransferWhoseUploadWaits(status: Int, connection: String) async throws {
+        let gate = FaultServer.Gate()
+        let server = try FaultServer(
+            plan: { _ in .answerWithoutReadingBodies },
+            reply: { _ in
+                .wait(for: gate).then(.answer(status, headers: [("Connection", connection)], body: "enough")).then(.stall)
+            }
+        )
+        let source = ChunkSource()
+        source.send("the beginning")
+        let transport = CurlTransport.patient()
+        async let answer = transport.fetch(.to(server.authority, .post), MessageBody(once: source.stream))
+        _ = try await server.requests(count: 1)
+        // Other requests on the same loop run their course: it is the fact that the upload has come to its pause.
+        let other = try FaultServer(.answer())
+        for _ in 0..<10 { _ = try await transport.fetch(.to(other.authority)) }
+        gate.open()
+        if status == 200, connection == "keep-alive" {
+            // It may be an answer to the beginning alone, and the rest still be wanted: the transfer goes on.
+            source.finish()
+        }
+        let (head, body) = try await answer
+        #expect(head.status.code == status)
+        #expect(body == "enough")
+    }
+
     @Test
     func aCompressedBodyIsDecompressed() async throws {
         // "hello, gzip" ten times.

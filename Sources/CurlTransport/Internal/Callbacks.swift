@@ -23,7 +23,7 @@ let writeCallback: ccurl_data_callback = { bytes, size, count, context in
     }
     if transfer.bodyByteCount > loop.configuration.maxDecompressedBytes, !transfer.mayExpand(easy) { return 0 }
     // libcurl says how many bytes there are; they are copied before the return.
-    unsafe transfer.receive(UnsafeRawBufferPointer(start: bytes, count: total), upTo: min(limit, 1 << 20))
+    unsafe transfer.receive(UnsafeRawBufferPointer(start: bytes, count: total), upTo: limit)
     loop.noteNews(of: transfer)
     return total
 }

@@ -46,6 +46,13 @@ final class EasyHandle {
         unsafe String(cString: errorText)
     }
 
+    /// What the server says that the body's length is; 0 if it does not.
+    var statedLength: Int {
+        var length: curl_off_t = 0
+        unsafe ccurl_get_offset(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
+        return max(0, Int(length))
+    }
+
     private func configure() {
         let configuration = loop.configuration
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()

@@ -196,6 +196,17 @@ extension EventLoop {
         fillPlaces(of: origin)
     }
 
+    /// Lets libcurl ask once more those for bytes whose answer is coming.
+    ///
+    /// An early answer ends the upload, but a transfer whose sending has paused is not over to libcurl 7.88, even when all
+    /// has come. If the upload is wanted nevertheless, it pauses again.
+    func releaseUploads() {
+        for transfer in news where transfer.isSendPaused && transfer.facts.sawHead {
+            transfer.isSendPaused = false
+            unpause(transfer)
+        }
+    }
+
     func unpause(_ transfer: Transfer) {
         guard let easy = transfer.easy else { return }
         let mask = (transfer.isReceivePaused ? CURLPAUSE_RECV : 0) | (transfer.isSendPaused ? CURLPAUSE_SEND : 0)

@@ -157,6 +157,7 @@ final class EventLoop: @unchecked Sendable {
             runInbox()
             runTimers()
             for shard in shards where shard.isTouched { readResults(of: shard) }
+            releaseUploads()
             admitToKnown()
             endTurn()
             if isShuttingDown {

@@ -38,11 +38,15 @@ struct ResponseStream: AsyncSequence, Sendable {
         }
     }
 
-    struct AsyncIterator: AsyncIteratorProtocol {
+    struct AsyncIterator: PatientIterator {
         let reading: Reading
 
         mutating func next() async throws -> ArraySlice<UInt8>? {
-            try await reading.hold.transfer.nextBytes().map { $0[...] }
+            try await next(atLeast: 1)
+        }
+
+        mutating func next(atLeast count: Int) async throws -> ArraySlice<UInt8>? {
+            try await reading.hold.transfer.nextBytes(atLeast: count).map { $0[...] }
         }
     }
 

@@ -93,8 +93,35 @@ final class Transfer: @unchecked Sendable {
         /// Bytes of the fields after a complete body.
         var trailers: [UInt8] = []
         var bodyWaiter: CheckedContinuation<[UInt8]?, any Error>?
+        /// How many bytes it waits for, unless the body ends before.
+        var wanted = 1
         var isReceivePaused = false
         var upload = UploadState()
+
+        /// Adds what has come, and leaves nothing.
+        mutating func add(_ bytes: inout [UInt8]) {
+            if received.isEmpty {
+                swap(&received, &bytes)
+            } else {
+                received.append(contentsOf: bytes)
+                bytes.removeAll(keepingCapacity: true)
+            }
+        }
+
+        /// What a reader gets now; nil if it has to wait.
+        mutating func takeReceived() -> Result<[UInt8]?, any Error>? {
+            if received.isEmpty {
+                switch ending {
+                case .complete: return .success(nil)
+                case .failed(let error): return .failure(error)
+                case nil: return nil
+                }
+            }
+            guard received.count >= wanted || ending != nil else { return nil }
+            var bytes: [UInt8] = []
+            swap(&bytes, &received)
+            return .success(bytes)
+        }
     }
 
     // MARK: The caller's side
@@ -119,35 +146,29 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// The next bytes of the response body, or nil at its end.
-    func nextBytes() async throws -> [UInt8]? {
+    ///
+    /// - Parameter count: How many there are at least, unless the body ends with them.
+    func nextBytes(atLeast count: Int) async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                take(continuation)
+                take(atLeast: count, continuation)
             }
         } onCancel: {
             cancel()
         }
     }
 
-    private func take(_ continuation: CheckedContinuation<[UInt8]?, any Error>) {
+    private func take(atLeast count: Int, _ continuation: CheckedContinuation<[UInt8]?, any Error>) {
         var resumeReceiving = false
         let answer: Result<[UInt8]?, any Error>? = shared.withLock { shared in
             if shared.isCancelled { return .failure(CancellationError()) }
-            // Whoever asks for bytes leaves none behind.
+            // Whoever asks for bytes leaves none behind, or waits for more.
             resumeReceiving = shared.isReceivePaused
             shared.isReceivePaused = false
-            if !shared.received.isEmpty {
-                var bytes: [UInt8] = []
-                swap(&bytes, &shared.received)
-                return .success(bytes)
-            }
-            switch shared.ending {
-            case .complete: return .success(nil)
-            case .failed(let error): return .failure(error)
-            case nil:
-                shared.bodyWaiter = continuation
-                return nil
-            }
+            shared.wanted = count
+            let answer = shared.takeReceived()
+            if answer == nil { shared.bodyWaiter = continuation }
+            return answer
         }
         if resumeReceiving { loop.submit(.resumeReceiving(self)) }
         if let answer { continuation.resume(with: answer) }
@@ -191,26 +212,15 @@ final class Transfer: @unchecked Sendable {
                 if let waiter = shared.headWaiter { resumptions.append(.head(waiter, .success(head))) }
                 shared.headWaiter = nil
             }
-            if !incoming.isEmpty {
-                if shared.received.isEmpty {
-                    swap(&shared.received, &incoming)
-                } else {
-                    shared.received.append(contentsOf: incoming)
-                    incoming.removeAll(keepingCapacity: true)
-                }
-            }
+            if !incoming.isEmpty { shared.add(&incoming) }
             guard let waiter = shared.bodyWaiter else { return }
-            if !shared.received.isEmpty {
-                var bytes: [UInt8] = []
-                swap(&bytes, &shared.received)
-                resumptions.append(.body(waiter, .success(bytes)))
-            } else {
-                switch shared.ending {
-                case .complete: resumptions.append(.body(waiter, .success(nil)))
-                case .failed(let error): resumptions.append(.body(waiter, .failure(error)))
-                case nil: return
-                }
+            guard let answer = shared.takeReceived() else {
+                // It waits for more: that is added to what is here already, without the lock.
+                swap(&incoming, &shared.received)
+                if let easy { incoming.reserveCapacity(min(easy.statedLength, shared.wanted, Self.mostRoom)) }
+                return
             }
+            resumptions.append(.body(waiter, answer))
             shared.bodyWaiter = nil
         }
     }
@@ -221,12 +231,7 @@ final class Transfer: @unchecked Sendable {
             shared.isOver = true
             // With the end come the last bytes: a reader between the two would take the body for complete without them.
             if isHeadDelivered, !shared.isCancelled {
-                if shared.received.isEmpty {
-                    swap(&shared.received, &incoming)
-                } else {
-                    shared.received.append(contentsOf: incoming)
-                }
-                incoming = []
+                shared.add(&incoming)
             }
             shared.ending = error.map { .failed($0) } ?? .complete
             if error == nil { shared.trailers = reception.trailers }
@@ -246,17 +251,24 @@ final class Transfer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The bytes, which are copied.
-    ///   - limit: The most that is kept for the consumer.
+    ///   - limit: The most that is kept for a consumer that does not wait for more.
     func receive(_ bytes: UnsafeRawBufferPointer, upTo limit: Int) {
-        bodyByteCount += bytes.count
         // More will follow a full piece: room is made once, and not again each time it has doubled.
-        if incoming.isEmpty, bytes.count >= BodySizes.small { incoming.reserveCapacity(limit) }
+        if incoming.isEmpty, bytes.count >= BodySizes.small {
+            let stated = bodyByteCount == 0 ? easy?.statedLength ?? 0 : 0
+            incoming.reserveCapacity(min(max(stated, limit), Self.mostRoom))
+        }
+        bodyByteCount += bytes.count
         unsafe incoming.append(contentsOf: bytes)
     }
+
+    /// The most that room is made for on the word of a server.
+    private static let mostRoom = 1 << 20
 
     /// Whether the consumer is so far behind that receiving must pause; it is noted for the consumer in that case.
     func mustPauseReceiving(above limit: Int) -> Bool {
         shared.withLock { shared in
+            let limit = shared.bodyWaiter == nil ? limit : max(limit, shared.wanted)
             let isFull = shared.received.count + incoming.count >= limit
             if isFull { shared.isReceivePaused = true }
             return isFull

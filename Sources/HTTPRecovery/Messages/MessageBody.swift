@@ -19,15 +19,24 @@ public struct MessageBody: Sendable, AsyncSequence {
 
     /// Reads one body from its start to its end.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        private var produce: () async throws -> Element?
+        /// Given how many bytes are wanted at least; most sources give what they have.
+        private var produce: (_ count: Int) async throws -> Element?
 
         init(_ produce: @escaping () async throws -> Element?) {
+            self.produce = { _ in try await produce() }
+        }
+
+        fileprivate init(waiting produce: @escaping (_ count: Int) async throws -> Element?) {
             self.produce = produce
         }
 
         /// The next chunk, or nil at the end.
         public mutating func next() async throws -> Element? {
-            try await produce()
+            try await produce(1)
+        }
+
+        fileprivate mutating func next(atLeast count: Int) async throws -> Element? {
+            try await produce(count)
         }
     }
 
@@ -38,6 +47,9 @@ public struct MessageBody: Sendable, AsyncSequence {
     }
 
     private let source: Source
+
+    /// The most that a collecting reader lets a stream keep back for it.
+    static let largestPiece = 4 << 20
 
     /// The number of bytes, if it is known beforehand.
     public let length: Int?
@@ -100,6 +112,14 @@ public struct MessageBody: Sendable, AsyncSequence {
         self.init(source: .oneShot(OneShot(), { .reading(stream) }), length: length)
     }
 
+    /// Creates a body from a stream that can be read only once, and can wait until more has come.
+    package init<Stream: AsyncSequence & Sendable>(
+        once stream: Stream,
+        length: Int? = nil
+    ) where Stream.AsyncIterator: PatientIterator {
+        self.init(source: .oneShot(OneShot(), { .waiting(stream) }), length: length)
+    }
+
     /// Whether the body can be read more than once.
     public var replayability: Replayability {
         if case .oneShot = source { .once } else { .replayable }
@@ -159,7 +179,11 @@ public struct MessageBody: Sendable, AsyncSequence {
         if let length, length > limit { throw MessageBody.ReadError.tooLarge(limit: limit) }
         if let bytesInMemory { return Array(bytesInMemory) }
         var collected = ByteCollector()
-        for try await chunk in self {
+        var iterator = makeAsyncIterator()
+        while true {
+            // One byte past the limit is enough to know.
+            let wanted = Swift.max(0, Swift.min(limit - collected.count, Self.largestPiece - 1)) + 1
+            guard let chunk = try await iterator.next(atLeast: wanted) else { break }
             if chunk.count > limit - collected.count { throw MessageBody.ReadError.tooLarge(limit: limit) }
             collected.append(chunk)
         }
@@ -167,27 +191,39 @@ public struct MessageBody: Sendable, AsyncSequence {
     }
 }
 
+/// An iterator that can wait until more than a byte has come, which spares its consumer to be resumed for each piece.
+package protocol PatientIterator: AsyncIteratorProtocol where Element == ArraySlice<UInt8> {
+    /// The next piece, of fewer bytes only if the body ends with it.
+    mutating func next(atLeast count: Int) async throws -> Element?
+}
+
 extension MessageBody.AsyncIterator {
     fileprivate func noting(
         _ note: @escaping @Sendable (Result<MessageBody.Element?, any Error>) -> Void
     ) -> MessageBody.AsyncIterator {
         var iterator = self
-        return MessageBody.AsyncIterator {
+        return MessageBody.AsyncIterator(waiting: { count in
             do {
-                let chunk = try await iterator.next(isolation: #isolation)
+                let chunk = try await iterator.next(atLeast: count)
                 note(.success(chunk))
                 return chunk
             } catch {
                 note(.failure(error))
                 throw error
             }
-        }
+        })
     }
 
     static func reading<Stream: AsyncSequence>(_ stream: Stream) -> MessageBody.AsyncIterator
     where Stream.Element == ArraySlice<UInt8> {
         var iterator = stream.makeAsyncIterator()
         return MessageBody.AsyncIterator { try await iterator.next(isolation: #isolation) }
+    }
+
+    fileprivate static func waiting<Stream: AsyncSequence>(_ stream: Stream) -> MessageBody.AsyncIterator
+    where Stream.AsyncIterator: PatientIterator {
+        var iterator = stream.makeAsyncIterator()
+        return MessageBody.AsyncIterator(waiting: { try await iterator.next(atLeast: $0) })
     }
 }
 

@@ -162,12 +162,9 @@ extension TransportConformance {
                 let response = try await transport.send(peer.request(.post), body: body, options: AttemptOptions())
                 try bench.expect(response.head.status.code, is: status, "the status")
                 try bench.expect(response.head.headerFields[bench.name("X-Early")], is: "1", "the field")
-                var text = ""
-                for try await piece in response.body {
-                    text += String(decoding: piece, as: UTF8.self)
-                    if text.utf8.count == 5 { break }
-                }
-                try bench.expect(text, is: "early", "the body")
+                // Its end is known by its length, however much of the request is left.
+                let bytes = try await response.body.collect(upTo: 1024)
+                try bench.expect(String(decoding: bytes, as: UTF8.self), is: "early", "the body")
             }
         }
     }
