@@ -160,7 +160,9 @@ struct StreamingTests {
         let server = try FaultServer(
             plan: { _ in .answerWithoutReadingBodies },
             reply: { _ in
-                .wait(for: gate).then(.answer(status, headers: [("Connection", connection)], body: "enough")).then(.stall)
+                .wait(for: gate).then(.answer(status, headers: [("Connection", connection)], body: "enough")).then(
+                    .stall
+                )
             }
         )
         let source = ChunkSource()
