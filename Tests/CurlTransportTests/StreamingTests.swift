@@ -27,6 +27,57 @@ struct StreamingTests {
         #expect(!response.body.canBeRead)
     }
 
+    /// Whoever collects is not resumed for each piece, however small the transport's buffer is.
+    @Test
+    func whoCollectsGetsTheBodyInOnePiece() async throws {
+        let bytes = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let server = try FaultServer(.answer(bytes: bytes))
+        var configuration = CurlTransport.Configuration()
+        configuration.maxBufferedBytes = 16_384
+        let transport = CurlTransport.patient(configuration)
+        for _ in 0..<3 {
+            let response = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
+            var iterator = response.body.makeAsyncIterator()
+            #expect(try await iterator.next(atLeast: 1 << 20)?.count ?? 0 >= 1 << 20)
+            var rest: [Int] = []
+            while let piece = try await iterator.next(atLeast: .max) { rest.append(piece.count) }
+            #expect(rest.count == 1)
+        }
+        let whole = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
+        #expect(try await whole.body.collect(upTo: bytes.count) == bytes)
+    }
+
+    @Test(arguments: [0, 1, 999, 1 << 20])
+    func whoCollectsWaitsForNoMoreThanIsAccepted(limit: Int) async throws {
+        let server = try FaultServer(
+            .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").then(.endless("5\r\nhello\r\n"))
+        )
+        let response = try await CurlTransport.patient()
+            .send(.to(server.authority), body: nil, options: AttemptOptions())
+        await #expect(throws: MessageBody.ReadError.tooLarge(limit: limit)) {
+            try await response.body.collect(upTo: limit)
+        }
+        try await server.hangups(count: 1)
+    }
+
+    @Test
+    func whoCollectsIsToldOfTheBreakAndOfItsCancellation() async throws {
+        let server = try FaultServer(
+            .raw("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + String(repeating: "x", count: 50_000)).then(
+                .close
+            ),
+            .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc").then(.stall)
+        )
+        let transport = CurlTransport.patient()
+        let cut = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
+        let error = await #expect(throws: TransportError.self) { try await cut.body.collect(upTo: .max) }
+        #expect(error?.code == .truncated)
+        let stalled = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
+        let collecting = Task { try await stalled.body.collect(upTo: .max) }
+        collecting.cancel()
+        await #expect(throws: CancellationError.self) { try await collecting.value }
+    }
+
     @Test
     func aReaderThatDoesNotReadStopsTheServer() async throws {
         let written = Locked(0)

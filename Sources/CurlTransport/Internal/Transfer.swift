@@ -108,6 +108,13 @@ final class Transfer: @unchecked Sendable {
             }
         }
 
+        /// Gives back what has been received, for more to be added to it, to who waits for more.
+        mutating func giveBack(_ bytes: inout [UInt8]) {
+            if received.isEmpty { return }
+            add(&bytes)
+            swap(&bytes, &received)
+        }
+
         /// What a reader gets now; nil if it has to wait.
         mutating func takeReceived() -> Result<[UInt8]?, any Error>? {
             if received.isEmpty {
@@ -214,12 +221,7 @@ final class Transfer: @unchecked Sendable {
             }
             if !incoming.isEmpty { shared.add(&incoming) }
             guard let waiter = shared.bodyWaiter else { return }
-            guard let answer = shared.takeReceived() else {
-                // It waits for more: that is added to what is here already, without the lock.
-                swap(&incoming, &shared.received)
-                if let easy { incoming.reserveCapacity(min(easy.statedLength, shared.wanted, Self.mostRoom)) }
-                return
-            }
+            guard let answer = shared.takeReceived() else { return }
             resumptions.append(.body(waiter, answer))
             shared.bodyWaiter = nil
         }
@@ -253,10 +255,15 @@ final class Transfer: @unchecked Sendable {
     ///   - bytes: The bytes, which are copied.
     ///   - limit: The most that is kept for a consumer that does not wait for more.
     func receive(_ bytes: UnsafeRawBufferPointer, upTo limit: Int) {
-        // More will follow a full piece: room is made once, and not again each time it has doubled.
-        if incoming.isEmpty, bytes.count >= BodySizes.small {
-            let stated = bodyByteCount == 0 ? easy?.statedLength ?? 0 : 0
-            incoming.reserveCapacity(min(max(stated, limit), Self.mostRoom))
+        // Room is made once for what follows, and not again each time it has doubled: the allocator would give all of
+        // that back to the system, and get it anew page by page.
+        if bodyByteCount == 0 {
+            let stated = easy?.statedLength ?? 0
+            if max(stated, bytes.count) >= BodySizes.small {
+                incoming.reserveCapacity(min(max(stated, limit), Self.mostRoom))
+            }
+        } else if incoming.isEmpty, bytes.count >= BodySizes.small {
+            incoming.reserveCapacity(min(limit, Self.mostRoom))
         }
         bodyByteCount += bytes.count
         unsafe incoming.append(contentsOf: bytes)
@@ -268,7 +275,11 @@ final class Transfer: @unchecked Sendable {
     /// Whether the consumer is so far behind that receiving must pause; it is noted for the consumer in that case.
     func mustPauseReceiving(above limit: Int) -> Bool {
         shared.withLock { shared in
-            let limit = shared.bodyWaiter == nil ? limit : max(limit, shared.wanted)
+            var limit = limit
+            if shared.bodyWaiter != nil {
+                shared.giveBack(&incoming)
+                limit = max(limit, shared.wanted)
+            }
             let isFull = shared.received.count + incoming.count >= limit
             if isFull { shared.isReceivePaused = true }
             return isFull

@@ -16,7 +16,9 @@ actor BodyReader {
     }
 
     /// The next chunk, or nil at the end.
-    func next() async throws -> ArraySlice<UInt8>? {
+    ///
+    /// - Parameter count: How many bytes are waited for if the body can wait, and does not end before.
+    func next(atLeast count: Int = 1) async throws -> ArraySlice<UInt8>? {
         if !hasStarted {
             hasStarted = true
             iterator = body.makeAsyncIterator()
@@ -25,7 +27,7 @@ actor BodyReader {
         guard var current = iterator else { return nil }
         iterator = nil
         do {
-            let chunk = try await current.next(isolation: self)
+            let chunk = try await current.next(atLeast: count)
             if chunk != nil { iterator = current }
             return chunk
         } catch {
@@ -41,7 +43,8 @@ actor BodyReader {
         var collected = ByteCollector()
         do {
             while collected.count <= limit {
-                guard let chunk = try await next() else { return (collected.joined(), true, nil) }
+                let wanted = MessageBody.wanted(upTo: limit - collected.count)
+                guard let chunk = try await next(atLeast: wanted) else { return (collected.joined(), true, nil) }
                 collected.append(chunk)
             }
             return (collected.joined(), false, nil)

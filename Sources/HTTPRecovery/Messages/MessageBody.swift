@@ -35,7 +35,8 @@ public struct MessageBody: Sendable, AsyncSequence {
             try await produce(1)
         }
 
-        fileprivate mutating func next(atLeast count: Int) async throws -> Element? {
+        /// The next chunk, of so many bytes at least if the source can wait for them and does not end before.
+        package mutating func next(atLeast count: Int) async throws -> Element? {
             try await produce(count)
         }
     }
@@ -171,6 +172,11 @@ public struct MessageBody: Sendable, AsyncSequence {
         }
     }
 
+    /// How many bytes to wait for if so many are accepted: one past the limit is enough to know.
+    static func wanted(upTo rest: Int) -> Int {
+        Swift.max(0, Swift.min(rest, largestPiece - 1)) + 1
+    }
+
     /// Reads the whole body into memory.
     ///
     /// - Parameter limit: The most bytes to accept.
@@ -181,8 +187,7 @@ public struct MessageBody: Sendable, AsyncSequence {
         var collected = ByteCollector()
         var iterator = makeAsyncIterator()
         while true {
-            // One byte past the limit is enough to know.
-            let wanted = Swift.max(0, Swift.min(limit - collected.count, Self.largestPiece - 1)) + 1
+            let wanted = Self.wanted(upTo: limit - collected.count)
             guard let chunk = try await iterator.next(atLeast: wanted) else { break }
             if chunk.count > limit - collected.count { throw MessageBody.ReadError.tooLarge(limit: limit) }
             collected.append(chunk)
