@@ -1,6 +1,5 @@
 #if AsyncHTTPClient
 import AsyncHTTPClientTransport
-import Glibc
 import HTTPRecovery
 import HTTPRecoveryTesting
 import ProcessSupport
@@ -8,9 +7,6 @@ import Testing
 
 /// The transport as the conformance kit gets it: over HTTP/1.1, and over HTTP/2, which it speaks over TLS alone.
 enum AHCConformance {
-    /// Whether the environment asks for the kit.
-    static var isAskedFor: Bool { unsafe getenv("CONFORMANCE_AHC") != nil }
-
     private static let abilities: Set<TransportUnderTest.Ability> = [
         .enforcesTimeouts, .keepsSendLimits, .choosesConnections, .decompresses,
     ]
@@ -43,16 +39,25 @@ enum AHCConformance {
 
     static let all = [http1, http2]
 
-    /// A check and what it is for, so that one list of arguments serves all.
-    struct Case: Sendable, CustomTestStringConvertible {
+    /// Checks that are done one after the other.
+    ///
+    /// All of them at once keep the two event loops of a small machine busy for so long that attempts with a time limit
+    /// run out of it before they begin.
+    struct Lane: Sendable, CustomTestStringConvertible {
         let subject: TransportUnderTest
-        let check: TransportConformance.Check
+        let number: Int
+        let checks: [TransportConformance.Check]
 
-        var testDescription: String { "\(subject): \(check)" }
+        var testDescription: String { "\(subject), lane \(number)" }
     }
 
-    static func cases(of subject: TransportUnderTest) -> [Case] {
-        TransportConformance.checks(for: subject).map { Case(subject: subject, check: $0) }
+    static let lanes: [Lane] = all.flatMap { subject in
+        let checks = TransportConformance.checks(for: subject)
+        return (0..<4).map { number in
+            // Neighbours in the list wait for the same faults' ends: each lane gets some of them.
+            let own = checks.indices.filter { $0 % 4 == number }.map { checks[$0] }
+            return Lane(subject: subject, number: number, checks: own)
+        }
     }
 
     @Sendable private static func make(_ options: TransportUnderTest.Options) -> any HTTPTransport {
@@ -82,23 +87,13 @@ enum AHCConformance {
 }
 
 /// What every transport has to do, done by this one.
-///
-/// One check after the other: all of them at once keep the two event loops of a small machine busy for so long that
-/// attempts with a time limit run out of it before they begin.
-@Suite(
-    .serialized,
-    .timeLimit(.minutes(30)),
-    .enabled(if: AHCConformance.isAskedFor, "takes minutes: CONFORMANCE_AHC=1 runs it")
-)
+@Suite(.timeLimit(.minutes(30)))
 struct AHCConformanceTests {
-    @Test(arguments: AHCConformance.cases(of: AHCConformance.http1))
-    func conforms(_ item: AHCConformance.Case) async throws {
-        try await item.check(item.subject)
-    }
-
-    @Test(arguments: AHCConformance.cases(of: AHCConformance.http2))
-    func conformsOverHTTP2(_ item: AHCConformance.Case) async throws {
-        try await item.check(item.subject)
+    @Test(arguments: AHCConformance.lanes)
+    func conforms(_ lane: AHCConformance.Lane) async {
+        for check in lane.checks {
+            do { try await check(lane.subject) } catch { Issue.record(error, "\(lane.subject): \(check)") }
+        }
     }
 
     @Test(arguments: AHCConformance.all)

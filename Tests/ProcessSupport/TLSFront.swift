@@ -172,6 +172,7 @@ struct Program: Sendable {
         unsafe posix_spawn_file_actions_init(&actions)
         unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
         unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        unsafe InheritedFiles.close(in: &actions)
         var pointers = unsafe ([name] + arguments).map { unsafe strdup($0) } + [nil]
         var identifier: pid_t = 0
         let result = unsafe posix_spawnp(&identifier, name, &actions, nil, &pointers, environ)

@@ -35,6 +35,7 @@ package final class WorkerProcess: Sendable {
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_adddup2(&actions, pipes[1], STDOUT_FILENO)
+        unsafe InheritedFiles.close(in: &actions)
         let path = "\(Self.directory)/\(name)"
         var pointers: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) }
         unsafe pointers.append(nil)

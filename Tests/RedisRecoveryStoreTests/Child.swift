@@ -1,6 +1,7 @@
 #if Redis
 import Glibc
 import HTTPRecovery
+import ProcessSupport
 
 /// A child process with pipes on standard input and output; other children do not inherit them.
 final class Child: Sendable {
@@ -29,6 +30,7 @@ final class Child: Sendable {
         unsafe posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, others[1], 1)
         unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        unsafe InheritedFiles.close(in: &actions)
         var pointers = unsafe ([name] + arguments).map { unsafe strdup($0) } + [nil]
         var identifier: pid_t = 0
         let result = unsafe posix_spawnp(&identifier, name, &actions, nil, &pointers, environ)

@@ -31,13 +31,16 @@ extension ConformancePeer {
                 guard let name = HTTPField.Name(field.name) else { continue }
                 head.headerFields.append(HTTPField(name: name, value: field.value))
             }
-            if case .length(let length) = reply.framing { head.headerFields[.contentLength] = String(length) }
-            let steps = reply.body
-            // Made where it is read, so that what is left of it can be told when it is let go.
-            let body = MessageBody {
-                Steps(steps: steps, log: log, number: number)
+            var performing = Performer(steps: reply.body, hasHead: true)
+            if case .length(let length) = reply.framing {
+                head.headerFields[.contentLength] = String(length)
+                performing.rest = length
             }
-            return TransportResponse(head: head, body: steps.isEmpty ? .empty : body)
+            // Made where it is read, so that what is left of it can be told when it is let go.
+            let body = MessageBody { [performing] in
+                Steps(performer: performing, log: log, number: number)
+            }
+            return TransportResponse(head: head, body: reply.body.isEmpty ? .empty : body)
         } catch {
             log.addHangup(of: number)
             throw error
@@ -49,6 +52,8 @@ extension ConformancePeer {
         var steps: [PeerReply.Step]
         /// Whether the head of the answer is out.
         let hasHead: Bool
+        /// How many bytes are missing of those that were stated; negative if none were.
+        var rest = -1
         private var flooded = 0
 
         init(steps: [PeerReply.Step], hasHead: Bool) {
@@ -61,6 +66,7 @@ extension ConformancePeer {
                 switch step {
                 case .send(let bytes):
                     steps.removeFirst()
+                    rest -= bytes.count
                     return bytes[...]
                 case .flood(let pieces, let sent):
                     flooded += 1
@@ -73,6 +79,8 @@ extension ConformancePeer {
                     return ArraySlice(repeating: 7, count: PeerReply.floodPiece)
                 case .wait(let signal): try await signal.wait()
                 case .open(let signal): signal.open()
+                // A body that is whole has ended, whatever its server does then.
+                case .stall where rest == 0: break
                 case .stall: try await Signal().wait()
                 case .cut: throw TransportError(.connectionLost, hasHead ? .answered : .unknown)
                 }
@@ -116,12 +124,12 @@ extension ConformancePeer {
             }
         }
 
-        let steps: [PeerReply.Step]
+        let performer: Performer
         let log: ServerLog
         let number: Int
 
         func makeAsyncIterator() -> AsyncIterator {
-            AsyncIterator(performer: Performer(steps: steps, hasHead: true), watch: Watch(log: log, number: number))
+            AsyncIterator(performer: performer, watch: Watch(log: log, number: number))
         }
     }
 }
