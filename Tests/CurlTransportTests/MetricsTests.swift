@@ -132,7 +132,7 @@ struct MetricsTests {
     @Test
     func theyReachTheCallerOfTheLastAttempt() async throws {
         let server = try FaultServer(.answer(503, headers: [("Retry-After", "0")]), .answer(body: "hello"))
-        let client = RecoveringClient(transport: Self.transport())
+        let client = RecoveringClient.patient(Self.transport())
         let response = try await client.send(.to(server.authority))
         #expect(response.history.attempts.count == 2)
         #expect(response.metrics?.bodyBytesReceived == 5)

@@ -45,6 +45,16 @@ extension CurlTransport {
     }
 }
 
+extension RecoveringClient {
+    /// A client whose times no machine reaches, however busy it is.
+    static func patient(_ transport: CurlTransport) -> RecoveringClient {
+        RecoveringClient(transport: transport) {
+            Recovery()
+            AttemptTimeout(.seconds(86_400))
+        }
+    }
+}
+
 /// A body made of chunks that a test hands out one by one.
 final class ChunkSource: Sendable {
     let stream: AsyncStream<ArraySlice<UInt8>>

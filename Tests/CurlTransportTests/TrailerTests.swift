@@ -93,7 +93,7 @@ struct TrailerTests {
     @Test(arguments: [RequestOptions.Buffering.streamed, .upTo(2), .upTo(1000)])
     func theyReachTheCaller(buffering: RequestOptions.Buffering) async throws {
         let server = try FaultServer(.raw(Self.head + "5\r\nhello\r\n0\r\nX-Sum: abc\r\n\r\n"))
-        let client = RecoveringClient(transport: CurlTransport.patient()) { Recovery() }
+        let client = RecoveringClient.patient(CurlTransport.patient())
         var options = RequestOptions()
         options.buffering = buffering
         let response = try await client.send(.to(server.authority), options: options)

@@ -59,7 +59,7 @@ struct UploadTests {
     @Test
     func aFileIsReadAnewForEachAttempt() async throws {
         let server = try FaultServer(.answer(503, headers: [("Retry-After", "0")]), .answer())
-        let client = RecoveringClient(transport: CurlTransport.patient()) { Recovery() }
+        let client = RecoveringClient.patient(CurlTransport.patient())
         try await Self.withBody(.file) { body in
             let response = try await client.send(.to(server.authority, .put), body: body)
             #expect(response.status == .ok)

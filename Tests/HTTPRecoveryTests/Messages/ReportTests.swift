@@ -46,7 +46,7 @@ import Testing
         let transport = Transport(enforcesTimeouts: enforcesTimeouts, isStream: isStream)
         let client = RecoveringClient(transport: transport) {
             Recovery()
-            AttemptTimeout(.seconds(10), idle: .seconds(5))
+            AttemptTimeout(.seconds(86_400), idle: .seconds(43_200))
         }
         for buffering in [RequestOptions.Buffering.streamed, .upTo(100)] {
             var options = RequestOptions()
@@ -60,7 +60,10 @@ import Testing
 
     @Test func aFailureHasItsReport() async throws {
         let transport = Transport(enforcesTimeouts: true, isStream: true, status: .notFound)
-        let client = RecoveringClient(transport: transport)
+        let client = RecoveringClient(transport: transport) {
+            Recovery()
+            AttemptTimeout(.seconds(86_400))
+        }
         let error = try await #require(throws: RecoveryError.self) { try await client.send(Bench.get) }
         #expect(error.response?.metrics?.bodyBytesReceived == 4)
     }
