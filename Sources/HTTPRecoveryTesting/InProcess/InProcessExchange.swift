@@ -76,16 +76,21 @@ final class InProcessExchange: Sendable {
 
     /// Ends the call because the transport does.
     func shutDown() {
-        let certainty: TransportError.Certainty = head.result == nil ? .unknown : .answered
-        end(with: TransportError(.shutDown, certainty, message: "the transport has been shut down"))
+        end(with: TransportError(.shutDown, .unknown, message: "the transport has been shut down"))
     }
 
     private func end(with error: any Error) {
-        let (task, piece) = state.withLock { state in
+        // Either this is what the head comes to, or the head has been handed over: then the server has answered.
+        head.land(.failure(error))
+        var error = error
+        if case .success = head.result, var failure = error as? TransportError {
+            failure.certainty = .answered
+            error = failure
+        }
+        let (task, piece) = state.withLock { [error] state in
             if state.end == nil { state.end = .failure(error) }
             return (state.task, state.piece)
         }
-        head.land(.failure(error))
         piece.land(.failure(error))
         task?.cancel()
     }
