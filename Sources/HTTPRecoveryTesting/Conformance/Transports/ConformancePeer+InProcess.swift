@@ -22,6 +22,8 @@ extension ConformancePeer {
             case .never: break
             case .read, .after: request.body = try await call.body.collect(upTo: .max)
             }
+            // What is there at once is read without a look at whether the client has gone.
+            try Task.checkCancellation()
             let reply = reply(request)
             log.add(request)
             var performer = Performer(steps: reply.before, hasHead: false)
