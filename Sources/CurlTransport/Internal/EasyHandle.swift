@@ -46,11 +46,11 @@ final class EasyHandle {
         unsafe String(cString: errorText)
     }
 
-    /// What the server says that the body's length is; 0 if it does not.
-    var statedLength: Int {
-        var length: curl_off_t = 0
+    /// What the server says that the body's length is; nil if it does not.
+    var statedLength: Int? {
+        var length: curl_off_t = -1
         unsafe ccurl_get_offset(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-        return max(0, Int(length))
+        return length >= 0 ? Int(length) : nil
     }
 
     private func configure() {

@@ -69,10 +69,11 @@ extension EventLoop {
         guard code == Int(CURLE_HTTP2_STREAM.rawValue), transfer.facts.sawHead, transfer.facts.ownReason == nil else {
             return false
         }
-        var (length, count) = (curl_off_t(-1), curl_off_t(0))
-        unsafe ccurl_get_offset(easy.handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-        unsafe ccurl_get_offset(easy.handle, CURLINFO_SIZE_DOWNLOAD_T, &count)
-        if length >= 0 { return length == count }
+        if let length = easy.statedLength {
+            var count: curl_off_t = 0
+            unsafe ccurl_get_offset(easy.handle, CURLINFO_SIZE_DOWNLOAD_T, &count)
+            return length == count
+        }
         return !transfer.evidence.hasInvalidFrame && easy.detail.hasSuffix(" reset by curl (error 0x5 STREAM_CLOSED)")
     }
 
