@@ -27,6 +27,9 @@ extension Factor {
         case push
         /// A phone number that codes are to be sent to.
         case phoneNumber = "phone_number"
+        /// A visit to another page in a browser, such as an identity provider's: the address at which it came back.
+        /// ``Challenge/url`` says where to go.
+        case redirect
         /// Something else that the provider asks for in its own words: ``Challenge/prompt`` says what.
         case text
     }
@@ -104,6 +107,12 @@ public struct Challenge: Sendable, Hashable {
     /// What the person needs to set the factor up, such as the key for an authenticator app or the address of its QR
     /// code; nil for a factor that is set up.
     public var setup: Secret?
+    /// The address that the person has to open in a browser, for a factor that is proven there; it holds the state of
+    /// the request, so it is not printed.
+    ///
+    /// A program on the person's machine opens it and listens at the redirect URI; a web backend sends the browser
+    /// there and answers with the URL at which the browser came back. The machine that asked compares the state.
+    public var url: Secret?
 
     /// Creates a question.
     public init(
@@ -114,7 +123,8 @@ public struct Challenge: Sendable, Hashable {
         hint: String? = nil,
         prompt: String? = nil,
         number: String? = nil,
-        setup: Secret? = nil
+        setup: Secret? = nil,
+        url: Secret? = nil
     ) {
         self.factor = factor
         self.round = round
@@ -124,6 +134,7 @@ public struct Challenge: Sendable, Hashable {
         self.prompt = prompt
         self.number = number
         self.setup = setup
+        self.url = url
     }
 
     /// Asks for the name of the account.

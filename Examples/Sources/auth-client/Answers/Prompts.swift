@@ -129,6 +129,7 @@ final class Prompts: Sendable {
         if let hint = challenge.hint { lines.append("\(hint, limit: 500)") }
         // The person is the one who needs it, and this is their screen.
         if let setup = challenge.setup { lines.append("To set it up: \(setup.reveal())") }
+        if let url = challenge.url { lines.append("Please open this address in a browser: \(url.reveal())") }
         if challenge.isOptional { lines.append("The password expires soon. Press return to keep it for now.") }
         return lines
     }
@@ -201,6 +202,7 @@ extension Factor.Key {
         case .webauthn: "Outcome of the security key"
         case .push: "Confirmation on the other device"
         case .phoneNumber: "Phone number"
+        case .redirect: "Address at which the browser came back"
         case .text: "Answer"
         @unknown default: "Answer"
         }

@@ -115,6 +115,7 @@ extension Challenge: RememberedFields {
             .init("factor", \.factor), .init("round", \.round), .init("previous_failure", \.previousFailure),
             .init("attempts_left", \.attemptsLeft), .init("occasion", \.occasion), .init("hint", \.hint),
             .init("prompt", \.prompt), .init("number", \.number), .init("setup", \.setup),
+            .init("url", \.url),
         ]
     }
 }
