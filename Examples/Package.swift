@@ -62,6 +62,24 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
+        // Another HTTP library below the client: the article "Write a transport" tells how.
+        .target(
+            name: "URLSessionTransport",
+            dependencies: [
+                "Locking",
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "URLSessionTransportTests",
+            dependencies: [
+                "URLSessionTransport",
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .executableTarget(
             name: "http-recover",
             dependencies: [
