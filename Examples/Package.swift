@@ -41,34 +41,13 @@ let package = Package(
                 .product(name: "SQLiteRecoveryStore", package: "swift-http-recovery"),
             ]
         ),
-        // A provider that is written with what the library offers to everybody.
-        .target(
-            name: "Auth0Auth",
-            dependencies: [
-                .product(name: "AuthRecovery", package: "swift-http-recovery"),
-                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .testTarget(
-            name: "Auth0AuthTests",
-            dependencies: [
-                "Auth0Auth",
-                .product(name: "AuthRecovery", package: "swift-http-recovery"),
-                .product(name: "AuthSandbox", package: "swift-http-recovery"),
-                .product(name: "CurlTransport", package: "swift-http-recovery"),
-                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
-                .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
         .executableTarget(
             name: "http-recover",
             dependencies: [
-                "Auth0Auth",
                 "CommandLineSupport",
                 "Locking",
                 .product(name: "AsyncHTTPClientTransport", package: "swift-http-recovery"),
+                .product(name: "Auth0Auth", package: "swift-http-recovery"),
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
@@ -84,9 +63,9 @@ let package = Package(
         .executableTarget(
             name: "auth-client",
             dependencies: [
-                "Auth0Auth",
                 "CommandLineSupport",
                 "Locking",
+                .product(name: "Auth0Auth", package: "swift-http-recovery"),
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
@@ -127,12 +106,12 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Auth0Auth",
                 "auth-client",
                 "auth-sandbox",
                 "http-recover",
                 "renewal-worker",
                 "Locking",
+                .product(name: "Auth0Auth", package: "swift-http-recovery"),
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "AuthSandbox", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),

@@ -11,8 +11,6 @@ import HTTPTypes
 /// )
 /// let session = try await auth0.signIn(identifier: email, password: password, answering: prompts)
 /// ```
-///
-/// It is written with what the library offers to everybody, as an example of a provider.
 public struct Auth0: AuthProvider {
     private var api: Auth0API
 
