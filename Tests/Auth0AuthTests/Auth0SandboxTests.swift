@@ -1,6 +1,7 @@
 import AuthRecovery
 import AuthSandbox
 import CurlTransport
+import Glibc
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
@@ -47,7 +48,9 @@ struct Auth0SandboxTests {
         defer { sandbox.stop() }
         let transport = CurlTransport()
         let clock = ManualClock()
-        let client = RecoveringClient(transport: transport, runtime: .manual(clock)) {
+        // The sandbox's time is the machine's, and what its tokens say is compared with it.
+        let time = clock.timeSource(wallTime: Timestamp(secondsSinceEpoch: Int64(time(nil))))
+        let client = RecoveringClient(transport: transport, runtime: Runtime(time: time)) {
             Recovery {
                 RateLimitBackoff()
                 LockoutWait(atMost: .seconds(3600))
