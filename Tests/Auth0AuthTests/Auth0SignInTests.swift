@@ -121,8 +121,10 @@ import Testing
         #expect(names == ["eva", "ada@example.com"])
     }
 
-    @Test func nothingEnrolledIsForTheBrowser() async throws {
-        let bench = try Auth0Bench([.wantsMore, .enrolled("old")])
+    /// What the tenant takes is none of what the person has.
+    @Test func whatIsEnrolledAndNotTakenIsForTheBrowser() async throws {
+        let wants = #"{"error":"mfa_required","mfa_token":"M1","mfa_requirements":{"challenge":[{"type":"phone"}]}}"#
+        let bench = try Auth0Bench([.json(wants, 403), .enrolled("totp")])
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
         #expect(error?.kind == .userActionRequired && error?.remedies.first == .visitProvider)
     }
@@ -257,7 +259,7 @@ import Testing
 }
 
 /// A sealing for tests, without a cipher.
-private struct PlainSealing: CredentialSealing {
+struct PlainSealing: CredentialSealing {
     func seal(_ plaintext: [UInt8], at place: String) throws -> [UInt8] { plaintext }
     func open(_ sealed: [UInt8], at place: String) throws -> [UInt8] { sealed }
 }

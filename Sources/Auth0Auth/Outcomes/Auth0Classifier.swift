@@ -59,7 +59,8 @@ public struct Auth0Classifier: OutcomeClassifier {
     /// What the codes say; nil if the status alone says more.
     private func rule(for error: Auth0Error, _ status: Int, _ exchange: Exchange) -> Auth0ErrorRule? {
         if error.says("client quota exceeded") { return Auth0ErrorRule(.quotaExhausted, [.wait], scope: .app) }
-        let rule = Auth0ErrorRule.of(error, presented: exchange.presented)
+        let isSignUp = exchange.path.hasSuffix("/dbconnections/signup")
+        let rule = Auth0ErrorRule.of(error, presented: exchange.presented, isSignUp: isSignUp)
         // No outage refuses anything, whatever word comes with it; these two are no outages.
         let isOutage = status >= 500 && status != 501 && rule?.kind != .rateLimited
         let isThrottle = status == 429 && !Self.ownThrottles.contains(error.code)

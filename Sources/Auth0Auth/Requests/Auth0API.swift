@@ -3,10 +3,45 @@ import HTTPRecovery
 import HTTPTypes
 
 /// The Authentication API of a tenant.
-struct Auth0API: Sendable {
+struct Auth0API: ClientBound, Sendable {
     let base: ServiceURL
-    var client: RecoveringClient
     let configuration: Auth0Configuration
+    /// Where tokens are kept.
+    let store: any TokenStore
+    /// What every OAuth server has: the login page, codes, renewal.
+    ///
+    /// It holds the client, too.
+    private(set) var oauth: OAuthClient
+    /// Whose sign-in the calls belong to, so that a lockout holds them back; nil outside of one.
+    var account: String?
+    /// For whom a server asks, so that blocks count against their address; nil for a program on the person's machine.
+    var forwardedFor: String?
+
+    init(
+        base: ServiceURL,
+        client: RecoveringClient,
+        store: any TokenStore,
+        configuration: Auth0Configuration
+    ) throws(Origin.InvalidURL) {
+        self.base = base
+        self.configuration = configuration
+        self.store = store
+        oauth = OAuthClient(
+            server: try OAuthServer(endpoints: [
+                .authorization: "\(base)/authorize", .token: "\(base)/oauth/token",
+                .revocation: "\(base)/oauth/revoke", .deviceAuthorization: "\(base)/oauth/device/code",
+            ]),
+            clientID: configuration.clientID,
+            authentication: configuration.clientSecret.map { .clientSecretPost($0) } ?? .none,
+            client: client,
+            classifier: Auth0Classifier()
+        )
+    }
+
+    var client: RecoveringClient {
+        get { oauth.client }
+        set { oauth.client = newValue }
+    }
 
     /// What one call is.
     struct Call {
@@ -18,8 +53,6 @@ struct Auth0API: Sendable {
         /// A credential that goes into the `Authorization` field.
         var bearer: Secret?
         var resend = RequestOptions.ResendPermission.spending
-        /// The account that a lockout holds for.
-        var account: String?
         /// When what is presented ends, and what the tenant would say then.
         var sendBy: RequestOptions.SendBy?
         /// Whether "not yet" is a good answer.
@@ -33,6 +66,9 @@ struct Auth0API: Sendable {
     func send(_ call: Call) async throws -> RecoveredResponse {
         var request = base.request(call.method, path: call.path)
         request.headerFields[.accept] = "application/json"
+        if let forwardedFor, let name = HTTPField.Name("auth0-forwarded-for") {
+            request.headerFields[name] = forwardedFor
+        }
         if let bearer = call.bearer {
             var field = HTTPField(name: .authorization, value: "Bearer \(bearer.reveal())")
             field.indexingStrategy = .disallow
@@ -42,14 +78,25 @@ struct Auth0API: Sendable {
         let body = content?.body(typedIn: &request.headerFields)
         var options = RequestOptions()
         options.resend = call.resend
-        options.account = call.account
+        options.account = account
         options.sendBy = call.sendBy
         options.presents = call.presents
         options.credentialID = "client \(configuration.clientID)"
         options.followsRedirects = false
         options.classifier = classifier(isPoll: call.isPoll)
+        return try await Self.withoutResync {
+            try await client.send(request, body: body, options: options)
+        }
+    }
+
+    /// Obtains tokens for what an OAuth server takes of a browser.
+    func tokens(_ grant: OAuthClient.Grant) async throws -> OAuthClient.TokenAnswer {
+        try await Self.withoutResync { try await oauth.tokens(grant) }
+    }
+
+    private static func withoutResync<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
-            return try await client.send(request, body: body, options: options)
+            return try await body()
         } catch var error as RecoveryError {
             if error.outcome.processed != .no { error.outcome.remedies.removeAll { $0 == .resync } }
             throw error
@@ -60,8 +107,13 @@ struct Auth0API: Sendable {
         guard isPoll else { return Auth0Classifier() }
         let name = { @Sendable (method: HTTPRequest.Method, path: String) in "poll \(method.rawValue) \(path)" }
         return AdjustedClassifier(Auth0Classifier(), endpointClass: name) { outcome, _ in
+            switch outcome.kind {
             // The flow goes on: it would be misleading if those who watch saw failures.
-            if outcome.kind == .challengePending { outcome.kind = .continue }
+            case .challengePending: outcome.kind = .continue
+            // Nobody has typed anything: the word of a wrong code is that of a person who has refused.
+            case .challengeIncorrect: outcome.kind = .declined
+            default: break
+            }
         }
     }
 
@@ -74,88 +126,40 @@ struct Auth0API: Sendable {
         return own + members
     }
 
-    // MARK: Grants
+    // MARK: The end of a sign-in
 
-    /// Presents name and password; spent by every answer but a refusal that says so.
-    func password(_ identifier: String, _ password: Secret) async throws -> RecoveredResponse {
-        var members: [JSONValue.Member] = [
-            JSONValue.Member("username", .string(identifier)), JSONValue.Member("password", .string(password.reveal())),
-            JSONValue.Member("scope", .string(configuration.scope)),
-        ]
-        if let audience = configuration.audience { members.append(JSONValue.Member("audience", .string(audience))) }
-        var type = "password"
-        if let realm = configuration.realm {
-            type = "http://auth0.com/oauth/grant-type/password-realm"
-            members.append(JSONValue.Member("realm", .string(realm)))
-        }
-        var call = grant(type, members)
-        call.account = LockoutLedger.account(for: identifier)
-        return try await send(call)
-    }
-
-    /// Presents the answer of a second factor, or asks whether it was given on another device.
+    /// Stores the tokens before anyone uses them; what belongs to somebody else goes.
     ///
-    /// - Parameters:
-    ///   - name: The grant's name, such as `mfa-otp`.
-    ///   - token: The mfa token.
-    ///   - members: What the grant has beside.
-    ///   - isPoll: Whether nothing is spent by it.
-    func factor(
-        _ name: String,
-        _ token: MFAToken,
-        _ members: [JSONValue.Member],
-        isPoll: Bool = false
-    ) async throws -> RecoveredResponse {
-        var call = grant(
-            "http://auth0.com/oauth/grant-type/\(name)",
-            [JSONValue.Member("mfa_token", .string(token.value.reveal()))] + members
-        )
-        call.presents = .state
-        call.sendBy = token.sendBy
-        call.isPoll = isPoll
-        if isPoll { call.resend = .replayable }
-        return try await send(call)
+    /// - Throws: ``Auth0UnkeptRecoveryCode`` if there is a new recovery code, and it could not be stored with what.
+    func keep(_ answer: OAuthClient.TokenAnswer) async throws -> Auth0Session {
+        let recoveryCode = answer.others.first { $0.key == "recovery_code" }?.value.string.map { Secret($0) }
+        let now = time.wallTime
+        do {
+            try await store.keep { stored in
+                var fresh = Credentials(
+                    others: stored.others.filter { $0.key != Auth0.mark && $0.key != Auth0.idToken }
+                )
+                // Tells this sign-in from the next, however often its tokens are renewed.
+                fresh.others.append(JSONValue.Member(Auth0.mark, .string(now.rfc3339)))
+                // What stands there is kept up to date by renewals.
+                if let token = answer.idToken {
+                    fresh.others.append(JSONValue.Member(Auth0.idToken, .string(token.reveal())))
+                }
+                stored = answer.merged(into: fresh)
+            }
+        } catch {
+            // It is told nowhere else, and the old one is used up.
+            throw recoveryCode.map { Auth0UnkeptRecoveryCode($0, cause: error) } ?? error
+        }
+        return Auth0Session(answer, recoveryCode: recoveryCode)
     }
 
-    private func grant(_ type: String, _ members: [JSONValue.Member]) -> Call {
-        Call(path: "/oauth/token", members: [JSONValue.Member("grant_type", .string(type))] + members)
-    }
-
-    // MARK: Second factors
-
-    /// What the person has enrolled and can use.
-    func authenticators(_ token: MFAToken) async throws -> [Auth0Authenticator] {
-        let response = try await send(
-            Call(
-                method: .get,
-                path: "/mfa/authenticators",
-                presents: .state,
-                bearer: token.value,
-                resend: .byMethod,
-                sendBy: token.sendBy
-            )
-        )
-        guard let list = try await response.json().array else { throw RecoveryError(.unreadable, in: response) }
-        return list.prefix(64).compactMap { Auth0Authenticator($0) }
-    }
-
-    /// Has a code or a push sent.
-    func challenge(_ authenticator: String, _ token: MFAToken) async throws -> Auth0Challenge {
-        let response = try await send(
-            Call(
-                path: "/mfa/challenge",
-                members: [
-                    JSONValue.Member("mfa_token", .string(token.value.reveal())),
-                    JSONValue.Member("challenge_type", "oob"),
-                    JSONValue.Member("authenticator_id", .string(authenticator)),
-                ],
-                presents: .state,
-                sendBy: token.sendBy
-            )
-        )
-        guard let challenge = Auth0Challenge(try await response.json()) else {
+    /// The tokens in an answer that was accepted.
+    func tokens(in response: RecoveredResponse) async throws -> OAuthClient.TokenAnswer {
+        let clock = ServerClock(response.headerFields, receivedAt: time.wallTime)
+        guard let answer = OAuthClient.TokenAnswer(try await response.json(), date: clock.now) else {
             throw RecoveryError(.unreadable, in: response)
         }
-        return challenge
+        return answer
     }
 }

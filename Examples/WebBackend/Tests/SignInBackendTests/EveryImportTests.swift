@@ -53,7 +53,8 @@ import Testing
         SigningKeyError.self,
     ]
     private static let auth0Auth: [Any.Type] = [
-        Auth0.self, Auth0Classifier.self, Auth0Configuration.self, Auth0Session.self, Auth0UnkeptRecoveryCode.self,
+        Auth0.self, Auth0Classifier.self, Auth0Configuration.self, Auth0Session.self,
+        Auth0SignInMethod.self, Auth0UnkeptRecoveryCode.self,
     ]
     private static let clerkAuth: [Any.Type] = [
         Clerk.self, ClerkClassifier.self, ClerkClient.self, ClerkConfiguration.self, ClerkEmailLink.self,
