@@ -60,8 +60,10 @@ import Testing
         #expect(bench.clock.requestedDelays.prefix(3) == [.seconds(5), .seconds(5), .seconds(10)])
     }
 
-    @Test func aRejectedPushIsTheEnd() async throws {
-        let rejected = Auth0Bench.Step.error("access_denied", "MFA Authorization rejected.", 400)
+    /// The word that elsewhere is that of a wrong code is one of the person's here.
+    @Test(arguments: [("access_denied", 400), ("invalid_grant", 403), ("access_denied", 200)])
+    func aRejectedPushIsTheEnd(code: String, status: Int) async throws {
+        let rejected = Auth0Bench.Step.error(code, "MFA Authorization rejected.", status)
         let bench = try Auth0Bench([.wantsMore, .enrolled("push", "totp"), .pushSent, rejected])
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn(Answers(choosing: .push)) }
         #expect(error?.kind == .declined)

@@ -88,7 +88,8 @@ extension Auth0 {
     /// use the server.
     ///
     /// The tenant believes it of an app with a secret alone, and only if the app's settings say so ("Trust Token Endpoint IP
-    /// Header"). A block then holds for the name from this address; ``lockoutAccount(for:)`` says what it is kept under.
+    /// Header"). A block then holds for the name from this address; ``lockoutAccount(for:)`` says what it is kept under. Each
+    /// step of a sign-in between requests is taken at a tenant that is asked for the same address.
     ///
     /// - Parameter address: The person's IP address.
     public func acting(forAddress address: String) -> Auth0 {
