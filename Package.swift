@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "CurlTransport", targets: ["CurlTransport"]),
         .library(name: "AsyncHTTPClientTransport", targets: ["AsyncHTTPClientTransport"]),
         .library(name: "AuthRecovery", targets: ["AuthRecovery"]),
+        .library(name: "Auth0Auth", targets: ["Auth0Auth"]),
         .library(name: "ClerkAuth", targets: ["ClerkAuth"]),
         .library(name: "FacebookAuth", targets: ["FacebookAuth"]),
         .library(name: "ForgeRockAuth", targets: ["ForgeRockAuth"]),
@@ -88,6 +89,12 @@ let package = Package(
         .target(
             name: "AuthRecovery",
             dependencies: ["HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
+        .target(
+            name: "Auth0Auth",
+            dependencies: [
+                "AuthRecovery", "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
         ),
         .target(
             name: "ClerkAuth",
@@ -248,6 +255,13 @@ let package = Package(
                 "WebAuthnTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+            ]
+        ),
+        .testTarget(
+            name: "Auth0AuthTests",
+            dependencies: [
+                "Auth0Auth", "AuthRecovery", "AuthSandbox", "CurlTransport", "HTTPRecovery", "HTTPRecoveryTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
         .testTarget(name: "AuthSandboxTests", dependencies: ["AuthSandbox", "HTTPRecovery", "HTTPRecoveryTesting"]),

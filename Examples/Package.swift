@@ -41,27 +41,6 @@ let package = Package(
                 .product(name: "SQLiteRecoveryStore", package: "swift-http-recovery"),
             ]
         ),
-        // A provider that is written with what the library offers to everybody.
-        .target(
-            name: "Auth0Auth",
-            dependencies: [
-                .product(name: "AuthRecovery", package: "swift-http-recovery"),
-                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .testTarget(
-            name: "Auth0AuthTests",
-            dependencies: [
-                "Auth0Auth",
-                .product(name: "AuthRecovery", package: "swift-http-recovery"),
-                .product(name: "AuthSandbox", package: "swift-http-recovery"),
-                .product(name: "CurlTransport", package: "swift-http-recovery"),
-                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
-                .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
         // Another HTTP library below the client: the article "Write a transport" tells how.
         .target(
             name: "URLSessionTransport",
@@ -83,10 +62,10 @@ let package = Package(
         .executableTarget(
             name: "http-recover",
             dependencies: [
-                "Auth0Auth",
                 "CommandLineSupport",
                 "Locking",
                 .product(name: "AsyncHTTPClientTransport", package: "swift-http-recovery"),
+                .product(name: "Auth0Auth", package: "swift-http-recovery"),
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
@@ -102,9 +81,9 @@ let package = Package(
         .executableTarget(
             name: "auth-client",
             dependencies: [
-                "Auth0Auth",
                 "CommandLineSupport",
                 "Locking",
+                .product(name: "Auth0Auth", package: "swift-http-recovery"),
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),
                 .product(name: "CurlTransport", package: "swift-http-recovery"),
@@ -145,12 +124,12 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Auth0Auth",
                 "auth-client",
                 "auth-sandbox",
                 "http-recover",
                 "renewal-worker",
                 "Locking",
+                .product(name: "Auth0Auth", package: "swift-http-recovery"),
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "AuthSandbox", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),

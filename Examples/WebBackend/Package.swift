@@ -52,6 +52,7 @@ let package = Package(
             dependencies: [
                 "sign-in-backend",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Auth0Auth", package: "swift-http-recovery"),
                 .product(name: "AuthCryptography", package: "swift-http-recovery"),
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "AuthSandbox", package: "swift-http-recovery"),

@@ -72,7 +72,9 @@ struct ScenarioCompletenessTests {
                     "business_usage": {"type": "x", "percent": 9, "regain_min": 10}},
                   "auth0": {"client_id": "a", "client_secret": "s", "threshold": 1, "rotation": false, "leeway_s": 2,
                     "access_lifetime_s": 3, "mfa_on_refresh": true, "requirements": true, "userinfo_limit": 4,
-                    "connections": "b", "audiences": "c", "permissions": "d", "offline_access": false}
+                    "connections": "b", "audiences": "c", "permissions": "d", "offline_access": false,
+                    "ip_threshold": 5, "bot_detection": true, "grants": "e", "passwordless": "sms", "callbacks": "f",
+                    "device_life_s": 6, "device_interval_s": 7, "token_limit": 8}
                 }}
                 """
         )
@@ -109,7 +111,7 @@ struct ScenarioCompletenessTests {
                      "forgot": false},
                    "forgerock": {"name": "n", "realms": "/alpha", "state": "inactive"},
                    "facebook": {"id": "7", "behaviour": "expired", "permissions": "p", "declines": "d", "pages": "8"},
-                   "auth0": {"factors": "push", "refusal": "r"}
+                   "auth0": {"factors": "push", "enroll": "sms", "refusal": "r"}
                  }],
                  "oauth": {"default_clients": false, "clients": [{
                    "client_id": "app", "client_secret": "s", "auth_methods": "client_secret_post",

@@ -78,10 +78,12 @@ struct AuthSandboxCommand: ParsableCommand {
             POST /_sandbox/facebook/visit), and more; POST /_sandbox/facebook/block reaches a limit, which calls that \
             come meanwhile make longer. The keys facebook of a user and of the settings tell more.
 
-            AUTH0. Below /auth0: database logins, second factors by app, message, e-mail, push and recovery code, refresh \
+            AUTH0. Below /auth0: database logins, codes and links in place of passwords, device logins, a login page for \
+            browsers, second factors by app, message, e-mail, push and recovery code, which can be set up, refresh \
             tokens that rotate, the profile and password resets, for the client cli. Ten wrong passwords block the name \
-            at an address until POST /_sandbox/auth0/unblock; POST /_sandbox/auth0/push answers a push. The keys auth0 \
-            of a user and of the settings tell more.
+            at an address until the link of the mail is opened or POST /_sandbox/auth0/unblock; \
+            POST /_sandbox/auth0/push answers a push, POST /_sandbox/auth0/device a device login. The keys auth0 of a \
+            user and of the settings tell more.
 
             CONTROL. GET /_sandbox/ lists what a test can do: read the codes (/_sandbox/outbox) and the requests \
             (/_sandbox/requests), set faults (/_sandbox/faults), move the clock (/_sandbox/clock), lock, revoke, \

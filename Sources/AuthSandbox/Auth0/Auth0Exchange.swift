@@ -5,6 +5,10 @@ struct Auth0Exchange: Sendable {
     let request: SandboxRequest
     let now: Int64
     let settings: SandboxAuth0Settings
+    /// Where the tenant is, as its tokens and links say.
+    let tenant: String
+    /// The body, if it is JSON.
+    let json: JSONValue
     /// The parameters of the body, JSON or a form; a value that is no text is left out.
     private let parameters: [String: String]
 
@@ -12,9 +16,12 @@ struct Auth0Exchange: Sendable {
         self.request = request
         now = context.now
         settings = context.settings.auth0
+        tenant = context.origin + Auth0World.base
         var parameters: [String: String] = [:]
-        if request.body.count <= OAuthForm.maximumLength {
-            if let members = (try? JSONValue(parsing: request.body))?.members {
+        let isShort = request.body.count <= OAuthForm.maximumLength
+        json = isShort ? (try? JSONValue(parsing: request.body)) ?? .null : .null
+        if isShort {
+            if let members = json.members {
                 for member in members { parameters[member.key] = member.value.string }
             } else if Masking.isForm(request) {
                 for field in FormEncoding.fields(request.body) { parameters[field.name] = field.value }

@@ -25,6 +25,23 @@ struct Auth0Failure: Error, Sendable {
         "too_many_attempts",
         "Your account has been blocked after multiple consecutive login attempts."
     )
+    static let suspicious = Auth0Failure(
+        429,
+        "too_many_attempts",
+        "We have detected suspicious login behavior and further attempts will be blocked. Please contact the administrator."
+    )
+    static let bot = Auth0Failure(401, "requires_verification", "Suspicious request requires verification")
+    static let tooManyGuesses = Auth0Failure(
+        403,
+        "invalid_grant",
+        "You've reached the maximum number of attempts. Please try to login again."
+    )
+    static let codeExpired = Auth0Failure(
+        403,
+        "invalid_grant",
+        "The verification code has expired. Please try to login again."
+    )
+    static let noConnection = Auth0Failure(400, "bad.connection", "The connection does not exist.")
     static let leaked = Auth0Failure(
         401,
         "password_leaked",

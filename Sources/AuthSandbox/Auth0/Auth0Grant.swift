@@ -23,8 +23,12 @@ extension Auth0Exchange {
     private static let standard = ["openid", "profile", "email", "address", "phone"]
 
     /// What is granted to a request that signs somebody in; scopes that nobody knows are left out.
-    func grant() throws(Auth0Failure) -> Auth0Grant {
-        let audience = try audience()
+    func grant() throws(Auth0Failure) -> Auth0Grant { try grant(scope: self["scope"], audience: self["audience"]) }
+
+    /// What is granted to who asks for this.
+    func grant(scope: String?, audience: String?) throws(Auth0Failure) -> Auth0Grant {
+        let audience = try known(audience)
+        let scopes = scope.map { $0.split(separator: " ").map(String.init) }
         guard let scopes else { return Auth0Grant(Self.standard, audience: audience, asked: nil) }
         var known = Self.standard
         if audience != nil { known += settings.permissions }
@@ -34,15 +38,15 @@ extension Auth0Exchange {
 
     /// What is granted to a renewal: what was before, or as much of it as is asked for.
     func grant(within before: Auth0Grant) throws(Auth0Failure) -> Auth0Grant {
-        let audience = try audience() ?? before.audience
-        guard let scopes else { return Auth0Grant(before.scopes, audience: audience, asked: before.scopes) }
+        let audience = try known(self["audience"]) ?? before.audience
+        guard let scopes = self["scope"].map({ $0.split(separator: " ").map(String.init) }) else {
+            return Auth0Grant(before.scopes, audience: audience, asked: before.scopes)
+        }
         return Auth0Grant(scopes.filter(before.has), audience: audience, asked: scopes)
     }
 
-    private var scopes: [String]? { self["scope"].map { $0.split(separator: " ").map(String.init) } }
-
-    private func audience() throws(Auth0Failure) -> String? {
-        guard let audience = self["audience"] else { return nil }
+    private func known(_ audience: String?) throws(Auth0Failure) -> String? {
+        guard let audience else { return nil }
         guard settings.audiences.contains(audience) else {
             throw Auth0Failure(403, "access_denied", "Service not found: \(audience.prefix(200))")
         }

@@ -38,15 +38,21 @@ struct Auth0Tokens: Sendable {
         to person: Auth0World.Person,
         _ grant: Auth0Grant,
         _ exchange: Auth0Exchange,
+        nonce: String? = nil,
         _ random: inout SplitMix64
     ) -> JSONValue {
         refresh.forget(over: Auth0World.capacity) { $0.replacedAt == nil }
         access.forget(over: Auth0World.capacity) { $0.endsAt > exchange.now }
         families.forget(over: Auth0World.capacity) { _ in false }
-        guard grant.has("offline_access") else { return answer(person, grant, exchange, refresh: nil, &random) }
+        guard grant.has("offline_access") else {
+            return answer(person, grant, exchange, refresh: nil, nonce: nonce, &random)
+        }
+        // Who has as many as one may have loses the oldest, and is told nothing of it.
+        let own = families.filter { $0.value.person == person.id }.keys.sorted()
+        for family in own.prefix(max(0, own.count + 1 - Int(clamping: exchange.settings.tokenLimit))) { end(family) }
         lastFamily += 1
         families[lastFamily] = Family(person: person.id, grant: grant)
-        return answer(person, grant, exchange, refresh: newToken(lastFamily, &random), &random)
+        return answer(person, grant, exchange, refresh: newToken(lastFamily, &random), nonce: nonce, &random)
     }
 
     /// What a refresh token stands for; the use of one that was replaced too long ago is the end of its family.
@@ -114,6 +120,7 @@ struct Auth0Tokens: Sendable {
         _ grant: Auth0Grant,
         _ exchange: Auth0Exchange,
         refresh: String?,
+        nonce: String? = nil,
         _ random: inout SplitMix64
     ) -> JSONValue {
         let (settings, now) = (exchange.settings, exchange.now)
@@ -130,8 +137,11 @@ struct Auth0Tokens: Sendable {
         }
         access[token] = Access(person: person.id, grant: grant, endsAt: endsAt)
         let claims: JSONValue = .present([
-            "sub": .string(person.id), "email": grant.has("email") ? .optional(person.user.emails.first) : nil,
+            "iss": .string(exchange.tenant + "/"), "sub": .string(person.id),
+            "email": grant.has("email") ? .optional(person.user.emails.first) : nil,
+            "name": grant.has("profile") ? person.user.firstName.map(JSONValue.string) : nil,
             "iat": .int(now / 1000), "exp": .int(now / 1000 + 36_000), "aud": .string(settings.clientID),
+            "nonce": nonce.map(JSONValue.string),
         ])
         return .present([
             "access_token": .string(token),

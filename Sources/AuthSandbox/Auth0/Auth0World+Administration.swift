@@ -22,6 +22,13 @@ extension Auth0World {
             return ["decision": .string(decision.decision ?? "approve")]
         },
         control(
+            "POST auth0/device",
+            DeviceDecision.self,
+            "decide about a device login: {user, user_code?, decision?: approve|deny}; without a code the newest"
+        ) { world, decision, context throws(SandboxError) in
+            ["user_code": .string(try world.decide(decision, now: context.now))]
+        },
+        control(
             "POST auth0/revoke",
             RevokeOrder.self,
             "end somebody's tokens from afar: {user, what?: all|access}"
@@ -39,6 +46,15 @@ extension Auth0World {
         static let words = ["decision": ["approve", "deny"]]
     }
 
+    /// What somebody does about a device.
+    struct DeviceDecision: SandboxInput {
+        var user: String?
+        var userCode: String?
+        var decision: String?
+
+        static let words = ["decision": ["approve", "deny"]]
+    }
+
     /// Whose tokens to end.
     struct RevokeOrder: SandboxInput {
         var user: String
@@ -47,7 +63,7 @@ extension Auth0World {
         static let words = ["what": ["all", "access"]]
     }
 
-    private func known(_ name: String) throws(SandboxError) -> Person {
+    func known(_ name: String) throws(SandboxError) -> Person {
         guard let person = person(named: name) else { throw SandboxError(.invalidInput, "no such user: \(name)") }
         return person
     }

@@ -3,19 +3,28 @@ import HTTPRecovery
 extension Auth0World {
     private static let prefix = "http://auth0.com/oauth/grant-type/"
 
-    mutating func token(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
+    mutating func token(
+        _ exchange: Auth0Exchange,
+        _ context: inout SandboxContext
+    ) throws(Auth0Failure) -> JSONValue {
         try exchange.checkClient()
         let grant = try exchange.required("grant_type")
         let name = grant.hasPrefix(Self.prefix) ? String(grant.dropFirst(Self.prefix.count)) : grant
         counters[name, default: 0] += 1
+        guard exchange.settings.grants?.contains(name) ?? true else {
+            throw Auth0Failure(403, "unauthorized_client", "Grant type '\(name)' not allowed for the client.")
+        }
         switch name {
-        case "password": return try password(exchange)
+        case "password": return try password(exchange, &context)
         case "password-realm":
             let realm = try exchange.required("realm")
             guard exchange.settings.connections.contains(realm) else {
                 throw Auth0Failure(400, "invalid_request", "the connection was not found")
             }
-            return try password(exchange)
+            return try password(exchange, &context)
+        case "passwordless/otp": return try passwordless(exchange)
+        case "authorization_code": return try exchangeCode(exchange)
+        case "urn:ietf:params:oauth:grant-type:device_code": return try pollDevice(exchange)
         case "mfa-otp": return try app(exchange)
         case "mfa-oob": return try outOfBand(exchange)
         case "mfa-recovery-code": return try recoveryCode(exchange)
@@ -26,24 +35,62 @@ extension Auth0World {
 
     // MARK: The password
 
-    private mutating func password(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
+    private mutating func password(
+        _ exchange: Auth0Exchange,
+        _ context: inout SandboxContext
+    ) throws(Auth0Failure) -> JSONValue {
         let (name, password) = (try exchange.required("username"), try exchange.required("password"))
         let grant = try exchange.grant()
         spend("password", password)
+        if exchange.settings.detectsBots { throw .bot }
+        let person = try checkPassword(password, of: name, exchange, &context)
+        return try finish(person, grant, exchange)
+    }
+
+    /// Whose password it is; one that is wrong counts against the name and against the address.
+    mutating func checkPassword(
+        _ password: String,
+        of name: String,
+        _ exchange: Auth0Exchange,
+        _ context: inout SandboxContext
+    ) throws(Auth0Failure) -> Person {
         let pair = "\(name.lowercased())|\(exchange.address)"
+        try checkSuspicion(exchange)
         guard failures[pair, default: 0] < exchange.settings.threshold else { throw .tooManyAttempts }
         guard let person = person(named: name), person.user.password == password else {
             failures[pair, default: 0] += 1
+            suspicions[exchange.address, default: (0, exchange.now)].count += 1
+            if failures[pair] == exchange.settings.threshold { mailUnblocking(name, exchange, &context) }
             throw .wrongPassword
         }
         failures[pair] = nil
         if ["compromised", "pwned"].contains(person.user.passwordState) || Self.isLeaked(password) {
             throw .leaked
         }
+        return person
+    }
+
+    /// What the first factor leads to: tokens, or the word that a second one is wanted.
+    mutating func finish(
+        _ person: Person,
+        _ grant: Auth0Grant,
+        _ exchange: Auth0Exchange
+    ) throws(Auth0Failure) -> JSONValue {
         guard person.user.state == "active" else { throw .blocked }
         if let refusal = person.user.auth0.refusal { throw Auth0Failure(403, "access_denied", refusal) }
-        guard person.user.auth0Factors.isEmpty else { throw wantsFactor(of: person, grant, exchange) }
+        guard person.user.auth0Factors.isEmpty, person.user.auth0.enrollments.isEmpty else {
+            throw wantsFactor(of: person, grant, exchange)
+        }
         return tokens.issue(to: person, grant, exchange, &random)
+    }
+
+    /// An address with too many failures is let pass one more login every 864 s.
+    private mutating func checkSuspicion(_ exchange: Auth0Exchange) throws(Auth0Failure) {
+        guard var suspicion = suspicions[exchange.address] else { return }
+        let forgotten = max(0, (exchange.now - suspicion.since) / 864_000)
+        suspicion = (max(0, suspicion.count - forgotten), suspicion.since + forgotten * 864_000)
+        suspicions[exchange.address] = suspicion
+        if suspicion.count >= exchange.settings.addressThreshold { throw .suspicious }
     }
 
     /// The word that a second factor is wanted, with what it is shown with.
@@ -57,16 +104,18 @@ extension Auth0World {
         var failure = Auth0Failure(403, "mfa_required", "Multifactor authentication required")
         failure.more = [JSONValue.Member("mfa_token", .string(token))]
         if exchange.settings.tellsRequirements {
-            let types: [JSONValue] = person.user.auth0Factors.map { factor in
+            let (factors, new) = (person.user.auth0Factors, person.user.auth0.enrollments)
+            let types: [JSONValue] = (factors.isEmpty ? new : factors).map { factor in
                 ["type": .string(["sms": "phone", "push": "push-notification"][factor] ?? factor)]
             }
-            failure.more.append(JSONValue.Member("mfa_requirements", ["challenge": .array(types)]))
+            let word = factors.isEmpty ? "enroll" : "challenge"
+            failure.more.append(JSONValue.Member("mfa_requirements", .object([.init(word, .array(types))])))
         }
         return failure
     }
 
     /// Ends a sign-in whose second factor was right.
-    private mutating func finish(_ token: String, of person: Person, _ exchange: Auth0Exchange) -> JSONValue {
+    mutating func finish(_ token: String, of person: Person, _ exchange: Auth0Exchange) -> JSONValue {
         guard let flow = flows.removeValue(forKey: token) else { return .null }
         return tokens.issue(to: person, flow.grant, exchange, &random)
     }
@@ -90,7 +139,7 @@ extension Auth0World {
     // MARK: Second factors
 
     /// The sign-in that an mfa token stands for.
-    private func flow(_ token: String?, _ now: Int64) throws(Auth0Failure) -> (token: String, person: Person) {
+    func flow(_ token: String?, _ now: Int64) throws(Auth0Failure) -> (token: String, person: Person) {
         guard let token else { throw .missing("mfa_token") }
         guard let flow = flows[token], let person = people[flow.person] else { throw .malformedToken }
         guard flow.endsAt > now else { throw .tokenExpired }
@@ -113,7 +162,7 @@ extension Auth0World {
         )
     }
 
-    private func address(_ factor: String, _ person: Person) -> String? {
+    func address(_ factor: String, _ person: Person) -> String? {
         switch factor {
         case "sms": person.user.phones.first ?? "+10000000000"
         case "email": person.user.emails.first
@@ -134,23 +183,9 @@ extension Auth0World {
         guard let factor, person.user.auth0Factors.contains(factor), ["sms", "email", "push"].contains(factor) else {
             throw Auth0Failure(400, "unsupported_challenge_type", "User is not enrolled with this authenticator.")
         }
-        lastChallenge += 1
-        let name = random.letters(24)
-        let code = factor == "push" ? nil : context.codes.sixDigits()
-        // A new code is the end of the one before.
-        challenges = challenges.filter { $0.value.token != token }
-        challenges[name] = Challenge(
-            number: lastChallenge,
-            token: token,
-            person: person.id,
-            code: code,
-            endsAt: exchange.now + 300_000
-        )
-        guard let code, let address = address(factor, person) else {
-            return ["challenge_type": "oob", "oob_code": .string(name)]
-        }
-        let channel = factor == "sms" ? "phone" : "email"
-        context.send(message(to: address, channel, "mfa_\(factor)", code, of: person, exchange.now))
+        let address = address(factor, person)
+        let name = send(factor, to: address, token, person, exchange, &context)
+        guard address != nil else { return ["challenge_type": "oob", "oob_code": .string(name)] }
         return ["challenge_type": "oob", "oob_code": .string(name), "binding_method": "prompt"]
     }
 
@@ -160,7 +195,8 @@ extension Auth0World {
         spend("otp", code)
         try checkWrongCodes(of: person, exchange.now)
         let step = TOTP.step(atMilliseconds: exchange.now)
-        guard let secret = person.user.totpSecret.flatMap(Base32.decode),
+        let newKey = flows[token]?.newKey
+        guard let secret = (newKey ?? person.user.totpSecret).flatMap(Base32.decode),
             let fitting = (step - 1...step + 1).first(where: { TOTP.code(secret: secret, step: $0) == code }),
             fitting > person.lastStep
         else {
@@ -168,12 +204,16 @@ extension Auth0World {
             throw Auth0Failure(403, "invalid_grant", "Invalid otp_code.")
         }
         person.lastStep = fitting
+        if let newKey {
+            person.user.totpSecret = newKey
+            person.enroll("otp")
+        }
         people[person.id] = person
         return finish(token, of: person, exchange)
     }
 
     private mutating func outOfBand(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
-        let (token, person) = try flow(exchange["mfa_token"], exchange.now)
+        var (token, person) = try flow(exchange["mfa_token"], exchange.now)
         let name = try exchange.required("oob_code")
         guard var challenge = challenges[name], challenge.token == token else {
             throw Auth0Failure(403, "invalid_request", "The oob_code doesn't match the mfa_token.")
@@ -198,6 +238,11 @@ extension Auth0World {
             }
         }
         challenges[name] = nil
+        if let enrollment = challenge.enrollment {
+            if let phone = enrollment.phone { person.user.phones = [phone] }
+            person.enroll(enrollment.factor)
+            people[person.id] = person
+        }
         return finish(token, of: person, exchange)
     }
 

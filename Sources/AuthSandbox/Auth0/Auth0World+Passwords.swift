@@ -13,7 +13,7 @@ extension Auth0World {
     ) throws(Auth0Failure) -> SandboxResponse {
         let address = try exchange.required("email")
         guard exchange.settings.connections.contains(try exchange.required("connection")) else {
-            var failure = Auth0Failure(400, "bad.connection", "The connection does not exist.")
+            var failure = Auth0Failure.noConnection
             failure.isOfDatabase = true
             throw failure
         }
@@ -60,6 +60,28 @@ extension Auth0World {
         people[person.id] = person
         liftBlocks(of: person)
         return .text("Your password has been changed.", status: 200, type: Self.html)
+    }
+
+    /// Mails a link that lifts the blocks of a name, at most once an hour because of one address.
+    mutating func mailUnblocking(_ name: String, _ exchange: Auth0Exchange, _ context: inout SandboxContext) {
+        guard let person = person(named: name), let email = person.user.emails.first,
+            lastBlockMail[exchange.address].map({ exchange.now - $0 >= 3_600_000 }) ?? true
+        else { return }
+        lastBlockMail[exchange.address] = exchange.now
+        let ticket = random.letters(24)
+        unblocking[ticket] = person.id
+        let link = "\(exchange.tenant)/unblock?ticket=\(ticket)"
+        context.send(message(to: email, "email", "blocked_account", link, of: person, exchange.now))
+    }
+
+    /// What that link leads to.
+    mutating func unblockPage(_ exchange: Auth0Exchange) throws(Auth0Failure) -> SandboxResponse {
+        let ticket = exchange.request.queryItem("ticket") ?? ""
+        guard let person = unblocking.removeValue(forKey: ticket).flatMap({ people[$0] }) else {
+            return Self.page(Self.gone, "", status: 400)
+        }
+        liftBlocks(of: person)
+        return Self.page("Your account has been unblocked.", "")
     }
 
     /// Whether it is one that a test can take for leaked, whoever has it.

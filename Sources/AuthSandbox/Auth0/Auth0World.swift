@@ -34,6 +34,8 @@ struct Auth0World: ProviderWorld {
         /// What the tokens will be for.
         let grant: Auth0Grant
         let endsAt: Int64
+        /// The key of an app that is being set up.
+        var newKey: String?
     }
 
     /// A link to set a new password.
@@ -54,12 +56,24 @@ struct Auth0World: ProviderWorld {
         let endsAt: Int64
         var decision = Decision.pending
         var lastPoll: Int64?
+        /// The factor that its answer sets up, and the number that it is sent to; nil for one that is there.
+        var enrollment: (factor: String, phone: String?)?
     }
 
     var people: [String: Person] = [:]
     var peopleByName: [String: String] = [:]
     /// Failed logins by name and address, and the pairs that are blocked.
     var failures: [String: Int64] = [:]
+    /// Failed logins by address, and since when.
+    var suspicions: [String: (count: Int64, since: Int64)] = [:]
+    /// The links that lift blocks, and when the last one was mailed because of an address.
+    var unblocking: [String: String] = [:]
+    var lastBlockMail: [String: Int64] = [:]
+    /// The codes that stand in for a password: by what they are answered with.
+    var codes: [String: Code] = [:]
+    var devices: [String: Device] = [:]
+    var lastDevice = 0
+    var authorizations: [String: Authorization] = [:]
     var flows: [String: Flow] = [:]
     var challenges: [String: Challenge] = [:]
     var lastChallenge = 0
@@ -96,17 +110,32 @@ struct Auth0World: ProviderWorld {
         flows.forget(over: Self.capacity) { $0.endsAt > exchange.now }
         challenges.forget(over: Self.capacity) { $0.endsAt > exchange.now }
         resets.forget(over: Self.capacity) { $0.endsAt > exchange.now }
+        codes.forget(over: Self.capacity) { $0.endsAt > exchange.now }
+        devices.forget(over: Self.capacity) { $0.endsAt > exchange.now }
+        authorizations.forget(over: Self.capacity) { $0.endsAt > exchange.now }
+        suspicions.forget(over: Self.capacity) { $0.count >= exchange.settings.addressThreshold }
+        unblocking.forget(over: Self.capacity) { _ in false }
+        lastBlockMail.forget(over: Self.capacity) { $0 > exchange.now - 3_600_000 }
         spent.forget(over: Self.capacity) { _ in false }
         failures.forget(over: Self.capacity) { $0 >= exchange.settings.threshold }
         do throws(Auth0Failure) {
             switch "\(request.method) \(request.path.dropFirst(Self.base.count))" {
-            case "POST /oauth/token": return .json(try token(exchange))
+            case "POST /oauth/token": return .json(try token(exchange, &context))
             case "POST /oauth/revoke":
                 try exchange.checkClient()
                 tokens.revoke(try exchange.required("token"))
                 return SandboxResponse(status: 200)
             case "GET /mfa/authenticators": return .json(try authenticators(exchange))
             case "POST /mfa/challenge": return .json(try challenge(exchange, &context))
+            case "POST /mfa/associate": return .json(try associate(exchange, &context))
+            case "POST /passwordless/start": return .json(try startPasswordless(exchange, &context))
+            case "GET /passwordless/verify_redirect": return try followLink(exchange)
+            case "POST /otp/challenge": return .json(try challengeCode(exchange, &context))
+            case "POST /oauth/device/code": return .json(try authorizeDevice(exchange))
+            case "GET /activate", "POST /activate": return try activate(exchange)
+            case "GET /authorize": return try authorize(exchange)
+            case "POST /u/login": return try logIn(exchange, &context)
+            case "GET /unblock": return try unblockPage(exchange)
             case "GET /userinfo": return .json(try profile(exchange))
             case "POST /dbconnections/change_password": return try mailReset(exchange, &context)
             case "GET /reset": return try resetPage(exchange)
@@ -121,6 +150,23 @@ struct Auth0World: ProviderWorld {
     /// Notes that something was presented that is spent by it.
     mutating func spend(_ sort: String, _ text: String) {
         spent["\(sort) \(Masking.fingerprint(text))", default: 0] += 1
+    }
+
+    /// A page for a person.
+    static func page(_ title: String, _ body: String, status: Int = 200) -> SandboxResponse {
+        .text(
+            "<!doctype html><title>\(title)</title><h1>\(title)</h1>\(body)",
+            status: status,
+            type: "text/html; charset=utf-8"
+        )
+    }
+
+    /// A text of somebody's as it may stand in a page.
+    static func escaped(_ text: String) -> String {
+        String(text.prefix(4000)).replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(
+            "\"",
+            with: "&quot;"
+        )
     }
 
     private mutating func profile(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {

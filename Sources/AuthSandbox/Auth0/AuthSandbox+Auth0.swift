@@ -20,6 +20,28 @@ extension AuthSandbox {
         }
     }
 
+    /// Answers a device login at Auth0.
+    ///
+    /// - Parameters:
+    ///   - user: Who answers.
+    ///   - userCode: What they enter; nil for the newest login that waits.
+    ///   - approving: Whether the person says yes.
+    /// - Throws: ``SandboxError`` when no login waits, or for a person who is not known.
+    public func answerAuth0Device(
+        as user: String,
+        userCode: String? = nil,
+        approving: Bool = true
+    ) throws(SandboxError) {
+        let decision = Auth0World.DeviceDecision(
+            user: user,
+            userCode: userCode,
+            decision: approving ? "approve" : "deny"
+        )
+        try with(Auth0World.self) { world, context throws(SandboxError) in
+            _ = try world.decide(decision, now: context.now)
+        }
+    }
+
     /// Ends somebody's tokens at Auth0 from afar.
     ///
     /// - Parameters:

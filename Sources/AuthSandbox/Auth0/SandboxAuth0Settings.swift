@@ -14,6 +14,39 @@ public struct SandboxAuth0Settings: Sendable, Equatable {
     ///
     /// Default: 10.
     public var threshold: Int64 = 10
+    /// `ip_threshold`: how many failed logins from one address, whoever's, hold it back; one more is let pass every 864 s.
+    ///
+    /// Default: 100.
+    public var addressThreshold: Int64 = 100
+    /// `bot_detection`: password logins are answered with `requires_verification`, which no API call can do anything about.
+    ///
+    /// Default: false.
+    public var detectsBots = false
+    /// `grants`: what the app may ask for tokens with, such as `password-realm`, `passwordless/otp` or `mfa-oob`; nil
+    /// (`null`) for all.
+    ///
+    /// Default: all.
+    public var grants: [String]?
+    /// `passwordless`: the connections that send codes and links, `email` and `sms`.
+    ///
+    /// Default: both.
+    public var passwordless = ["email", "sms"]
+    /// `callbacks`: where the app may be called back; at a loopback address the port does not matter.
+    ///
+    /// Default: `http://127.0.0.1/callback` and `https://app.example.com/callback`.
+    public var callbacks = ["http://127.0.0.1/callback", "https://app.example.com/callback"]
+    /// `device_life_s`: how long a device login lasts.
+    ///
+    /// Default: 900 s.
+    public var deviceLifetime: Int64 = 900_000
+    /// `device_interval_s`: the least time between two polls of a device login.
+    ///
+    /// Default: 5 s.
+    public var deviceInterval: Int64 = 5000
+    /// `token_limit`: how many refresh tokens a person may have; the oldest is dropped for one more.
+    ///
+    /// Default: 200.
+    public var tokenLimit: Int64 = 200
     /// `rotation`: whether each use of a refresh token replaces it.
     ///
     /// Default: true.
@@ -61,10 +94,17 @@ public struct SandboxAuth0Settings: Sendable, Equatable {
 
 extension SandboxAuth0Settings: SandboxPart {
     static let key = "auth0"
+    static let words = ["passwordless": ["email", "sms"]]
 
     enum CodingKeys: String, CodingKey {
         case clientID = "client_id"
         case clientSecret, threshold
+        case addressThreshold = "ip_threshold"
+        case detectsBots = "bot_detection"
+        case grants, passwordless, callbacks
+        case deviceLifetime = "device_life_s"
+        case deviceInterval = "device_interval_s"
+        case tokenLimit
         case rotates = "rotation"
         case leeway = "leeway_s"
         case accessLifetime = "access_lifetime_s"

@@ -9,6 +9,11 @@ public struct SandboxAuth0User: Sendable, Equatable {
     /// Nil (absent): an authenticator app for whoever has a `totp_secret`, and a recovery code for whoever has a
     /// `backup_codes`.
     public var factors: [String]?
+    /// `enroll`: what they have to set up after the password, since they have no factor yet: one of `otp`, `sms`, `email`
+    /// and `push`.
+    ///
+    /// Default: nothing.
+    public var enrollments: [String] = []
     /// `refusal`: the text with which a rule of the tenant refuses this person; nil (absent) for none.
     public var refusal: String?
 
@@ -18,10 +23,14 @@ public struct SandboxAuth0User: Sendable, Equatable {
 
 extension SandboxAuth0User: SandboxPart {
     static let key = "auth0"
-    static let words = ["factors": ["otp", "sms", "email", "push", "recovery-code"]]
+    static let words = [
+        "factors": ["otp", "sms", "email", "push", "recovery-code"], "enroll": ["otp", "sms", "email", "push"],
+    ]
 
     enum CodingKeys: String, CodingKey {
-        case factors, refusal
+        case factors
+        case enrollments = "enroll"
+        case refusal
     }
 }
 
@@ -34,6 +43,7 @@ extension SandboxUser {
 
     /// What is asked for after the password.
     var auth0Factors: [String] {
-        auth0.factors ?? (totpSecret == nil ? [] : ["otp"]) + (backupCodes.isEmpty ? [] : ["recovery-code"])
+        auth0.factors
+            ?? (totpSecret == nil ? [] : ["otp"]) + (backupCodes.isEmpty ? [] : ["recovery-code"])
     }
 }

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Auth0Auth
 import AuthCryptography
 import AuthRecovery
 import AuthSandbox
@@ -50,6 +51,10 @@ import Testing
         AESGCMSealing.self, AssertionAudience.self, ClientAssertionError.self, ClientSecretJWT.self, DPoPProver.self,
         JSONWebKey.self, PrivateKeyJWT.self, SealingKey.self, SignatureAlgorithm.self, SigningKey.self,
         SigningKeyError.self,
+    ]
+    private static let auth0Auth: [Any.Type] = [
+        Auth0.self, Auth0Classifier.self, Auth0Configuration.self, Auth0Session.self,
+        Auth0SignInMethod.self, Auth0UnkeptRecoveryCode.self,
     ]
     private static let clerkAuth: [Any.Type] = [
         Clerk.self, ClerkClassifier.self, ClerkClient.self, ClerkConfiguration.self, ClerkEmailLink.self,
@@ -116,7 +121,8 @@ import Testing
 
     @Test func everyNameMeansOneThing() {
         let all =
-            Self.hTTPRecovery + Self.authRecovery + Self.authCryptography + Self.clerkAuth + Self.curlTransport
+            Self.hTTPRecovery + Self.authRecovery + Self.authCryptography + Self.auth0Auth + Self.clerkAuth
+            + Self.curlTransport
             + Self.facebookAuth + Self.forgeRockAuth + Self.hTTPRecoveryTesting + Self.oktaAuth
             + Self.redisRecoveryStore + Self.sQLiteRecoveryStore + Self.authSandbox + Self.others
         #expect(Set(all.map { "\($0)" }).count == all.count)

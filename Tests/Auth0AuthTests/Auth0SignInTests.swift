@@ -60,8 +60,10 @@ import Testing
         #expect(bench.clock.requestedDelays.prefix(3) == [.seconds(5), .seconds(5), .seconds(10)])
     }
 
-    @Test func aRejectedPushIsTheEnd() async throws {
-        let rejected = Auth0Bench.Step.error("access_denied", "MFA Authorization rejected.", 400)
+    /// The word that elsewhere is that of a wrong code is one of the person's here.
+    @Test(arguments: [("access_denied", 400), ("invalid_grant", 403), ("access_denied", 200)])
+    func aRejectedPushIsTheEnd(code: String, status: Int) async throws {
+        let rejected = Auth0Bench.Step.error(code, "MFA Authorization rejected.", status)
         let bench = try Auth0Bench([.wantsMore, .enrolled("push", "totp"), .pushSent, rejected])
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn(Answers(choosing: .push)) }
         #expect(error?.kind == .declined)
@@ -121,8 +123,10 @@ import Testing
         #expect(names == ["eva", "ada@example.com"])
     }
 
-    @Test func nothingEnrolledIsForTheBrowser() async throws {
-        let bench = try Auth0Bench([.wantsMore, .enrolled("old")])
+    /// What the tenant takes is none of what the person has.
+    @Test func whatIsEnrolledAndNotTakenIsForTheBrowser() async throws {
+        let wants = #"{"error":"mfa_required","mfa_token":"M1","mfa_requirements":{"challenge":[{"type":"phone"}]}}"#
+        let bench = try Auth0Bench([.json(wants, 403), .enrolled("totp")])
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
         #expect(error?.kind == .userActionRequired && error?.remedies.first == .visitProvider)
     }
@@ -257,7 +261,7 @@ import Testing
 }
 
 /// A sealing for tests, without a cipher.
-private struct PlainSealing: CredentialSealing {
+struct PlainSealing: CredentialSealing {
     func seal(_ plaintext: [UInt8], at place: String) throws -> [UInt8] { plaintext }
     func open(_ sealed: [UInt8], at place: String) throws -> [UInt8] { sealed }
 }

@@ -12,18 +12,24 @@ public struct Auth0Session: AuthSession, Hashable {
     /// The recovery code that has taken the place of one that was used: show it to the person, who has to write it down,
     /// since it is told this once; if the session could not be stored, by ``Auth0UnkeptRecoveryCode``.
     public var recoveryCode: Secret?
+    /// What the ID token tells; nil without the scope `openid`.
+    ///
+    /// It came from the tenant itself over a connection that was checked; its signature was not.
+    public var identity: UnverifiedJWT?
 
     /// Creates a session.
     public init(
         subject: String? = nil,
         email: String? = nil,
         expiresAt: Timestamp? = nil,
-        recoveryCode: Secret? = nil
+        recoveryCode: Secret? = nil,
+        identity: UnverifiedJWT? = nil
     ) {
         self.subject = subject
         self.email = email
         self.expiresAt = expiresAt
         self.recoveryCode = recoveryCode
+        self.identity = identity
     }
 
     /// What tokens tell by themselves.
@@ -33,7 +39,8 @@ public struct Auth0Session: AuthSession, Hashable {
             subject: claims?.subject,
             email: claims?.claims["email"]?.string,
             expiresAt: answer.expiresAt,
-            recoveryCode: recoveryCode
+            recoveryCode: recoveryCode,
+            identity: claims
         )
     }
 

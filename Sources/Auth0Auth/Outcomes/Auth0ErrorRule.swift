@@ -31,10 +31,17 @@ struct Auth0ErrorRule {
     /// - Parameters:
     ///   - error: The error.
     ///   - presented: What was presented: `state` is an mfa token, nothing is a password.
-    static func of(_ error: Auth0Error, presented: Outcome.CredentialKind?) -> Auth0ErrorRule? {
+    ///   - isSignUp: Whether an account was to be created.
+    static func of(
+        _ error: Auth0Error,
+        presented: Outcome.CredentialKind?,
+        isSignUp: Bool = false
+    ) -> Auth0ErrorRule? {
         if error.says("user is blocked") { return Auth0ErrorRule(.accountBlocked, [.contactAdmin], isForPerson: true) }
         if error.says("public signup is disabled") { return Auth0ErrorRule(.permissionDenied, [.contactAdmin]) }
         if error.says("missing username for") { return Auth0ErrorRule(.invalidRequest, [.askUser, .fixRequest]) }
+        // Ten wrong codes, one of which is forgotten every few minutes: no block of the account.
+        if error.says("too many failed codes") { return tooManyCodes }
         switch error.code {
         case "invalid_grant": return grant(error, presented)
         case "access_denied": return denial(error, presented)
@@ -53,13 +60,20 @@ struct Auth0ErrorRule {
             return error.says("suspicious")
                 ? Auth0ErrorRule(.policyBlocked, [.wait, .contactAdmin], scope: .origin, isForPerson: true)
                 : presented == .state
-                    ? Auth0ErrorRule(.rateLimited, [.switchFactor, .wait], isForPerson: true)
+                    ? tooManyCodes
                     : Auth0ErrorRule(
                         .accountLocked,
                         [.unlock, .changePassword, .contactAdmin],
                         scope: .account,
                         isForPerson: true
                     )
+        case "password_leaked" where isSignUp:
+            return Auth0ErrorRule(.passwordCompromised, [.askUser], isForPerson: true)
+        case "a0.mfa_registration_required", "association_required":
+            // With an mfa token a factor can be set up at once.
+            return error.hasToken && presented == nil
+                ? Auth0ErrorRule(.continue, [.askUser])
+                : Auth0ErrorRule(.userActionRequired, [.visitProvider, .askUser])
         case "mfa_required", "a0.mfa_required":
             // Before a sign-in has begun it leads on; in the middle of a session it is another sign-in.
             return presented == nil
@@ -77,6 +91,13 @@ struct Auth0ErrorRule {
         default: return table[error.code]
         }
     }
+
+    private static let tooManyCodes = Auth0ErrorRule(
+        .rateLimited,
+        [.switchFactor, .wait],
+        scope: .account,
+        isForPerson: true
+    )
 
     /// The mfa token is over: the password is to be presented again.
     private static let ended = Auth0ErrorRule(.flowExpired, [.restartFlow], clears: .state)
@@ -104,6 +125,7 @@ struct Auth0ErrorRule {
     private static func denial(_ error: Auth0Error, _ presented: Outcome.CredentialKind?) -> Auth0ErrorRule {
         if error.says("global limit has been reached") { return Auth0ErrorRule(.rateLimited, [.wait], scope: .origin) }
         if error.says("service not found") { return Auth0ErrorRule(.misconfigured, [.fixRequest], scope: .app) }
+        if error.says("did not authorize") { return Auth0ErrorRule(.declined, [.restartFlow]) }
         if error.says("mfa authorization rejected") { return Auth0ErrorRule(.declined, [.switchFactor, .restartFlow]) }
         switch presented {
         case .device: return Auth0ErrorRule(.declined, [.restartFlow], clears: .device)
@@ -134,8 +156,6 @@ struct Auth0ErrorRule {
         "bad.request": Auth0ErrorRule(.invalidRequest, [.fixRequest]),
         "sms_provider_error": Auth0ErrorRule(.factorUnavailable, [.switchFactor, .askUser]),
         "a0.mfa_invalid_code": Auth0ErrorRule(.challengeIncorrect, [.askUser, .switchFactor]),
-        "a0.mfa_registration_required": Auth0ErrorRule(.userActionRequired, [.visitProvider, .askUser]),
-        "association_required": Auth0ErrorRule(.userActionRequired, [.visitProvider, .askUser]),
         "unsupported_challenge_type": Auth0ErrorRule(.factorUnavailable, [.switchFactor]),
         "authorization_pending": Auth0ErrorRule(.challengePending, [.poll]),
         "slow_down": Auth0ErrorRule(.challengePending, [.poll]),

@@ -10,6 +10,8 @@ struct Auth0Error {
     let name: String?
     /// The field that the error is about.
     let parameter: String?
+    /// Whether it comes with an mfa token, with which a sign-in goes on.
+    let hasToken: Bool
     /// The rules that a new password breaks, as sentences.
     let brokenRules: [String]
 
@@ -24,6 +26,7 @@ struct Auth0Error {
         text =
             Self.text(body["error_description"]) ?? Self.text(description) ?? Self.text(body["message"]) ?? error ?? ""
         name = Self.text(body["name"])
+        hasToken = Self.text(body["mfa_token"]) != nil
         brokenRules = Self.rules(description)
         parameter = Self.parameter(code, text, body)
     }

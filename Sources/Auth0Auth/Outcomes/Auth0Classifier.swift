@@ -23,7 +23,10 @@ public struct Auth0Classifier: OutcomeClassifier {
         let rule = rule(for: error, status, exchange)
         // A success without a token is none, whatever it calls itself.
         if isSuccess, rule?.kind.isFailure != true { return plain(general, exchange, status, json) }
-        guard let rule else { return named(general, error, response) }
+        guard let rule else {
+            let isUnknown = isRefusalWithoutMeaning(error, status, exchange.presented)
+            return named(isUnknown ? Outcome(.unknown, processed: .no, status: status) : general, error, response)
+        }
         let isBlock = error.code == "too_many_attempts"
         var outcome = Outcome(
             rule.kind,
@@ -59,11 +62,26 @@ public struct Auth0Classifier: OutcomeClassifier {
     /// What the codes say; nil if the status alone says more.
     private func rule(for error: Auth0Error, _ status: Int, _ exchange: Exchange) -> Auth0ErrorRule? {
         if error.says("client quota exceeded") { return Auth0ErrorRule(.quotaExhausted, [.wait], scope: .app) }
-        let rule = Auth0ErrorRule.of(error, presented: exchange.presented)
+        let isSignUp = exchange.path.hasSuffix("/dbconnections/signup")
+        let rule = Auth0ErrorRule.of(error, presented: exchange.presented, isSignUp: isSignUp)
         // No outage refuses anything, whatever word comes with it; these two are no outages.
         let isOutage = status >= 500 && status != 501 && rule?.kind != .rateLimited
         let isThrottle = status == 429 && !Self.ownThrottles.contains(error.code)
         return isOutage || isThrottle ? nil : rule
+    }
+
+    /// Whether a tenant has refused something in a word that nobody knows, so that the status is no more than a guess.
+    ///
+    /// A bearer token that is refused is renewed, in whichever word.
+    private func isRefusalWithoutMeaning(
+        _ error: Auth0Error,
+        _ status: Int,
+        _ presented: Outcome.CredentialKind?
+    ) -> Bool {
+        guard (400..<500).contains(status), ![408, 421, 425, 429].contains(status), error.hasWord,
+            status != 401 || presented != .access
+        else { return false }
+        return OAuthError(word: OAuthError.Word(rawValue: error.code)).outcome(presented: presented) == nil
     }
 
     /// The codes of a 429 that say more than that: a block, a limit of one person, a poll that came too soon.

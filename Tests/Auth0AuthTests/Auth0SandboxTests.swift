@@ -1,6 +1,7 @@
 import AuthRecovery
 import AuthSandbox
 import CurlTransport
+import Glibc
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
@@ -11,10 +12,10 @@ import Testing
 /// Against a server that behaves like a tenant and fails on purpose, over real sockets.
 @Suite("Auth0 at the sandbox", .timeLimit(.minutes(10)))
 struct Auth0SandboxTests {
-    private static let name = "ada@example.com"
+    static let name = "ada@example.com"
 
     /// What one test works with.
-    private struct Line {
+    struct Line {
         let sandbox: AuthSandbox
         let clock: ManualClock
         let auth0: Auth0
@@ -26,7 +27,7 @@ struct Auth0SandboxTests {
         }
     }
 
-    private static func user(factors: [String]? = nil, backupCodes: [String] = []) -> SandboxUser {
+    static func user(factors: [String]? = nil, backupCodes: [String] = []) -> SandboxUser {
         var user = SandboxUser(email: name, password: "right")
         user.phones = ["+12015550100"]
         user.auth0.factors = factors
@@ -34,20 +35,24 @@ struct Auth0SandboxTests {
         return user
     }
 
-    private static func run(
+    static func run(
         _ person: SandboxUser = user(),
         threshold: Int64 = 10,
+        settings: SandboxAuth0Settings = SandboxAuth0Settings(),
         configuration: Auth0Configuration = Auth0Configuration(clientID: "cli"),
         _ body: (Line) async throws -> Void
     ) async throws {
         var scenario = SandboxScenario.unlimited
         scenario.users = [person]
+        scenario.settings.auth0 = settings
         scenario.settings.auth0.threshold = threshold
         let sandbox = try await AuthSandbox.start(scenario: scenario)
         defer { sandbox.stop() }
         let transport = CurlTransport()
         let clock = ManualClock()
-        let client = RecoveringClient(transport: transport, runtime: .manual(clock)) {
+        // The sandbox's time is the machine's, and what its tokens say is compared with it.
+        let time = clock.timeSource(wallTime: Timestamp(secondsSinceEpoch: Int64(time(nil))))
+        let client = RecoveringClient(transport: transport, runtime: Runtime(time: time)) {
             Recovery {
                 RateLimitBackoff()
                 LockoutWait(atMost: .seconds(3600))
@@ -106,7 +111,7 @@ struct Auth0SandboxTests {
 
     // MARK: What is granted
 
-    private static let realm = "Username-Password-Authentication"
+    static let realm = "Username-Password-Authentication"
 
     @Test func anAPIOfTheTenantsIsAskedFor() async throws {
         let configuration = Auth0Configuration(
@@ -250,7 +255,7 @@ struct Auth0SandboxTests {
 }
 
 /// Takes the codes from the sandbox's outbox.
-private struct Mailbox: ChallengeResponder {
+struct Mailbox: ChallengeResponder {
     let sandbox: AuthSandbox
     let address: String
 
@@ -264,5 +269,5 @@ private struct Mailbox: ChallengeResponder {
         return .text(Secret(code))
     }
 
-    func choose(among factors: [Factor]) async throws -> Factor? { factors.first { $0.key == .phoneCode } }
+    func choose(among factors: [Factor]) async throws -> Factor? { factors.first { $0.key.isSent } }
 }

@@ -31,122 +31,67 @@ import Testing
         )
     }
 
-    private static func error(_ code: String, _ text: String = "") -> String {
-        #"{"error":"\#(code)","error_description":"\#(text)"}"#
+    /// What no code of the tenant's says: an outage, whatever word comes with it.
+    @Test(arguments: [
+        (500, error("server_error")), (503, error("temporarily_unavailable")), (502, "<html></html>"), (504, ""),
+        (500, error("invalid_grant", "Wrong email or password.")), (408, ""),
+    ])
+    func anOutageRefusesNothing(status: Int, body: String) {
+        let outcome = classify(status, body, presented: .refresh)
+        #expect(outcome.kind == .unavailable && outcome.tokenAction != .clear, "\(outcome)")
+        #expect(outcome.processed != .no || status == 408)
     }
 
-    static let passwords: [Case] = [
-        (403, error("invalid_grant", "Wrong email or password."), nil, .invalidCredentials, [.askUser]),
-        (401, #"{"code":"invalid_user_password","description":"Wrong."}"#, nil, .invalidCredentials, [.askUser]),
-        (
-            403, error("invalid_grant", "Wrong email or verification code."), nil, .challengeIncorrect,
-            [.askUser, .newChallenge]
-        ),
-        (
-            403, error("invalid_grant", "You've reached the maximum number of attempts."), nil, .challengeExpired,
-            [.newChallenge]
-        ),
-        (
-            429, error("too_many_attempts", "Your account has been blocked after multiple consecutive login attempts."),
-            nil, .accountLocked, [.unlock, .changePassword, .contactAdmin]
-        ),
-        (
-            429, error("too_many_attempts", "We have detected suspicious login behavior."), nil, .policyBlocked,
-            [.wait, .contactAdmin]
-        ),
-        (429, error("too_many_logins"), nil, .rateLimited, [.wait]),
-        (
-            401, error("password_leaked", "This login has been blocked because your password has been leaked."), nil,
-            .passwordCompromised, [.changePassword, .visitProvider]
-        ),
-        (401, error("requires_verification"), nil, .challengeRequired, [.solveChallenge, .visitProvider]),
-        (401, error("unauthorized", "user is blocked"), nil, .accountBlocked, [.contactAdmin]),
-        (403, error("access_denied", "user is blocked."), nil, .accountBlocked, [.contactAdmin]),
-        (401, error("unauthorized", "Not on weekends."), nil, .permissionDenied, [.contactAdmin]),
-        (403, error("access_denied", "Not on weekends."), nil, .permissionDenied, [.contactAdmin]),
-        (403, error("access_denied", "Service not found: https://x"), nil, .misconfigured, [.fixRequest]),
-        (400, error("sms_provider_error"), nil, .factorUnavailable, [.switchFactor, .askUser]),
-    ]
+    @Test(arguments: [400, 401]) func aNonceIsPresentedAgain(status: Int) {
+        let fields: HTTPFields = [.init("DPoP-Nonce")!: "n"]
+        let outcome = classify(status, Self.error("use_dpop_nonce"), presented: .refresh, fields: fields)
+        #expect(outcome.kind == .nonceRequired && outcome.remedies == [.newNonce] && outcome.tokenAction != .clear)
+    }
 
-    static let factors: [Case] = [
-        (403, #"{"error":"mfa_required","mfa_token":"m"}"#, nil, .continue, [.askUser, .switchFactor]),
-        (403, error("mfa_required"), .refresh, .stepUpRequired, [.stepUp]),
-        (403, error("invalid_grant", "Invalid otp_code."), .state, .challengeIncorrect, [.askUser, .switchFactor]),
-        (403, error("invalid_grant", "Invalid binding_code."), .state, .challengeIncorrect, [.askUser, .switchFactor]),
-        (400, error("authorization_pending"), .state, .challengePending, [.poll]),
-        (429, error("slow_down"), .state, .challengePending, [.poll]),
-        (400, error("access_denied", "MFA Authorization rejected."), .state, .declined, [.switchFactor, .restartFlow]),
-        (
-            200, error("access_denied", "MFA Authorization rejected."), .state, .declined,
-            [.switchFactor, .restartFlow]
-        ),
-        (
-            403, error("invalid_grant", "MFA Authorization rejected."), .state, .challengeIncorrect,
-            [.askUser, .switchFactor]
-        ),
-        (401, error("expired_token", "mfa_token is expired"), .state, .flowExpired, [.restartFlow]),
-        (403, error("invalid_grant", "Malformed mfa_token"), .state, .flowExpired, [.restartFlow]),
-        (403, error("expired_token", "oob_code is expired"), .state, .challengeExpired, [.newChallenge]),
-        (
-            400, error("invalid_request", "Missing required parameter: binding_code"), .state, .invalidRequest,
-            [.askUser, .fixRequest]
-        ),
-        (
-            403, error("invalid_request", "mfa_token not issued to this client"), .state, .stateConflict,
-            [.restartFlow]
-        ),
-        (400, error("unsupported_challenge_type"), .state, .factorUnavailable, [.switchFactor]),
-        (
-            429, error("too_many_attempts", "Too many failed codes. Wait for some minutes before retrying."), .state,
-            .rateLimited, [.switchFactor, .wait]
-        ),
-    ]
+    /// The profile's refusal is text, with the word in a field.
+    @Test func aProfilesRefusal() {
+        let fields: HTTPFields = [.wwwAuthenticate: #"Bearer error="invalid_token""#]
+        let outcome = classify(401, "Unauthorized", presented: .access, path: "/userinfo", fields: fields)
+        #expect(outcome.kind == .credentialRejected && outcome.credential == .access)
+        #expect(outcome.tokenAction == .clear && outcome.remedies.first == .refreshCredential)
+    }
 
-    static let tokens: [Case] = [
-        (
-            403, error("invalid_grant", "Unknown or invalid refresh token."), .refresh, .credentialRejected,
-            [.reauthenticate]
-        ),
-        (
-            403, error("access_denied", "Unknown or invalid refresh token."), .refresh, .credentialRejected,
-            [.reauthenticate]
-        ),
-        (403, error("invalid_grant", "Invalid authorization code"), .code, .credentialRejected, [.restartFlow]),
-        (403, error("authorization_pending"), .device, .challengePending, [.poll]),
-        (403, error("access_denied", "User cancelled"), .device, .declined, [.restartFlow]),
-        (403, error("expired_token"), .device, .flowExpired, [.restartFlow]),
-        (403, error("invalid_grant", "Invalid or expired device code"), .device, .flowExpired, [.restartFlow]),
-        (401, "Unauthorized", .access, .credentialRejected, [.refreshCredential, .reauthenticate]),
-        (403, error("insufficient_scope"), .access, .permissionDenied, [.fixRequest]),
-        (401, error("unauthorized"), .access, .credentialRejected, [.refreshCredential]),
-        (401, error("expired_token"), .access, .credentialRejected, [.refreshCredential]),
-        (401, error("invalid_token"), .state, .flowExpired, [.restartFlow]),
-        (401, "Unauthorized", .state, .flowExpired, [.restartFlow]),
-        (403, error("mfa_required"), .access, .stepUpRequired, [.stepUp]),
-        (401, error("a0.mfa_required"), .refresh, .stepUpRequired, [.stepUp]),
-    ]
+    /// Of a new account the person chooses another password; of one that exists, it has to be replaced.
+    @Test func aLeakedPasswordAtSignUp() {
+        let body = Self.error("password_leaked", "This password has been leaked.")
+        let outcome = classify(400, body, path: "/dbconnections/signup")
+        #expect(outcome.kind == .passwordCompromised && outcome.remedies == [.askUser])
+        #expect(outcome.userMessage == "This password has been leaked.")
+    }
 
-    static let others: [Case] = [
-        (401, error("invalid_client"), nil, .misconfigured, [.fixRequest]),
-        (403, error("unauthorized_client"), nil, .misconfigured, [.fixRequest]),
-        (501, error("unsupported_grant_type"), .refresh, .misconfigured, [.fixRequest]),
-        (400, error("invalid_request", "the connection was not found"), nil, .misconfigured, [.fixRequest]),
-        (400, #"{"error":"public signup is disabled"}"#, nil, .permissionDenied, [.contactAdmin]),
-        (
-            400, #"{"error":"missing username for Username-Password connection with requires_username enabled"}"#, nil,
-            .invalidRequest, [.askUser, .fixRequest]
-        ),
-        (400, error("bad.email", "error in email"), nil, .invalidRequest, [.askUser]),
-        (500, error("access_denied", "Global limit has been reached"), nil, .rateLimited, [.wait]),
-        (429, error("access_denied", "Client quota exceeded"), .client, .quotaExhausted, [.wait]),
-        (
-            400,
-            #"{"name":"BadRequestError","code":"user_exists","description":"The user already exists.","statusCode":400}"#,
-            nil, .conflict, [.askUser, .reauthenticate]
-        ),
-    ]
+    /// One person's wrong codes hold nobody else back.
+    @Test func aLimitOfOnePersonIsTheirs() {
+        let outcome = classify(429, Self.error("too_many_attempts", "Too many failed codes"), presented: .state)
+        #expect(outcome.scope == .account && outcome.lockout == nil)
+    }
 
-    @Test(arguments: passwords + factors + tokens + others)
+    /// Each envelope has a code, and a field where it names one.
+    @Test(
+        arguments: [
+            (
+                #"{"error":"a","error_description":"b","validation_errors":[{"field":"email","message":"m"}]}"#, "a",
+                "email"
+            ),
+            (#"{"code":"bad.email","description":"x"}"#, "bad.email", "email"),
+            (#"{"statusCode":400,"error":"Bad Request","message":"m","errorCode":"e"}"#, "e", nil),
+            (
+                #"{"error":"invalid_request","error_description":"missing username parameter"}"#, "invalid_request",
+                "username"
+            ),
+            (#"{"error":"a whole sentence"}"#, nil, nil),
+        ] as [(String, String?, String?)]
+    )
+    func everyEnvelopeIsRead(body: String, code: String?, parameter: String?) {
+        let outcome = classify(400, body)
+        #expect(outcome.code == code && outcome.parameter == parameter, "\(outcome)")
+    }
+
+    @Test(arguments: passwords + factors + tokens + others + more)
     func everyCodeHasItsMeaning(row: Case) {
         let outcome = classify(row.status, row.body, presented: row.presented)
         #expect(outcome.kind == row.kind && outcome.remedies == row.remedies, "\(row.body) \(outcome)")

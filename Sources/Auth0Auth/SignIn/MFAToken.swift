@@ -19,8 +19,13 @@ struct MFAToken: Sendable {
 
 /// A second factor that the person has enrolled.
 struct Auth0Authenticator: Sendable {
-    let id: String
-    let factor: Factor
+    var id: String
+    var factor: Factor
+
+    init(id: String, factor: Factor) {
+        self.id = id
+        self.factor = factor
+    }
 
     /// Reads an entry of the list; nil for one that is not active, or of a sort that nobody knows.
     init?(_ json: JSONValue) {

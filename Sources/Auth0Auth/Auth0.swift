@@ -2,7 +2,7 @@ public import AuthRecovery
 public import HTTPRecovery
 import HTTPTypes
 
-/// An Auth0 tenant for a client without a browser: the database login with second factors, tokens, and their end.
+/// An Auth0 tenant: every way to sign in that its Authentication API has, tokens, and their end.
 ///
 /// ```swift
 /// let auth0 = try Auth0(
@@ -11,10 +11,8 @@ import HTTPTypes
 /// )
 /// let session = try await auth0.signIn(identifier: email, password: password, answering: prompts)
 /// ```
-///
-/// It is written with what the library offers to everybody, as an example of a provider.
 public struct Auth0: AuthProvider {
-    private var api: Auth0API
+    var api: Auth0API
 
     /// Keeps the tokens, and renews them by the refresh token, which the tenant may rotate.
     public let tokens: TokenManager
@@ -33,18 +31,10 @@ public struct Auth0: AuthProvider {
         tokens: any TokenStore,
         configuration: Auth0Configuration
     ) throws(Origin.InvalidURL) {
-        let base = try ServiceURL(tenant)
-        api = Auth0API(base: base, client: client, configuration: configuration)
-        let oauth = OAuthClient(
-            server: try OAuthServer(endpoints: [.token: "\(base)/oauth/token", .revocation: "\(base)/oauth/revoke"]),
-            clientID: configuration.clientID,
-            authentication: configuration.clientSecret.map { .clientSecretPost($0) } ?? .none,
-            client: client,
-            classifier: Auth0Classifier()
-        )
+        api = try Auth0API(base: try ServiceURL(tenant), client: client, store: tokens, configuration: configuration)
         self.tokens = TokenManager(
             store: tokens,
-            renewer: RefreshTokenGrant(client: oauth, reuse: .rotating(grace: configuration.rotationLeeway))
+            renewer: RefreshTokenGrant(client: api.oauth, reuse: .rotating(grace: configuration.rotationLeeway))
         )
     }
 
@@ -55,55 +45,6 @@ public struct Auth0: AuthProvider {
     public var client: RecoveringClient {
         get { api.client }
         set { api.client = newValue }
-    }
-
-    // MARK: Signing in
-
-    /// A sign-in to be stepped; nothing is sent before its first step.
-    ///
-    /// The password and each code are sent once. If the token store fails after a recovery code was used up, the error is
-    /// an ``Auth0UnkeptRecoveryCode`` with the new one. A lockout has no end that a tenant would state: it holds until
-    /// `lockouts.forget(_:)` is told that somebody has unlocked the account.
-    ///
-    /// - Parameters:
-    ///   - identifier: The e-mail address or user name; nil asks for it (`Factor.identifier`).
-    ///   - password: The password; nil asks for it.
-    ///   - options: How to deal with what goes wrong; nil for the usual, with a push before a code that is sent.
-    public func signInFlow(
-        identifier: String?,
-        password: Secret?,
-        options: SignInOptions?
-    ) -> SignInFlow<Auth0Session> {
-        let machine = Auth0SignInMachine(
-            api: api,
-            tokens: tokens.store,
-            identifier: identifier ?? "",
-            password: password
-        )
-        let preference: [Factor.Key] = [.totp, .push, .phoneCode, .emailCode, .backupCode]
-        return SignInFlow(machine, client: client, options: options ?? SignInOptions(preference: preference))
-    }
-
-    /// Takes a sign-in up again.
-    public func signInMachine(from memory: JSONValue) -> (any SignInMachine<Auth0Session>)? {
-        var machine = Auth0SignInMachine(api: api, tokens: tokens.store, identifier: "", password: nil)
-        return machine.recall(memory) ? machine : nil
-    }
-
-    /// Has a mail sent with a link to set a new password, as after one that was leaked.
-    ///
-    /// - Parameters:
-    ///   - email: The person's address.
-    ///   - connection: The database connection; nil for the configuration's.
-    /// - Throws: `RecoveryError`; each call sends a mail, so one whose answer is lost is not repeated. Of the kind
-    ///   `misconfigured`, and nothing is sent, if neither names the connection: a tenant has no default here.
-    ///   `CancellationError` as soon as the task is cancelled.
-    public func sendPasswordReset(email: String, connection: String? = nil) async throws {
-        guard let connection = connection ?? api.configuration.realm else { throw RecoveryError.missing("connection") }
-        let members = [
-            JSONValue.Member("email", .string(email)), JSONValue.Member("connection", .string(connection)),
-        ]
-        _ = try await api.send(Auth0API.Call(path: "/dbconnections/change_password", members: members))
     }
 
     // MARK: The session
@@ -123,7 +64,8 @@ public struct Auth0: AuthProvider {
         return Auth0Session(
             subject: profile["sub"]?.string,
             email: profile["email"]?.string,
-            expiresAt: held.expiresAt
+            expiresAt: held.expiresAt,
+            identity: held.identity
         )
     }
 
@@ -136,8 +78,13 @@ public struct Auth0: AuthProvider {
     @discardableResult
     public func refresh() async throws -> Auth0Session {
         let held = try await client.operation { try await tokens.renew($0.context).credentials }
-        let claims = held.accessToken.flatMap { UnverifiedJWT($0) }
-        return Auth0Session(subject: claims?.subject, expiresAt: held.expiresAt)
+        let identity = held.identity
+        return Auth0Session(
+            subject: identity?.subject ?? held.accessToken.flatMap { UnverifiedJWT($0) }?.subject,
+            email: identity?.claims["email"]?.string,
+            expiresAt: held.expiresAt,
+            identity: identity
+        )
     }
 
     /// Sends a request to the tenant with the access token.
@@ -185,6 +132,7 @@ public struct Auth0: AuthProvider {
                 guard present.refreshToken == revoked.refreshToken else { return }
                 present.remove(.refresh)
                 present.remove(.access)
+                present.others.removeAll { $0.key == Self.idToken }
             }
             held = present.credentials
             guard held.refreshToken != nil, held.signIn == first.signIn else { break }
@@ -205,9 +153,16 @@ public struct Auth0: AuthProvider {
 
     /// Under which name the stored credentials tell one sign-in from another.
     static let mark = "auth0_signed_in_at"
+    /// Under which name the ID token is stored.
+    static let idToken = "id_token"
 }
 
 extension Credentials {
     /// What tells the sign-in that they are of from others.
     fileprivate var signIn: JSONValue? { others.first { $0.key == Auth0.mark }?.value }
+
+    /// What the ID token that is held tells.
+    fileprivate var identity: UnverifiedJWT? {
+        others.first { $0.key == Auth0.idToken }?.value.string.flatMap { UnverifiedJWT(Secret($0)) }
+    }
 }

@@ -1,0 +1,72 @@
+public import AuthRecovery
+
+/// What an app wants of an Auth0 tenant beside its address.
+public struct Auth0Configuration: Sendable {
+    /// The app's client id.
+    public var clientID: String
+    /// The app's secret; nil, as by default, for a public client.
+    public var clientSecret: Secret?
+    /// The database connection that people sign in with; nil, as by default, for the tenant's default directory.
+    public var realm: String?
+    /// The API that access tokens are for; nil, as by default, for the tenant's own.
+    public var audience: String?
+    /// What is asked for; default: `openid profile email offline_access`.
+    public var scope: String
+    /// The ways in without a password that the app has; default: none.
+    ///
+    /// A sign-in offers them to whoever has a name that they can reach and gives no password, and they stand in for a
+    /// password that was leaked. Somebody who signs in by another connection than the database's is another person to the
+    /// tenant, unless it links accounts.
+    public var passwordless: [Passwordless]
+    /// Where the browser is sent back to after the tenant's own login page or a link, as the app has registered it; nil, as
+    /// by default, for an app that uses neither.
+    ///
+    /// If it is set, a sign-in offers the login page, and goes there when the tenant takes a password for a robot's.
+    public var redirectURI: String?
+    /// How long after its first use a rotated refresh token may be presented again, as the tenant's "reuse interval" says;
+    /// 0 to 60 s, default: 0, which presents none twice.
+    public var rotationLeeway: Duration
+    /// How long to wait between two questions whether a push was answered; at least 5 s, which is the default.
+    public var pollInterval: Duration
+
+    /// Creates a configuration.
+    public init(
+        clientID: String,
+        clientSecret: Secret? = nil,
+        realm: String? = nil,
+        audience: String? = nil,
+        scope: String = "openid profile email offline_access",
+        passwordless: [Passwordless] = [],
+        redirectURI: String? = nil,
+        rotationLeeway: Duration = .zero,
+        pollInterval: Duration = .seconds(5)
+    ) {
+        self.clientID = clientID
+        self.clientSecret = clientSecret
+        self.realm = realm
+        self.audience = audience
+        self.scope = scope
+        self.passwordless = passwordless
+        self.redirectURI = redirectURI
+        self.rotationLeeway = min(max(rotationLeeway, .zero), .seconds(60))
+        self.pollInterval = max(pollInterval, .seconds(5))
+    }
+}
+
+extension Auth0Configuration {
+    /// A way in without a password.
+    @nonexhaustive public enum Passwordless: String, Sendable, Hashable, CaseIterable {
+        /// A code by e-mail, of the connection `email`.
+        case emailCode = "email"
+        /// A link by e-mail, of the connection `email`; it leads to ``Auth0Configuration/redirectURI``.
+        ///
+        /// The tenant binds it to no key of the app's, so the app should have a secret.
+        case emailLink = "email_link"
+        /// A code to a phone, of the connection `sms`.
+        case phoneCode = "sms"
+        /// A code by e-mail to a person of the database ``Auth0Configuration/realm``, which has to be set.
+        case databaseEmailCode = "database_email"
+        /// A code to the phone of a person of the database ``Auth0Configuration/realm``, which has to be set.
+        case databasePhoneCode = "database_phone"
+    }
+}

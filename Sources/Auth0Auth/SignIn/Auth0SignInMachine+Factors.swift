@@ -1,0 +1,152 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// The second factor: one that is enrolled, or one that is set up now.
+extension Auth0SignInMachine {
+    /// Offers what the person has enrolled, or what they can set up if that is nothing.
+    mutating func secondFactor(
+        _ wanted: JSONValue?,
+        _ token: MFAToken,
+        in response: RecoveredResponse
+    ) async throws -> SignInStep<Auth0Session> {
+        func types(_ name: String) -> [String]? {
+            wanted?[name]?.array?.prefix(16).compactMap { $0["type"]?.string }
+        }
+        let enrolled = try await api.authenticators(token)
+        let challenges = types("challenge")
+        authenticators = enrolled.filter { authenticator in
+            challenges.map { Self.requirements(authenticator.factor.key).contains(where: $0.contains) } ?? true
+        }
+        // What goes wrong with a factor is not the first one's fault: it is chosen in a move of its own.
+        if !authenticators.isEmpty { return .choose(authenticators.map(\.factor)) }
+        enrollable = enrolled.isEmpty ? Self.enrollable(types("enroll")) : []
+        // What the tenant takes is none of what they have: that is done in the browser.
+        guard !enrollable.isEmpty else {
+            throw RecoveryError(.userActionRequired, [.visitProvider, .askUser], in: response)
+        }
+        return .choose(enrollable)
+    }
+
+    /// The words by which the tenant may want a factor.
+    private static func requirements(_ key: Factor.Key) -> [String] {
+        switch key {
+        case .totp: ["otp"]
+        case .phoneCode: ["phone", "sms", "voice", "oob"]
+        case .emailCode: ["email", "oob"]
+        case .push: ["push-notification", "oob"]
+        default: ["recovery-code"]
+        }
+    }
+
+    mutating func use(_ factor: Factor, _ token: MFAToken) async throws -> SignInStep<Auth0Session> {
+        if Self.isNew(factor) { return try await enroll(factor, token) }
+        guard let id = factor.id else { return .ask(Challenge(factor: factor)) }
+        self.factor = factor
+        challenge = nil
+        if factor.key == .totp || factor.key == .backupCode { return .ask(Challenge(factor: factor)) }
+        challenge = try await api.challenge(id, token)
+        return asked(factor)
+    }
+
+    /// What is wanted after something was sent or shown.
+    mutating func asked(_ factor: Factor) -> SignInStep<Auth0Session> {
+        interval = api.configuration.pollInterval
+        if factor.key == .totp || challenge?.wantsCode == true { return .ask(Challenge(factor: factor, setup: setup)) }
+        return pending(factor)
+    }
+
+    mutating func submit(
+        _ answer: Secret,
+        to question: Challenge,
+        _ token: MFAToken
+    ) async throws -> SignInStep<Auth0Session> {
+        let text = JSONValue.string(answer.reveal())
+        switch question.key {
+        case .phoneNumber:
+            phone = answer
+            return try await enroll(Self.newPhone, token)
+        // They have written the recovery code down.
+        case .text: return factor.map { asked($0) } ?? .choose(enrollable)
+        case .totp: return .finished(try await keep(api.factor("mfa-otp", token, [JSONValue.Member("otp", text)])))
+        case .backupCode:
+            let members = [JSONValue.Member("recovery_code", text)]
+            return .finished(try await keep(api.factor("mfa-recovery-code", token, members)))
+        default:
+            guard let challenge else { throw RecoveryError(.challengeExpired, [.newChallenge], in: nil) }
+            let members = [
+                JSONValue.Member("oob_code", .string(challenge.code.reveal())), JSONValue.Member("binding_code", text),
+            ]
+            return .finished(try await keep(api.factor("mfa-oob", token, members)))
+        }
+    }
+
+    // MARK: Pushes
+
+    mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> SignInStep<Auth0Session> {
+        if let bound { throw bound }
+        guard let token, let challenge, let factor else { throw RecoveryError(.stateConflict, [.restartFlow], in: nil) }
+        let response = try await api.factor(
+            "mfa-oob",
+            token,
+            [JSONValue.Member("oob_code", .string(challenge.code.reveal()))],
+            isPoll: true
+        )
+        guard response.outcome.kind == .continue else { return .finished(try await keep(response)) }
+        if response.outcome.code == "slow_down" { interval += .seconds(5) }
+        return pending(factor)
+    }
+
+    private func pending(_ factor: Factor) -> SignInStep<Auth0Session> {
+        .pending(Challenge(factor: factor, setup: setup), SignInContext.Pause(interval))
+    }
+
+    // MARK: Setting a factor up
+
+    /// What a new factor is called, so that it is told from one that is enrolled.
+    private static let new = "new"
+    private static let newPhone = Factor(key: .phoneCode, providerName: "sms", id: new)
+    /// What is shown once, before anything else can go wrong.
+    private static let recoveryCode = Factor(key: .text, providerName: "recovery-code")
+
+    private static func isNew(_ factor: Factor) -> Bool { factor.id == new }
+
+    /// What can be set up here, by the tenant's words for it; anything if it says none.
+    private static func enrollable(_ types: [String]?) -> [Factor] {
+        let all: [(words: [String], factor: Factor)] = [
+            (["otp"], Factor(key: .totp, providerName: "otp", id: new)),
+            (["phone", "sms"], newPhone),
+            (["push-notification"], Factor(key: .push, providerName: "auth0", id: new)),
+            (["email"], Factor(key: .emailCode, providerName: "email", id: new)),
+        ]
+        return all.filter { entry in types?.contains(where: entry.words.contains) ?? true }.map(\.factor)
+    }
+
+    private mutating func enroll(_ factor: Factor, _ token: MFAToken) async throws -> SignInStep<Auth0Session> {
+        (challenge, setup) = (nil, nil)
+        self.factor = factor
+        var members: [JSONValue.Member] = [
+            JSONValue.Member("authenticator_types", [factor.key == .totp ? "otp" : "oob"])
+        ]
+        if factor.key != .totp { members.append(JSONValue.Member("oob_channels", [.string(factor.providerName)])) }
+        if factor.isSame(as: Self.newPhone) {
+            guard let phone else {
+                return .ask(Challenge(factor: Factor(key: .phoneNumber, providerName: "sms", id: Self.new)))
+            }
+            members.append(JSONValue.Member("phone_number", .string(phone.reveal())))
+        }
+        let answer = try await api.associate(members, token)
+        challenge = Auth0Challenge(answer)
+        setup = (answer["barcode_uri"]?.string ?? answer["secret"]?.string).map { Secret($0) }
+        guard factor.key == .totp ? setup != nil : challenge != nil else {
+            throw RecoveryError(.unreadable, in: nil)
+        }
+        guard let code = answer["recovery_codes"]?[0]?.string else { return asked(factor) }
+        return .ask(
+            Challenge(
+                factor: Self.recoveryCode,
+                prompt: "Write down this recovery code, which is shown this once; then confirm with any text.",
+                setup: Secret(code)
+            )
+        )
+    }
+}

@@ -1,0 +1,179 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// A sign-in as a machine: a first factor, then a second one if the tenant wants it.
+struct Auth0SignInMachine: SignInMachine {
+    var api: Auth0API
+    /// What the caller begins with in place of a password; nil for the usual.
+    var entry: Auth0Way?
+    var identifier: String
+    /// What ``begin()`` presents; forgotten once it was refused.
+    var password: Secret?
+    /// What was sent out in place of a password.
+    var errand: Auth0Errand?
+    /// What the second step presents; nil before it.
+    var token: MFAToken?
+    /// What the person has enrolled and the tenant takes.
+    var authenticators: [Auth0Authenticator] = []
+    /// The code or push that was sent, and of which factor.
+    var challenge: Auth0Challenge?
+    var factor: Factor?
+    /// What can be set up, since nothing is; and what is being set up.
+    var enrollable: [Factor] = []
+    var setup: Secret?
+    var phone: Secret?
+    /// How long to wait before the next question about a push.
+    var interval: Duration
+
+    init(api: Auth0API, entry: Auth0Way? = nil, identifier: String, password: Secret?) {
+        self.api = api
+        self.entry = entry
+        self.identifier = identifier
+        self.password = password
+        interval = api.configuration.pollInterval
+    }
+
+    static let passwordFactor = Auth0Way.password.factor()
+
+    var openingFactor: Factor? { password.map { _ in Self.passwordFactor } }
+
+    mutating func enter(_ context: SignInContext) {
+        api.client = api.client.within(context.operation)
+        name(identifier)
+    }
+
+    /// Takes whoever signs in to be somebody: from now on a lockout of theirs holds every call back.
+    private mutating func name(_ identifier: String) {
+        self.identifier = identifier
+        api.account = identifier.isEmpty ? nil : Auth0.account(identifier, from: api.forwardedFor)
+    }
+
+    // MARK: The first factor
+
+    mutating func begin() async throws -> SignInStep<Auth0Session> {
+        (token, challenge, factor, authenticators, errand) = (nil, nil, nil, [], nil)
+        (enrollable, setup, phone) = ([], nil, nil)
+        if let entry { return try await go(entry) }
+        guard !identifier.isEmpty else { return .ask(.identifier) }
+        guard let given = password else {
+            let ways = ways
+            return ways.count > 1 ? .choose(ways) : .ask(Challenge(factor: Self.passwordFactor))
+        }
+        // Refused once is refused for good, and of what was lost or broken off nobody knows.
+        password = nil
+        let response: RecoveredResponse
+        do {
+            response = try await api.password(identifier, given)
+        } catch let refusal as RecoveryError where refusal.kind == .challengeRequired && hasBrowser {
+            // What shows that somebody is no robot is asked on the tenant's own page.
+            return try goToBrowser(because: refusal.outcome)
+        }
+        // What was accepted may be presented again, if the second step takes too long.
+        password = given
+        return try await goOn(after: response)
+    }
+
+    private var hasBrowser: Bool { api.configuration.redirectURI != nil }
+
+    /// What somebody can begin with.
+    private var ways: [Factor] {
+        guard !identifier.isEmpty else { return hasBrowser ? [Auth0Way.browser.factor()] : [] }
+        let sent = api.configuration.passwordless.filter { $0.reaches(identifier) }
+        return [Self.passwordFactor] + sent.map { Auth0Way.passwordless($0).factor(to: identifier) }
+            + (hasBrowser ? [Auth0Way.browser.factor()] : [])
+    }
+
+    private mutating func go(_ way: Auth0Way) async throws -> SignInStep<Auth0Session> {
+        switch way {
+        case .password: return .ask(Challenge(factor: Self.passwordFactor))
+        case .browser: return try goToBrowser()
+        case .passwordless(let way):
+            errand = nil
+            errand = try await api.sendCode(way, to: identifier)
+            return .ask(Challenge(factor: Auth0Way.passwordless(way).factor(to: identifier)))
+        }
+    }
+
+    private mutating func goToBrowser(because cause: Outcome? = nil) throws -> SignInStep<Auth0Session> {
+        let request = try api.loginRequest(hint: identifier.isEmpty ? nil : identifier)
+        errand = Auth0Errand(request)
+        return .ask(
+            Challenge(
+                factor: Auth0Way.browser.factor(),
+                occasion: cause ?? Outcome(.challengeRequired),
+                url: Secret(request.url)
+            )
+        )
+    }
+
+    /// Goes on after a first factor was right.
+    private mutating func goOn(after response: RecoveredResponse) async throws -> SignInStep<Auth0Session> {
+        guard response.outcome.kind == .continue else { return .finished(try await keep(response)) }
+        let json = try await response.json()
+        guard let value = json["mfa_token"]?.string, !value.isEmpty else {
+            throw RecoveryError(.userActionRequired, [.visitProvider], in: response)
+        }
+        let token = MFAToken(value: Secret(value), endsAt: api.time.wallTime.advanced(by: MFAToken.lifetime))
+        self.token = token
+        return try await secondFactor(json["mfa_requirements"], token, in: response)
+    }
+
+    // MARK: Choices and answers
+
+    mutating func choose(_ factor: Factor) async throws -> SignInStep<Auth0Session> {
+        if factor.isSame(as: .identifier) { return .ask(.identifier) }
+        if let way = Auth0Unlocking(factor) { return try await unlock(way) }
+        if let way = Auth0Way(factor) { return try await go(way) }
+        guard let token else { return .ask(Challenge(factor: factor)) }
+        return try await use(factor, token)
+    }
+
+    mutating func submit(_ answer: Secret, to question: Challenge) async throws -> SignInStep<Auth0Session> {
+        if question.factor.isSame(as: .identifier) {
+            name(answer.reveal())
+            return try await begin()
+        }
+        if question.key == .password {
+            // Who enters it after a way out was offered says that the way was gone.
+            if Auth0Unlocking(question.factor) != nil { await forgetLockout() }
+            password = answer
+            return try await begin()
+        }
+        if let token { return try await submit(answer, to: question, token) }
+        guard let errand else { throw RecoveryError(.challengeExpired, [.newChallenge], in: nil) }
+        switch errand.way {
+        case .browser, .passwordless(.emailLink):
+            // A code that was on its way is spent, whatever comes of it.
+            self.errand = nil
+            let tokens = try await api.tokens(for: errand, redirectedTo: answer.reveal())
+            return .finished(try await api.keep(tokens))
+        default: return try await goOn(after: api.code(answer, of: errand))
+        }
+    }
+
+    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<Auth0Session> {
+        var patient = self
+        patient.api.client = api.client.waiting(atMost: limit)
+        let step = try await patient.choose(factor)
+        patient.api = api
+        self = patient
+        return step
+    }
+
+    mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<Auth0Session> {
+        let others = token == nil ? ways : enrollable.isEmpty ? authenticators.map(\.factor) : enrollable
+        if others.contains(where: { !$0.isSame(as: factor) }) { return .choose(others) }
+        if let refusal { throw refusal }
+        return .choose([factor])
+    }
+
+    /// Begins again, since nobody can read where a sign-in stands.
+    ///
+    /// What was accepted before is presented again then; what was refused, lost or broken off is asked for.
+    mutating func resync() async throws -> SignInStep<Auth0Session> { try await begin() }
+
+    /// Stores the tokens of an answer.
+    func keep(_ response: RecoveredResponse) async throws -> Auth0Session {
+        try await api.keep(api.tokens(in: response))
+    }
+}
