@@ -31,6 +31,22 @@ import Testing
         #expect(person.notices == [.invalidCredentials])
     }
 
+    @Test func anAnswerThatALockHasCostIsAskedForAnewAndNotForEver() async throws {
+        let over = RecoveryError(outcome: Outcome(.accountLocked), reason: .lockoutOver)
+        var machine = ScriptedMachine(.success(.ask(Challenge(factor: .totp))), .failure(over))
+        let person = ScriptedPerson(.text("1"), .text("2"))
+        #expect(try await run(&machine, person) == "session")
+        #expect(machine.calls == ["begin", "submit totp 1", "submit totp 2"])
+        #expect(person.questions.map(\.round) == [1, 2] && person.notices == [.accountLocked])
+
+        var endless = ScriptedMachine(
+            [.success(.ask(Challenge(factor: .totp)))] + Array(repeating: .failure(over), count: 9)
+        )
+        let patient = ScriptedPerson(Array(repeating: .success(.text("1")), count: 9), choosing: nil)
+        let error = await #expect(throws: RecoveryError.self) { try await run(&endless, patient) }
+        #expect(error?.kind == .accountLocked && endless.calls.count == 1 + 4)
+    }
+
     @Test func whySomethingIsAskedForIsToldBeforeAndOnce() async throws {
         let factor = Factor(key: .newPassword, providerName: "new")
         var machine = ScriptedMachine(

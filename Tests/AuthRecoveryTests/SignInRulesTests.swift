@@ -31,7 +31,7 @@ import Testing
         case .invalidCredentials, .challengeExpired: .newChallenge
         case .challengeIncorrect, .passwordRejected, .invalidRequest, .userActionRequired: .askAgain
         case .flowExpired: .restart
-        case .stateConflict, .notFound, .credentialRejected: .resync
+        case .stateConflict, .notFound, .credentialRejected, .unknown: .resync
         default: .fail
         }
     }
@@ -83,6 +83,12 @@ import Testing
         #expect(reaction(.declined, answering: .push) == .fail)
     }
 
+    @Test func whatWasSignedIsNotSignedAgain() {
+        #expect(reaction(.challengeIncorrect, [.newChallenge], answering: .webauthn) == .newChallenge)
+        #expect(reaction(.challengeIncorrect, [.newChallenge], answering: .webauthn, round: 3) == .fail)
+        #expect(reaction(.challengeIncorrect, [.newChallenge], answering: .totp) == .askAgain)
+    }
+
     @Test func anActionOfThePersonIsAskedForOnlyWhereItIsAnAnswer() {
         #expect(reaction(.userActionRequired, [.askUser]) == .askAgain)
         #expect(reaction(.userActionRequired, [.visitProvider]) == .fail)
@@ -93,7 +99,7 @@ import Testing
         let expected: Reaction =
             switch kind {
             case .passwordExpired, .factorUnavailable, .challengeExpired, .invalidRequest, .stateConflict, .notFound,
-                .credentialRejected, .userActionRequired:
+                .credentialRejected, .userActionRequired, .unknown:
                 .fail
             case .invalidCredentials: .askAgain
             default: Self.expected(kind)

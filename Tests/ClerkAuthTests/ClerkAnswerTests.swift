@@ -270,9 +270,9 @@ struct ClerkAnswerTests {
         #expect(
             outcome.processed == .yes && outcome.statusType == "needs_identifier" && outcome.userMessage == "Locked"
         )
-        let unknown = body.replacing("user_locked", with: "external_account_not_found")
+        let unknown = body.replacing("user_locked", with: "external_account_unheard_of")
         let second = Clerked(status: 200, body: unknown).outcome
-        #expect(second.kind == .unknown && second.code == "external_account_not_found" && second.remedies == [])
+        #expect(second.kind == .unknown && second.code == "external_account_unheard_of" && second.remedies == [])
         let complete = body.replacing("needs_identifier", with: "complete")
         #expect(Clerked(status: 200, body: complete).outcome.kind == .ok)
     }

@@ -80,17 +80,6 @@ import Testing
         #expect(bench.transport.received.count <= 2)
     }
 
-    @Test func aLockoutInTheMiddleIsWaitedForAndTheCodeIsSentOnceMore() async throws {
-        // The server has refused before it looked at the code: it is not spent.
-        let bench = try ClerkBench([
-            Self.create, Self.create, locked(#"{"lockout_expires_in_seconds":30}"#), .complete(),
-        ])
-        let person = Person([.emailCode: "424242"])
-        _ = try await bench.signIn(nil, person)
-        #expect(person.keys == [.emailCode])
-        #expect(bench.transport.received.count == 4)
-    }
-
     @Test(arguments: 0..<3)
     func aRateLimitIsWaitedForAtEachStep(limited: Int) async throws {
         var steps: [ScriptedTransport.Step] = [Self.create, Self.create, .complete()]

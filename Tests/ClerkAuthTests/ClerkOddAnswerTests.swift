@@ -207,7 +207,7 @@ struct ClerkOddAnswerTests {
             ("session_revoked", 401, Outcome.Kind.credentialRejected, [Outcome.Remedy.resync, .reauthenticate]),
             ("session_not_found", 404, .credentialRejected, [.resync, .reauthenticate]),
             ("resource_not_found", 404, .notFound, [.resync]),
-            ("client_not_found", 400, .stateConflict, [.resync, .restartFlow]),
+            ("client_not_found", 400, .stateConflict, [.resync]),
             ("missing_expired_token", 422, .invalidRequest, [.seedToken]),
             ("signed_out", 401, .credentialRejected, [.resync, .reauthenticate]),
             ("requires_assertion", 401, .challengeRequired, [.solveChallenge]),

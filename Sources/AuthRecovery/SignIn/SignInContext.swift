@@ -3,7 +3,7 @@ public import HTTPRecovery
 /// What the steps of a sign-in are made with: the operation that its calls belong to, and how the person is told.
 public struct SignInContext: Sendable {
     /// What the calls belong to: all of them and the pauses between them have one number.
-    public let operation: RecoveryOperation
+    public private(set) var operation: RecoveryOperation
 
     private let end: TimeSource.Instant?
     private let maxWait: Duration?
@@ -79,6 +79,14 @@ public struct SignInContext: Sendable {
         self.signals = signals
         end = options.deadline.map { operation.context.runtime.time.now.advanced(by: $0) }
         maxWait = options.maxWait
+    }
+
+    /// The same, for the calls that submit the answer to a question; nil for those that submit none.
+    func submitting(_ question: Challenge?) -> SignInContext {
+        guard let question, let rule = LockedAnswer(question) else { return self }
+        var context = self
+        context.operation = operation.held(by: rule)
+        return context
     }
 
     /// Tells the person something: a text of the server's, why an answer was refused.

@@ -26,7 +26,6 @@ extension SignInFlow {
     }
 
     mutating func advance(_ first: Move, _ context: SignInContext) async throws -> SignInStep<Session> {
-        machine.enter(context)
         var move = first
         while true {
             try Task.checkCancellation()
@@ -49,6 +48,7 @@ extension SignInFlow {
                 let origin = origin(of: call)
                 if case .begin = call { wanted = .beginning }
                 let step: SignInStep<Session>
+                machine.enter(context.submitting(origin.submitted))
                 do {
                     step = try await perform(call)
                 } catch let refusal as RecoveryError {
@@ -230,6 +230,12 @@ extension SignInFlow {
         if origin.isWish, let challenge = origin.resent, refusal.isOfTooManyCodes {
             await context.notice(refusal.outcome)
             return .ask(challenge)
+        }
+        if refusal.reason == .lockoutOver, let question = origin.submitted, progress.countLockout() {
+            await context.notice(refusal.outcome)
+            let again = progress.again(question, after: refusal.outcome)
+            // What was signed once cannot be signed again.
+            return question.key == .webauthn ? .call(.resend(again)) : .ask(again)
         }
         let reaction = SignInRules.reaction(
             to: refusal.outcome,

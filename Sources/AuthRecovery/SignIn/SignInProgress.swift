@@ -32,6 +32,8 @@ struct SignInProgress: Sendable {
     fileprivate(set) var restarts = 0
     /// How often one question is asked.
     var maxRounds = 1
+    /// How many lockouts were waited out.
+    fileprivate var lockouts = 0
     fileprivate var moves = 0
     fileprivate var refusals: [FactorID: Int] = [:]
     fileprivate var acceptances: [FactorID: Int] = [:]
@@ -45,6 +47,14 @@ struct SignInProgress: Sendable {
     mutating func countMove() throws {
         moves += 1
         if moves > Self.maxMoves { throw Self.circles }
+    }
+
+    /// Counts a lockout that was waited out.
+    ///
+    /// - Returns: Whether the question behind it may be asked again.
+    mutating func countLockout() -> Bool {
+        lockouts += 1
+        return lockouts <= maxRounds
     }
 
     /// Counts an answer that the server has taken without finishing the sign-in.
@@ -118,7 +128,8 @@ struct SignInProgress: Sendable {
 extension SignInProgress: RememberedFields {
     static var fields: [RememberedField<SignInProgress>] {
         [
-            .init("restarts", \.restarts), .init("moves", \.moves), .init("refusals", \.refusals),
+            .init("restarts", \.restarts), .init("lockouts", \.lockouts), .init("moves", \.moves),
+            .init("refusals", \.refusals),
             .init("acceptances", \.acceptances), .init("discarded", \.discarded), .init("chosen", \.chosen),
             .init("standing", \.standing),
         ]

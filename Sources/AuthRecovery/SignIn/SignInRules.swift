@@ -52,6 +52,9 @@ public enum SignInRules {
             // is bothered again only if the person wants it.
             let isCode = challenge.map { $0.key != .password && $0.key != .text && $0.key != .push } ?? false
             return isCode && outcome.remedies.contains(.restartFlow) ? .newChallenge : .askAgain
+        case .challengeIncorrect where challenge?.key == .webauthn && outcome.remedies.contains(.newChallenge):
+            // What was signed once cannot be signed again.
+            return mayAskAgain ? .newChallenge : .fail
         case .challengeIncorrect, .passwordRejected:
             return mayAskAgain ? .askAgain : .fail
         case .challengeExpired:
@@ -83,6 +86,8 @@ public enum SignInRules {
             // The server does not know the flow (any more), or knows it in another state.
             if outcome.remedies.contains(.resync) { return mayRestart ? .resync : .fail }
             return mayRestart && outcome.remedies.contains(.restartFlow) ? .restart : .fail
+        case .unknown where outcome.remedies.contains(.resync):
+            return mayRestart ? .resync : .fail
         default:
             return .fail
         }

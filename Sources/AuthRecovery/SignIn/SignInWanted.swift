@@ -51,4 +51,9 @@ struct SignInCallSource: Sendable {
     var detour: SignInDetour?
     /// The error that has left a step in doubt, if its fate was read.
     var doubt: RecoveryError?
+
+    /// The question whose answer the call carries; an authenticator answers as soon as it is chosen.
+    var submitted: Challenge? {
+        answered ?? (tried?.key == .webauthn ? tried : nil)
+    }
 }

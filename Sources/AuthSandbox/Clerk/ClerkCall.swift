@@ -30,7 +30,10 @@ final class ClerkCall {
         let segments = request.segments
         guard let version = segments.firstIndex(of: "v1") else { return nil }
         var parts = Array(segments[(version + 1)...])
-        let collections = ["client/sign_ins", "client/sign_ups", "client/sessions", "me/sessions"]
+        let collections = [
+            "client/sign_ins", "client/sign_ups", "client/sessions", "me/sessions", "me/phone_numbers",
+            "me/organization_invitations",
+        ]
         let hasID = parts.count > 2 && collections.contains("\(parts[0])/\(parts[1])")
         id = hasID ? parts[2] : ""
         if hasID { parts[2] = "{id}" }

@@ -3,9 +3,13 @@ struct ClerkAccount: Sendable {
     let id: String
     var user: SandboxUser
     let emails: [Contact]
-    let phones: [Contact]
+    var phones: [Contact]
     let createdAt: Int64
     var backupCodes: [String]
+    /// The numbers that nobody has proved yet, and the codes that were sent to them.
+    var newPhones: [String: (contact: Contact, proof: ClerkProof?)] = [:]
+    /// The secret of an authenticator that nobody has proved yet.
+    var newTOTPSecret: String?
     var failures: Int64 = 0
     var lock: SandboxLock = .open
     /// The clients that have proved themselves once.
@@ -49,6 +53,15 @@ struct ClerkAccount: Sendable {
     }
 }
 
+/// An organization, by its members and those who are invited.
+struct ClerkOrganization: Sendable {
+    let id: String
+    let name: String
+    var members: Set<String> = []
+    /// The accounts by the ids of their invitations.
+    var invitations: [String: String] = [:]
+}
+
 /// An app on a device: holds the sessions and the sign-in at hand.
 struct ClerkClient: Sendable {
     let id: String
@@ -78,6 +91,7 @@ struct ClerkSession: ClerkPossession, Sendable {
     var lastActiveAt: Int64
     var status: String
     var tasks: [String]
+    var organization: String?
     /// The code for an answer about this session once it is over; nil is the instance's way.
     var endedCode: String?
     /// The JWT that was made last, and until when it is good.

@@ -32,6 +32,8 @@ extension ClerkWorld {
         let password = try call.required("new_password")
         try check(password, of: account.user, call)
         accounts[account.id]?.user.password = password
+        accounts[account.id]?.user.passwordState = "ok"
+        finish(task: "reset-password", of: session.id)
         return wrapped(userView(account.id), call.client)
     }
 

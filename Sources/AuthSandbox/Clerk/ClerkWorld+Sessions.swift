@@ -21,7 +21,7 @@ extension ClerkWorld {
 
     mutating func sessionToken(_ call: ClerkCall, template: String?) throws(ClerkFailure) -> JSONValue {
         let session = try liveSession(call)
-        if call.field("organization_id")?.isEmpty == false { throw .notFound("organization") }
+        if let id = call.field("organization_id"), !id.isEmpty { try checkMember(of: id, session) }
         if call.settings.requiresTokenSeed {
             let seed = call.request.queryItem("expired_token") ?? call.field("token")
             guard seed.flatMap(claims)?["sid"]?.string == session.id else { throw .tokenSeedMissing }
@@ -36,7 +36,11 @@ extension ClerkWorld {
         guard ["", "focus", "select_session", "select_org"].contains(intent) else {
             throw .invalidValue("intent", intent)
         }
-        if call.field("active_organization_id")?.isEmpty == false { throw .notFound("organization") }
+        if let id = call.field("active_organization_id"), !id.isEmpty {
+            try checkMember(of: id, session)
+            sessions[session.id]?.organization = id
+            finish(task: "choose-organization", of: session.id)
+        }
         sessions[session.id]?.lastActiveAt = call.now
         sessions[session.id]?.updatedAt = call.now
         clients[session.client]?.lastActiveSession = session.id

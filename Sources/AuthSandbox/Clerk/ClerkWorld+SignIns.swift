@@ -135,7 +135,7 @@ extension ClerkWorld {
         clients[signIn.client]?.lastStrategy = strategy
         if let status = user.statusAfterFirstFactor {
             signIns[id]?.status = status
-        } else if strategy?.hasPrefix("reset_password") == true || user.passwordState != "ok" {
+        } else if strategy?.hasPrefix("reset_password") == true {
             signIns[id]?.status = "needs_new_password"
         } else {
             afterPassword(id, call)
@@ -171,7 +171,11 @@ extension ClerkWorld {
 
     mutating func openSession(of account: String, on client: String, hasSecond: Bool, _ call: ClerkCall) -> String {
         let now = call.now
-        let tasks = accounts[account]?.user.tasks ?? []
+        let user = accounts[account]?.user
+        // Who has come in another way keeps the password that cannot stay: the session is pending for a new one.
+        let isOwed = user?.passwordState != "ok"
+        let tasks =
+            (isOwed ? ["reset-password"] : []) + (user?.tasks ?? []).filter { $0 != "reset-password" || !isOwed }
         let session = ClerkSession(
             id: call.context.random.identifier("sess_"),
             client: client,

@@ -24,7 +24,7 @@ extension ClerkWorld {
             "expire_at": .int(session.expireAt),
             "abandon_at": .int(session.createdAt + 2_592_000_000),
             "last_active_at": .int(session.lastActiveAt),
-            "last_active_organization_id": .null, "actor": .null,
+            "last_active_organization_id": .optional(session.organization), "actor": .null,
             "user": userView(session.account),
             "public_user_data": Self.nameView(user)
                 .adding("identifier", .string(user?.identifier ?? ""))
@@ -170,7 +170,7 @@ extension ClerkWorld {
             "last_sign_in_at": .optional(account.lastSignInAt),
             "banned": .bool(user.state == "banned"), "locked": .bool(account.lock != .open),
             "lockout_expires_in_seconds": .null, "verification_attempts_remaining": .null,
-            "delete_self_enabled": true, "create_organization_enabled": false,
+            "delete_self_enabled": true, "create_organization_enabled": true,
             "last_active_at": .optional(account.lastSignInAt), "created_at": createdAt, "updated_at": createdAt,
         ]
     }

@@ -31,6 +31,7 @@ struct ClerkWorld: ProviderWorld {
     var sessions: [String: ClerkSession] = [:]
     var tickets: [String: ClerkTicket] = [:]
     var links: [String: ClerkLink] = [:]
+    var organizations: [String: ClerkOrganization] = [:]
     /// When requests of a class came from an address.
     var arrivals: [String: [Int64]] = [:]
     let signingKey: [UInt8]
@@ -61,6 +62,14 @@ struct ClerkWorld: ProviderWorld {
                 accounts[former] = nil
                 accountOrder.removeAll { $0 == former }
             }
+        }
+        for name in user.organizations {
+            let organization = organization(named: name, random: &context.random)
+            organizations[organization]?.members.insert(account.id)
+        }
+        for name in user.organizationInvitations {
+            let organization = organization(named: name, random: &context.random)
+            organizations[organization]?.invitations[context.random.identifier("orginv_")] = account.id
         }
         return account.id
     }
@@ -186,16 +195,13 @@ struct ClerkWorld: ProviderWorld {
         case "POST client/sessions/{id}/verify/attempt_first_factor",
             "POST client/sessions/{id}/verify/attempt_second_factor":
             return try attempt(openVerification(call), call)
-        case "POST me/change_password": return try changePassword(call)
         case "DELETE client/sessions": return try endAllSessions(call)
         case "POST client/sessions/{id}/touch": return try touch(call)
         case "POST client/sessions/{id}/end": return try end(call, as: "ended")
         case "POST client/sessions/{id}/remove": return try end(call, as: "removed")
         case "POST client/sessions/{id}/tokens": return try sessionToken(call, template: nil)
-        case "GET me":
-            let session = try speakingSession(call)
-            return wrapped(userView(session.account), call.client)
-        case "POST me/sessions/{id}/revoke": return try revokeOwnSession(call)
+        case let route where route.hasSuffix(" me") || route.contains(" me/") || route == "POST organizations":
+            return try answerSomebodySignedIn(call)
         default:
             let prefix = "POST client/sessions/{id}/tokens/"
             guard call.route.hasPrefix(prefix) else { throw .notFound("such endpoint") }

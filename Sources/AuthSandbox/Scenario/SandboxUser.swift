@@ -50,8 +50,13 @@ public struct SandboxUser: Sendable, Equatable {
     ///
     /// Default: `active`.
     public var state = "active"
-    /// `tasks`: keys of tasks that keep a new session `pending`, such as `setup-mfa`.
+    /// `tasks`: keys of tasks that keep a new session `pending`, such as `setup-mfa`; `reset-password` is one by itself for
+    /// somebody whose `password_state` is not `ok`.
     public var tasks: [String] = []
+    /// `organizations`: the names of those that this person is a member of.
+    public var organizations: [String] = []
+    /// `organization_invitations`: the names of those that this person is invited to.
+    public var organizationInvitations: [String] = []
     /// `status_after_first_factor`: a sign-in stops in this status after the first factor, such as
     /// `needs_protect_check` or one that nobody has heard of.
     public var statusAfterFirstFactor: String?
@@ -108,7 +113,7 @@ extension SandboxUser: Described {
         case hasDeviceTrust = "device_trust"
         case lockout
         case initialLock = "locked_s"
-        case state, tasks, statusAfterFirstFactor, parts
+        case state, tasks, organizations, organizationInvitations, statusAfterFirstFactor, parts
     }
 
     /// Finds what contradicts itself.

@@ -4,7 +4,8 @@ public import HTTPTypes
 /// Tells what an exchange with Clerk's Frontend API came to.
 ///
 /// The first error that has a known code decides, else the first one; an unknown code and a body that holds no error
-/// leave it to the status. Successes are read too: they tell where a sign-in stands, and may carry a failure.
+/// leave it to the status: a 401 with an unknown code is `unknown`, and reading the client tells whether the session lives.
+/// Successes are read too: they tell where a sign-in stands, and may carry a failure.
 ///
 /// The token action is about the client token, and follows from the answer's `Authorization` field alone: a value
 /// replaces the token on any answer, a blank one (or the bare word `Bearer`) clears it, and no status or error code does.

@@ -51,7 +51,8 @@ struct ClerkError {
 
     /// The field that the error concerns; one of Clerk's guides prints `name` for it.
     var parameter: String? {
-        (meta?["param_name"]?.string?.nonEmpty ?? meta?["name"]?.string?.nonEmpty)?.bounded(to: 256)
+        let named = meta?["param_name"]?.string?.nonEmpty ?? meta?["name"]?.string?.nonEmpty
+        return (named ?? (code == "legal_not_accepted" ? "legal_accepted" : nil))?.bounded(to: 256)
     }
 
     /// Whether the code itself says that the account is locked.

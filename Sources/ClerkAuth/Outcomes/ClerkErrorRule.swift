@@ -28,24 +28,37 @@ struct ClerkErrorRule {
         switch code {
         case "account_lockout_warning":
             // Two, one or no attempts are left: what was wrong is what was attempted.
-            return ClerkErrorRule(endpoint.isSecondFactor ? .challengeIncorrect : .invalidCredentials, [.askUser])
+            return endpoint.isSecondFactor
+                ? ClerkErrorRule(.challengeIncorrect, [.askUser])
+                : ClerkErrorRule(.invalidCredentials, [.askUser, .switchFactor])
         case "form_password_pwned":
             // Of the password one signs in with, or of the new one that is being chosen.
             return (endpoint.isSignIn || endpoint.isReverification) && !endpoint.isPasswordReset
-                ? ClerkErrorRule(.passwordCompromised, [.switchFactor, .changePassword])
+                ? ClerkErrorRule(.passwordCompromised, [.switchFactor])
                 : ClerkErrorRule(.passwordRejected, [.askUser])
         case "resource_forbidden":
             return endpoint.isFlow
                 ? ClerkErrorRule(.flowExpired, [.restartFlow]) : ClerkErrorRule(.permissionDenied, [.contactAdmin])
-        case "resource_not_found":
-            return ClerkErrorRule(.notFound, endpoint.isClientState ? [.resync] : [])
         default:
-            if let known = ClerkCodes.table[code] { return known }
-            if code.hasPrefix("form_password_") { return ClerkErrorRule(.passwordRejected, [.askUser]) }
-            if code.hasPrefix("sign_in_token_"), code.hasSuffix("_code") {
-                return ClerkErrorRule(.flowExpired, [.restartFlow])
+            if var known = ClerkCodes.table[code] {
+                if known.kind == .notFound, endpoint.isClientState { known.remedies = [.resync] }
+                return known
             }
-            return nil
+            return code.hasPrefix("form_password_") ? ClerkErrorRule(.passwordRejected, [.askUser]) : nil
         }
     }
+}
+
+/// The fields of Clerk's forms.
+enum ClerkField {
+    /// Whether a person fills the field in, so that they can correct it; the others are the client's own.
+    static func isFilledIn(_ name: String?) -> Bool {
+        name.map(filledIn.contains) ?? false
+    }
+
+    private static let filledIn: Set<String> = [
+        "identifier", "password", "new_password", "current_password", "code", "email_address", "phone_number",
+        "username",
+        "first_name", "last_name", "name", "slug", "legal_accepted",
+    ]
 }

@@ -49,7 +49,7 @@ struct ClerkInterpretation {
         switch envelope {
         case .errors(let errors):
             guard let error = decisive(errors)?.error else { break }
-            describe(&outcome, error)
+            describe(&outcome, error, isKnown: true)
             if error.code == "verification_code_too_many_requests", outcome.retryAfter == nil {
                 outcome.retryAfter = Self.resendInterval
             }
@@ -97,7 +97,7 @@ struct ClerkInterpretation {
     private func warn(_ outcome: inout Outcome, of errors: [ClerkError], after decisive: ClerkError) {
         guard decisive.code != Self.warningCode, let text = outcome.userMessage,
             let warning = errors.first(where: { $0.code == Self.warningCode }),
-            let advice = ClerkText.userMessage(of: warning, kind: outcome.kind), advice != text
+            let advice = ClerkText.userMessage(of: warning, outcome, isKnown: true), advice != text
         else { return }
         outcome.userMessage = "\(text) \(advice)"
     }
@@ -107,7 +107,7 @@ struct ClerkInterpretation {
         for error in errors {
             guard let code = error.code, var meaning = ClerkErrorRule.of(code, at: endpoint) else { continue }
             if code == Self.warningCode, isAboutCode(errors) {
-                meaning = ClerkErrorRule(.challengeIncorrect, meaning.remedies)
+                meaning = ClerkErrorRule(.challengeIncorrect, [.askUser])
             }
             return (error, meaning)
         }
@@ -146,12 +146,32 @@ struct ClerkInterpretation {
             outcome.credential = meaning.credential
             refine(&outcome, error)
         } else {
-            outcome = isSuccess ? failure(.unknown) : byStatus
-            // Unknown, but about a field that somebody can correct, or about nothing that anyone can.
-            if status == 422 { outcome.remedies = error.parameter == nil ? [] : [.askUser] }
+            outcome = isSuccess ? failure(.unknown) : unknown(error)
         }
-        describe(&outcome, error)
+        describe(&outcome, error, isKnown: meaning != nil)
         return outcome
+    }
+
+    /// An error with a code that nobody knows: the status decides.
+    private func unknown(_ error: ClerkError) -> Outcome {
+        switch status {
+        case 401 where error.code != nil:
+            // It may be about the session or about anything else: nothing is given up, and the client tells.
+            return failure(.unknown, [.resync])
+        case 402, 403: return failure(.permissionDenied, [.contactAdmin])
+        case 404: return failure(.notFound, endpoint.isClientState ? [.resync] : [.fixRequest])
+        case 410: return failure(.flowExpired, [.restartFlow])
+        case 413: return failure(.invalidRequest, [.fixRequest])
+        case 415:
+            var outcome = failure(.misconfigured, [.fixRequest])
+            outcome.scope = .app
+            return outcome
+        case 400 where error.parameter != nil: return failure(.invalidRequest, [.askUser])
+        case 422:
+            // About a field that somebody can correct, or about nothing that anyone can.
+            return failure(.invalidRequest, error.parameter == nil ? [] : [.askUser])
+        default: return byStatus
+        }
     }
 
     /// Adds what depends on the error's further members or on the fields of the answer.
@@ -170,8 +190,8 @@ struct ClerkInterpretation {
             }
         case .unavailable:
             outcome = .unavailable(interpretation)
-        case .conflict where outcome.remedies == [.retry] && interpretation.delay.delay != nil:
-            outcome.remedies = [.wait]
+        case .invalidRequest where outcome.remedies == [.fixRequest] && error.code != "form_param_unknown":
+            if ClerkField.isFilledIn(error.parameter) { outcome.remedies = [.askUser] }
         case .stepUpRequired:
             outcome.advice = error.meta?["reverification"]
         default:
@@ -179,12 +199,12 @@ struct ClerkInterpretation {
         }
     }
 
-    private func describe(_ outcome: inout Outcome, _ error: ClerkError) {
+    private func describe(_ outcome: inout Outcome, _ error: ClerkError, isKnown: Bool) {
         outcome.code = error.code
         outcome.message = error.message ?? error.longMessage
         outcome.parameter = error.parameter
         outcome.details = error.meta
-        outcome.userMessage = ClerkText.userMessage(of: error, kind: outcome.kind)
+        outcome.userMessage = ClerkText.userMessage(of: error, outcome, isKnown: isKnown)
     }
 
     // MARK: Statuses
@@ -224,21 +244,32 @@ struct ClerkInterpretation {
 enum ClerkText {
     /// The text for the end user: the long message, or the short one if there is no other.
     ///
-    /// Errors of the set-up, of sessions and of the server speak to developers.
-    static func userMessage(of error: ClerkError, kind: Outcome.Kind) -> String? {
+    /// Errors of the set-up, of sessions and of the server speak to developers. So may any code that nobody knows, unless it
+    /// names a field, or says what somebody must not do.
+    static func userMessage(of error: ClerkError, _ outcome: Outcome, isKnown: Bool) -> String? {
+        let isMeant =
+            isKnown || error.code == nil
+            ? isMeant(outcome.kind, error, outcome.remedies)
+            : error.parameter != nil || outcome.kind == .permissionDenied || outcome.status.map { $0 < 400 } ?? false
+        return isMeant ? error.longMessage?.sentence ?? error.message?.sentence : nil
+    }
+
+    private static func isMeant(_ kind: Outcome.Kind, _ error: ClerkError, _ remedies: [Outcome.Remedy]) -> Bool {
         switch kind {
         case .invalidCredentials, .accountLocked, .accountBlocked, .passwordCompromised, .passwordExpired,
-            .passwordRejected, .challengeIncorrect, .challengeExpired, .challengeRequired, .factorUnavailable,
-            .rateLimited, .quotaExhausted, .flowExpired, .alreadySignedIn, .permissionDenied, .policyBlocked,
-            .stepUpRequired:
-            return error.longMessage?.sentence ?? error.message?.sentence
-        case .invalidRequest, .conflict:
-            guard error.code?.hasPrefix("form_") == true else { return nil }
-            return error.longMessage?.sentence ?? error.message?.sentence
-        case .unknown:
-            return error.longMessage?.sentence
-        default:
-            return nil
+            .passwordRejected, .challengeIncorrect, .challengeExpired, .challengePending, .challengeRequired, .declined,
+            .factorUnavailable, .flowExpired, .userActionRequired, .alreadySignedIn, .policyBlocked, .permissionDenied,
+            .conflict, .rateLimited:
+            true
+        // The limits of a development instance are its developer's.
+        case .quotaExhausted: error.code?.hasPrefix("dev_") != true
+        case .invalidRequest: remedies.contains(.askUser) && !forDevelopers.contains(error.code ?? "")
+        default: false
         }
     }
+
+    /// What only says that the form lacks something.
+    private static let forDevelopers: Set<String> = [
+        "form_param_unknown", "form_param_missing", "form_param_nil", "form_param_type_invalid",
+    ]
 }

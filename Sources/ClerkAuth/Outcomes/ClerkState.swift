@@ -1,3 +1,4 @@
+import AuthRecovery
 import HTTPRecovery
 
 /// Where a flow or a session stands, as a success tells it.
@@ -79,15 +80,20 @@ struct ClerkState {
 
     /// A session token; without one the answer is a passing failure, never a sign-out (clerk-js).
     private func token(_ body: JSONValue) -> Outcome {
-        let token = body["jwt"] ?? body["response"]?["jwt"]
-        return token?.string?.nonEmpty == nil ? clerk.failure(.unavailable, [.retry]) : ok
+        guard let token = (body["jwt"] ?? body["response"]?["jwt"])?.string?.nonEmpty else {
+            return clerk.failure(.unavailable, [.retry])
+        }
+        guard ClerkSessionToken.isPending(Secret(token)) else { return ok }
+        var outcome = next([.askUser])
+        outcome.statusType = ClerkSessionStatus.pending.rawValue
+        return outcome
     }
 
     // MARK: Sign-in and sign-up
 
     private func signIn(_ signIn: JSONValue, status: String) -> Outcome {
         switch status {
-        case "complete": return ok
+        case "complete": return complete(signIn)
         case "abandoned": return clerk.failure(.flowExpired, [.restartFlow])
         default: break
         }
@@ -122,7 +128,7 @@ struct ClerkState {
 
     private func signUp(_ signUp: JSONValue, status: String) -> Outcome {
         switch status {
-        case "complete": return ok
+        case "complete": return complete(signUp)
         case "abandoned": return clerk.failure(.flowExpired, [.restartFlow])
         default: break
         }
@@ -174,11 +180,26 @@ struct ClerkState {
 
     // MARK: Sessions
 
+    /// A flow that has led to a session, which may have tasks.
+    private func complete(_ flow: JSONValue) -> Outcome {
+        guard let id = flow["created_session_id"]?.string,
+            let session = content.json?["client"]?["sessions"]?.array?.first(where: { $0["id"]?.string == id }),
+            session["status"]?.string == ClerkSessionStatus.pending.rawValue
+        else { return ok }
+        return pending(session)
+    }
+
+    /// A session that is signed in and counts as signed out until its first task is done.
+    private func pending(_ session: JSONValue) -> Outcome {
+        let key = session["tasks"]?[0]?["key"]?.string?.nonEmpty?.bounded(to: 256)
+        var outcome = next(key.map { ClerkTask(rawValue: $0).remedies } ?? [.askUser])
+        outcome.code = key
+        return outcome
+    }
+
     private func session(_ session: JSONValue, status: String) -> Outcome {
         switch status {
-        case "pending":
-            let tasks = (session["tasks"]?.array ?? []).prefix(64).compactMap { $0["key"]?.string }
-            return next(tasks.contains("reset-password") ? [.changePassword] : [.askUser])
+        case "pending": return pending(session)
         case "ended", "expired", "removed", "replaced", "revoked", "abandoned":
             // What was asked for, if the request was to end it.
             if clerk.endpoint.endsSession { return ok }

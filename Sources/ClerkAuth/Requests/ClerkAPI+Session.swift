@@ -1,5 +1,6 @@
 import AuthRecovery
 import HTTPRecovery
+import HTTPTypes
 
 extension ClerkAPI {
     /// Reads the client.
@@ -22,6 +23,39 @@ extension ClerkAPI {
             try await forget(session: id, operation.context)
             return nil
         }
+    }
+
+    /// Has the server look at a session again, and makes it the one in use.
+    ///
+    /// - Parameters:
+    ///   - id: The session.
+    ///   - organization: The organization to be active in it; empty for the personal account, nil leaves it.
+    func touch(session id: String, organization: String?) async throws -> ClerkSession {
+        var form = FormFields()
+        form.add("intent", organization == nil ? "select_session" : "select_org")
+        form.add("active_organization_id", organization)
+        let answer = try await perform(
+            Call(
+                method: .post,
+                path: "/client/sessions/\(FormFields.encode(segment: id))/touch",
+                body: .form(form),
+                // Choosing a session twice chooses it once.
+                resend: .replayable,
+                concerns: id
+            )
+        )
+        if organization != nil { sessionTokens.expire(session: id) }
+        let named = answer.json["response"].flatMap { ClerkSession($0) }
+        guard let session = named?.id == id ? named : ClerkClient.find(in: answer.json)?.liveSession(id) else {
+            throw answer.failure(.unreadable)
+        }
+        return session
+    }
+
+    /// Whose lockout holds for a session, as far as the server has told of it.
+    func account(of session: String?) async throws -> String? {
+        let known = mirror.known(ClientToken.lineage(of: try await tokens.read().credentials))
+        return known??.sessions.first { $0.id == session }?.account
     }
 
     /// Stores a session before anyone uses it; what belongs to another one goes.

@@ -98,7 +98,7 @@ struct ClerkAPI: Sendable, ClientBound {
 
     /// The error, without a word about a session's end if nobody has found that it has ended.
     private static func withoutDoubt(_ error: RecoveryError) -> RecoveryError {
-        guard error.kind == .credentialRejected, error.remedies.contains(.resync) else { return error }
+        guard error.outcome.isRefusal else { return error }
         var error = error
         if error.reason == .alreadyRepaired {
             error.outcome.remedies = [.retry]

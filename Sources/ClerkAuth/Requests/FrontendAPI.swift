@@ -13,7 +13,8 @@ struct FrontendAPI: Sendable, Hashable {
 
     var origin: Origin { base.origin }
 
-    /// A request of a native client: every one carries `_is_native`, and those about the user name the session.
+    /// A request of a native client: every one carries `_is_native`, and those about the user and their organizations
+    /// name the session.
     ///
     /// - Parameters:
     ///   - method: The method.
@@ -31,7 +32,7 @@ struct FrontendAPI: Sendable, Hashable {
         var query = query
         query.add("_is_native", "true")
         let segments = path.prefix { $0 != "?" && $0 != "#" }.split(separator: "/")
-        if segments.dropFirst().first == "me" { query.add("_clerk_session_id", sessionID) }
+        if ["me", "organizations"].contains(segments.dropFirst().first) { query.add("_clerk_session_id", sessionID) }
         return base.request(method, path: path, query: query)
     }
 }

@@ -72,6 +72,9 @@ public struct ClerkSession: AuthSession, Hashable {
         return names.compactMap { $0?.string?.nonEmpty }
     }
 
+    /// Whose lockout holds for what is done in it.
+    var account: String? { identifiers.first.map { LockoutLedger.account(for: $0) } }
+
     /// Whether nothing shows that the session is another person's.
     func mayBelong(to identifier: String) -> Bool {
         let account = LockoutLedger.account(for: identifier)

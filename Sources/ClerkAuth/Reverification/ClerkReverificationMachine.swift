@@ -14,7 +14,7 @@ struct ClerkReverificationMachine: SignInMachine {
     init(api: ClerkAPI, session: ClerkSession, level: ClerkReverification) {
         calls = ClerkFactorCalls(
             api: api,
-            account: session.identifiers.first.map { LockoutLedger.account(for: $0) },
+            account: session.account,
             sessionID: session.id
         )
         self.session = session

@@ -68,25 +68,7 @@ extension Clerk {
     @discardableResult
     public func activate(sessionID: String, organizationID: String? = nil) async throws -> ClerkSession {
         let id = try await api.heldSession(sessionID)
-        var form = FormFields()
-        form.add("intent", organizationID == nil ? "select_session" : "select_org")
-        form.add("active_organization_id", organizationID)
-        let answer = try await api.perform(
-            ClerkAPI.Call(
-                method: .post,
-                path: "/client/sessions/\(FormFields.encode(segment: id))/touch",
-                body: .form(form),
-                // Choosing a session twice chooses it once.
-                resend: .replayable,
-                concerns: id
-            )
-        )
-        if organizationID != nil { api.sessionTokens.expire(session: id) }
-        let named = answer.json["response"].flatMap { ClerkSession($0) }
-        guard let session = named?.id == id ? named : ClerkClient.find(in: answer.json)?.liveSession(id) else {
-            throw answer.failure(.unreadable)
-        }
-        return try await api.adopt(session)
+        return try await api.adopt(api.touch(session: id, organization: organizationID))
     }
 
     // MARK: Requests
@@ -118,7 +100,8 @@ extension Clerk {
             body: request.body,
             resend: request.resend,
             sessionID: sessionID,
-            asksClient: true
+            asksClient: true,
+            account: request.resend == .spending ? try await api.account(of: sessionID) : nil
         )
         guard let responder else { return try await api.send(call) }
         return try await api.client.attended(

@@ -144,7 +144,7 @@ extension Clerk {
         _ method: ClerkSignInMethod,
         options: SignInOptions = SignInOptions()
     ) -> SignInFlow<ClerkSession> {
-        flow(ClerkSignInMachine(api: api, goal: method), options)
+        flow(ClerkMachine(api: api, ClerkSignInMachine(api: api, goal: method)), options)
     }
 
     /// A sign-in to be stepped, with a name, or without one with a passkey.
@@ -164,22 +164,14 @@ extension Clerk {
         )
     }
 
-    /// Takes a sign-in, a sign-up or a reverification up again.
+    /// Takes a sign-in, a sign-up, a session's tasks or a reverification up again.
     public func signInMachine(from memory: JSONValue) -> (any SignInMachine<ClerkSession>)? {
-        if let recalled = memory[ClerkSignInMachine.name] {
-            var machine = ClerkSignInMachine(api: api, goal: .transfer)
-            return machine.recall(recalled) ? machine : nil
+        guard let recalled = memory[ClerkReverificationMachine.name] else {
+            return ClerkMachine(memory: memory, api: api)
         }
-        if let recalled = memory[ClerkSignUpMachine.name] {
-            var machine = ClerkSignUpMachine(api: api, request: ClerkSignUpRequest(emailAddress: nil))
-            return machine.recall(recalled) ? machine : nil
-        }
-        if let recalled = memory[ClerkReverificationMachine.name], let session = recalled["session"] {
-            guard let session = ClerkSession(memory: session) else { return nil }
-            var machine = ClerkReverificationMachine(api: api, session: session, level: .secondFactor)
-            return machine.recall(recalled) ? machine : nil
-        }
-        return nil
+        guard let session = recalled["session"].flatMap({ ClerkSession(memory: $0) }) else { return nil }
+        var machine = ClerkReverificationMachine(api: api, session: session, level: .secondFactor)
+        return machine.recall(recalled) ? machine : nil
     }
 
     func flow(

@@ -2,8 +2,8 @@ import AuthRecovery
 import HTTPRecovery
 import HTTPTypes
 
-/// Clerk's sign-in as a machine: its states, and the calls that lead from one to the next.
-struct ClerkSignInMachine: SignInMachine {
+/// Clerk's sign-in as a part of the whole: its states, and the calls that lead from one to the next.
+struct ClerkSignInMachine: ClerkStage {
     var calls: ClerkFactorCalls
     private var goal: ClerkSignInMethod
 
@@ -21,8 +21,9 @@ struct ClerkSignInMachine: SignInMachine {
     /// The sign-in under way, as the server told it last.
     private(set) var signIn: ClerkSignIn?
 
-    init(api: ClerkAPI, goal: ClerkSignInMethod) {
-        calls = ClerkFactorCalls(api: api, account: goal.identifier.map { LockoutLedger.account(for: $0) })
+    /// - Parameter account: Whose lockout holds, if the goal does not tell.
+    init(api: ClerkAPI, goal: ClerkSignInMethod, account: String? = nil) {
+        calls = ClerkFactorCalls(api: api, account: goal.account ?? account)
         self.goal = goal
         if case .identifier(_, let password) = goal { self.password = password }
     }
@@ -37,7 +38,7 @@ struct ClerkSignInMachine: SignInMachine {
         password.map { _ in Factor(key: .password, providerName: "password") }
     }
 
-    mutating func begin() async throws -> SignInStep<ClerkSession> {
+    mutating func begin() async throws -> ClerkStep {
         try await api.finishSignOuts()
         switch goal {
         case .identifier: return try await create(password: password)
@@ -47,7 +48,7 @@ struct ClerkSignInMachine: SignInMachine {
         }
     }
 
-    mutating func resync() async throws -> SignInStep<ClerkSession> {
+    mutating func resync() async throws -> ClerkStep {
         let json = try await calls.perform(ClerkAPI.Call(path: "/client")).json
         if let id = signIn?.id, let current = ClerkClient.find(in: json)?.signIn, current.id == id {
             return try await follow(current, ClerkAnswer(json: json, response: nil))
@@ -55,7 +56,7 @@ struct ClerkSignInMachine: SignInMachine {
         return try await begin()
     }
 
-    mutating func choose(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
+    mutating func choose(_ factor: Factor) async throws -> ClerkStep {
         codeLimit = nil
         switch factor.key {
         case .emailCode, .phoneCode, .emailLink: return try await prepare(factor)
@@ -64,7 +65,7 @@ struct ClerkSignInMachine: SignInMachine {
         }
     }
 
-    mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<ClerkSession> {
+    mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> ClerkStep {
         switch challenge.key {
         case .newPassword:
             var form = FormFields()
@@ -87,14 +88,14 @@ struct ClerkSignInMachine: SignInMachine {
         }
     }
 
-    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<ClerkSession> {
+    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> ClerkStep {
         let unbounded = calls
         calls = calls.waiting(atMost: limit)
         defer { calls.api.client = unbounded.api.client }
         return try await choose(factor)
     }
 
-    mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<ClerkSession> {
+    mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> ClerkStep {
         if refusal?.kind == .passwordCompromised || refusal?.kind == .passwordExpired { isToldOfPassword = true }
         // A create that was refused may have left no sign-in behind that tells the factors, and a passkey's challenge may
         // tell of nothing else: a new sign-in without a password does.
@@ -108,7 +109,7 @@ struct ClerkSignInMachine: SignInMachine {
 
     // MARK: Beginning
 
-    private mutating func create(password: Secret?) async throws -> SignInStep<ClerkSession> {
+    private mutating func create(password: Secret?) async throws -> ClerkStep {
         signIn = nil
         self.password = password ?? self.password
         var form = FormFields()
@@ -132,7 +133,7 @@ struct ClerkSignInMachine: SignInMachine {
         }
     }
 
-    private mutating func create(_ form: FormFields) async throws -> SignInStep<ClerkSession> {
+    private mutating func create(_ form: FormFields) async throws -> ClerkStep {
         var form = form
         form.add("locale", api.configuration.locale)
         do {
@@ -143,7 +144,7 @@ struct ClerkSignInMachine: SignInMachine {
     }
 
     /// Begins with what can be presented once; a second time the first refusal stands.
-    private mutating func open() async throws -> SignInStep<ClerkSession> {
+    private mutating func open() async throws -> ClerkStep {
         guard !isOpeningSpent else {
             throw openingRefusal
                 ?? RecoveryError(outcome: Outcome(.flowExpired, processed: .no), reason: .notRecoverable)
@@ -170,7 +171,7 @@ struct ClerkSignInMachine: SignInMachine {
         }
     }
 
-    private mutating func redeem(_ ticket: Secret) async throws -> SignInStep<ClerkSession> {
+    private mutating func redeem(_ ticket: Secret) async throws -> ClerkStep {
         var form = FormFields()
         form.add("strategy", "ticket")
         form.add("ticket", secret: ticket)
@@ -186,7 +187,7 @@ struct ClerkSignInMachine: SignInMachine {
         return "/client/sign_ins/\(FormFields.encode(segment: id))"
     }
 
-    private mutating func prepare(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
+    private mutating func prepare(_ factor: Factor) async throws -> ClerkStep {
         let before = signIn?.status
         proof =
             factor.key == .emailLink && !isSecondFactor ? OAuthClient.ProofKey(random: api.client.runtime.random) : nil
@@ -204,14 +205,14 @@ struct ClerkSignInMachine: SignInMachine {
     /// What the link that was sent last is bound to.
     var pendingLink: ClerkEmailLink? { proof.map { ClerkEmailLink(proof: $0) } }
 
-    private mutating func attempt(_ answer: Secret, to factor: Factor) async throws -> SignInStep<ClerkSession> {
+    private mutating func attempt(_ answer: Secret, to factor: Factor) async throws -> ClerkStep {
         try await advance(
             calls.attempt(answer, to: factor, at: path(), isSecond: isSecondFactor, until: codeLimit)
         )
     }
 
     /// Signs with a passkey, on a challenge that is there already or one that is made now.
-    private mutating func sign(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
+    private mutating func sign(_ factor: Factor) async throws -> ClerkStep {
         var verification = signIn?.firstFactorVerification
         if verification?.strategy != factor.providerName || verification?.nonce == nil {
             let answer = try await calls.prepare(factor, at: path(), isSecond: isSecondFactor)
@@ -227,7 +228,7 @@ struct ClerkSignInMachine: SignInMachine {
     }
 
     /// Goes on with what a link has led to; with anything else the server is asked whether the link was opened.
-    private mutating func open(_ answer: Secret, of challenge: Challenge) async throws -> SignInStep<ClerkSession> {
+    private mutating func open(_ answer: Secret, of challenge: Challenge) async throws -> ClerkStep {
         if let proof, let callback = EmailLinkCallback(answer) {
             // It can be presented once; another link has another proof.
             self.proof = nil
@@ -265,7 +266,7 @@ struct ClerkSignInMachine: SignInMachine {
         return direct.isEmpty ? usable : direct
     }
 
-    private mutating func advance(_ answer: ClerkAnswer) async throws -> SignInStep<ClerkSession> {
+    private mutating func advance(_ answer: ClerkAnswer) async throws -> ClerkStep {
         guard let updated = answer.signIn else { throw answer.failure(.unreadable) }
         return try await follow(updated, answer)
     }
@@ -274,8 +275,9 @@ struct ClerkSignInMachine: SignInMachine {
     private mutating func follow(
         _ updated: ClerkSignIn,
         _ answer: ClerkAnswer
-    ) async throws -> SignInStep<ClerkSession> {
+    ) async throws -> ClerkStep {
         signIn = updated
+        if let name = updated.identifier { calls.account = LockoutLedger.account(for: name) }
         if updated.status != .complete, updated.firstFactorVerification?.isTransferable == true {
             // Who has proved themselves has no account: a sign-up can take the proof over.
             throw answer.failure(.notFound, [], status: updated.status.rawValue)
@@ -330,8 +332,6 @@ struct ClerkSignInMachine: SignInMachine {
 
 extension ClerkSignInMachine: RecalledFields {
     static let name = "sign_in"
-
-    var memory: JSONValue { [Self.name: recalled] }
 
     static var fields: [RememberedField<ClerkSignInMachine>] {
         [

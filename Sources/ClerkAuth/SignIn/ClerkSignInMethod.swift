@@ -17,6 +17,16 @@ import HTTPRecovery
     /// The proof of somebody who has proved themselves in a sign-up and has an account already.
     case transfer
 
+    /// What a lockout holds for until the server tells whose account it is: a name; else what can be presented once.
+    var account: String? {
+        switch self {
+        case .identifier(let name, _), .newPassword(let name, _): LockoutLedger.account(for: name)
+        case .ticket(let ticket): "ticket \(Fingerprint.text(of: ticket.reveal()))"
+        case .link(_, let address): "link \(Fingerprint.text(of: address.reveal()))"
+        case .passkey, .transfer: nil
+        }
+    }
+
     /// Whose account it is, as far as is known beforehand.
     var identifier: String? {
         switch self {

@@ -34,7 +34,7 @@ extension Clerk {
         _ request: ClerkSignUpRequest,
         options: SignInOptions = SignInOptions()
     ) -> SignInFlow<ClerkSession> {
-        flow(ClerkSignUpMachine(api: api, request: request), options)
+        flow(ClerkMachine(api: api, ClerkSignUpMachine(api: api, request: request)), options)
     }
 
     /// Signs in whoever has proved themselves in a sign-up and has an account already.

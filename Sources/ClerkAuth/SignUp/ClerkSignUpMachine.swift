@@ -3,15 +3,13 @@ import HTTPRecovery
 import HTTPTypes
 
 /// Clerk's sign-up as a machine: it asks for what is missing, proves what is not proved, and ends in a session.
-struct ClerkSignUpMachine: SignInMachine {
+struct ClerkSignUpMachine: ClerkStage {
     private var calls: ClerkFactorCalls
     private var request: ClerkSignUpRequest
     /// The refusal of a ticket, which is presented once.
     private var ticketRefusal: RecoveryError?
     /// The sign-up under way, as the server told it last.
     private var signUp: ClerkSignUp?
-    /// The sign-in that goes on for somebody who turned out to have an account.
-    private var signIn: ClerkSignInMachine?
 
     init(api: ClerkAPI, request: ClerkSignUpRequest) {
         calls = ClerkFactorCalls(api: api)
@@ -22,16 +20,14 @@ struct ClerkSignUpMachine: SignInMachine {
 
     mutating func enter(_ context: SignInContext) {
         calls.api = calls.api.within(context.operation)
-        signIn?.enter(context)
     }
 
     var openingFactor: Factor? {
         signUp == nil && request.password != nil ? Self.password : nil
     }
 
-    mutating func begin() async throws -> SignInStep<ClerkSession> {
+    mutating func begin() async throws -> ClerkStep {
         try await calls.api.finishSignOuts()
-        signIn = nil
         signUp = nil
         if let ticketRefusal { throw ticketRefusal }
         var form = request.form
@@ -46,14 +42,12 @@ struct ClerkSignUpMachine: SignInMachine {
         }
     }
 
-    mutating func resync() async throws -> SignInStep<ClerkSession> {
-        if signIn != nil { return try await inSignIn { try await $0.resync() } }
+    mutating func resync() async throws -> ClerkStep {
         guard signUp != nil else { return try await begin() }
         return try await follow(calls.perform(ClerkAPI.Call(path: path())))
     }
 
-    mutating func choose(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
-        if signIn != nil { return try await inSignIn { try await $0.choose(factor) } }
+    mutating func choose(_ factor: Factor) async throws -> ClerkStep {
         guard factor.key == .emailCode || factor.key == .phoneCode else { return .ask(Self.question(factor)) }
         var form = FormFields()
         form.add("strategy", factor.providerName)
@@ -62,8 +56,7 @@ struct ClerkSignUpMachine: SignInMachine {
         return .ask(Challenge(factor: factor))
     }
 
-    mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<ClerkSession> {
-        if signIn != nil { return try await inSignIn { try await $0.submit(answer, to: challenge) } }
+    mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> ClerkStep {
         var form = FormFields()
         let factor = challenge.factor
         if factor.key == .emailCode || factor.key == .phoneCode {
@@ -82,15 +75,14 @@ struct ClerkSignUpMachine: SignInMachine {
         return try await follow(calls.perform(call))
     }
 
-    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<ClerkSession> {
+    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> ClerkStep {
         let unbounded = calls
         calls = calls.waiting(atMost: limit)
         defer { calls.api.client = unbounded.api.client }
         return try await choose(factor)
     }
 
-    mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<ClerkSession> {
-        if signIn != nil { return try await inSignIn { try await $0.replace(factor, after: refusal) } }
+    mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> ClerkStep {
         return .choose(unproved)
     }
 
@@ -141,7 +133,7 @@ struct ClerkSignUpMachine: SignInMachine {
         }
     }
 
-    private mutating func follow(_ answer: ClerkAnswer) async throws -> SignInStep<ClerkSession> {
+    private mutating func follow(_ answer: ClerkAnswer) async throws -> ClerkStep {
         guard let updated = Self.signUp(in: answer) else { throw answer.failure(.unreadable) }
         signUp = updated
         if updated.status == .complete {
@@ -152,50 +144,21 @@ struct ClerkSignUpMachine: SignInMachine {
         }
         if updated.status == .abandoned { throw answer.failure(.flowExpired, [.restartFlow]) }
         if updated.verifications["external_account"]?.isTransferable == true {
-            var machine = ClerkSignInMachine(api: calls.api, goal: .transfer)
-            let step = try await machine.begin()
-            signIn = machine
-            return step
+            return .transferToSignIn(account: updated.emailAddress.map { LockoutLedger.account(for: $0) })
         }
         if let field = updated.missingFields.first { return .ask(Self.question(Self.factor(for: field))) }
         if !unproved.isEmpty { return .choose(unproved) }
         if !updated.unverifiedFields.isEmpty { throw answer.failure(.factorUnavailable, [.contactAdmin]) }
         throw answer.failure(.unknown, status: updated.status.rawValue)
     }
-
-    private mutating func inSignIn(
-        _ body: (inout ClerkSignInMachine) async throws -> SignInStep<ClerkSession>
-    ) async throws -> SignInStep<ClerkSession> {
-        guard var machine = signIn else { return try await begin() }
-        do {
-            let step = try await body(&machine)
-            signIn = machine
-            return step
-        } catch {
-            signIn = machine
-            throw error
-        }
-    }
 }
 
 extension ClerkSignUpMachine: RecalledFields {
     static let name = "sign_up"
 
-    var memory: JSONValue { [Self.name: recalled] }
-
     static var fields: [RememberedField<ClerkSignUpMachine>] {
         [
             .init("request", \.request), .init("ticket_refusal", \.ticketRefusal), .init("sign_up", \.signUp),
-            .init("sign_in", \.signInMemory),
         ]
-    }
-
-    private var signInMemory: JSONValue? {
-        get { signIn?.recalled }
-        set {
-            guard let newValue else { return signIn = nil }
-            var machine = ClerkSignInMachine(api: calls.api, goal: .transfer)
-            signIn = machine.recall(newValue) ? machine : nil
-        }
     }
 }

@@ -50,6 +50,9 @@ public struct ClerkSignUpRequest: Sendable, Hashable {
         self.transfersSignIn = transfersSignIn
     }
 
+    /// A sign-up that takes a sign-in's proof over.
+    static var transfer: ClerkSignUpRequest { ClerkSignUpRequest(transfersSignIn: true) }
+
     var form: FormFields {
         var form = FormFields()
         form.add("email_address", emailAddress)

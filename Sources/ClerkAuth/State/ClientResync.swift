@@ -20,7 +20,7 @@ struct ClientResync: RecoveryPolicy {
         let outcome = failure.outcome
         guard failure.wasSent, outcome.remedies.contains(.resync) else { return .pass }
         switch outcome.kind {
-        case .credentialRejected: return .repair(ReadClient(resync: self))
+        case .credentialRejected, .unknown: return .repair(ReadClient(resync: self))
         case .notFound, .stateConflict: return sessionID == nil ? .pass : .repair(ReadClient(resync: self))
         default: return .pass
         }
@@ -54,12 +54,12 @@ struct ClientResync: RecoveryPolicy {
         }
 
         private func isAboutSession(_ outcome: Outcome) -> Bool {
-            outcome.kind == .credentialRejected || resync.isAboutSession
+            outcome.isRefusal || resync.isAboutSession
         }
 
         /// How the call ends if the client could not be read.
         private func unread(_ error: RecoveryError, after outcome: Outcome) -> FailureContext.RemediationResult {
-            if error.kind == .credentialRejected {
+            if error.kind == .credentialRejected || error.outcome.isRefusal {
                 // Asked, and refused with all that is held.
                 guard isAboutSession(outcome) else { return .failed(outcome, cause: error) }
                 return .reauthenticationRequired(after: outcome)
@@ -80,6 +80,13 @@ struct ClientResync: RecoveryPolicy {
 
     /// What a person is told while nobody knows more.
     static let doubt = "The service has refused this. Whether you are still signed in is not known."
+}
+
+extension Outcome {
+    /// Whether it is a refusal that leaves it open whether the session lives.
+    var isRefusal: Bool {
+        (kind == .credentialRejected || kind == .unknown) && remedies.contains(.resync)
+    }
 }
 
 /// How far a call has come.

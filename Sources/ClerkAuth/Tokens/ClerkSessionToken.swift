@@ -16,6 +16,8 @@ public struct ClerkSessionToken: Sendable, Hashable {
     public let expiresAt: Timestamp?
     /// When it was issued, by the server's clock; nil if the token does not say.
     public let issuedAt: Timestamp?
+    /// Whether the session has tasks: until they are done, a backend takes it for signed out.
+    public let isPending: Bool
     /// When the data in it were read; if it is there, it tells more of a token's freshness than ``issuedAt``.
     let originIssuedAt: Timestamp?
 
@@ -29,11 +31,19 @@ public struct ClerkSessionToken: Sendable, Hashable {
         self.jwt = jwt
         self.sessionID = sessionID
         self.template = template
+        isPending = Self.isPending(parsed)
         expiresAt = parsed?.expiresAt
         issuedAt = parsed?.issuedAt
         originIssuedAt = (parsed?.header["oiat"] ?? parsed?.claims["oiat"])?.number.map {
             Timestamp(sinceEpoch: $0.seconds)
         }
+    }
+
+    /// Whether a token says that its session has tasks.
+    static func isPending(_ jwt: Secret) -> Bool { isPending(UnverifiedJWT(jwt)) }
+
+    private static func isPending(_ jwt: UnverifiedJWT?) -> Bool {
+        jwt?.claims["sts"]?.string == ClerkSessionStatus.pending.rawValue
     }
 
     /// Whether the token will live for more than the leeway; half its life counts if that is less.

@@ -113,6 +113,7 @@ public struct RecoveringClient: Sendable {
         var options = options
         options.sendBy = RequestOptions.SendBy.earlier(options.sendBy, scope.sendBy)
         options.label = options.label ?? scope.context.options.label
+        if !scope.admissions.isEmpty { options.admissions += scope.admissions }
         if let outer = scope.context.options.observer {
             let own = options.observer
             options.observer = { event in

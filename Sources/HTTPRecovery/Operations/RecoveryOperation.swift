@@ -19,6 +19,9 @@ public struct RecoveryOperation: Sendable {
     /// Until when its calls may send; nil is no limit.
     private(set) var sendBy: RequestOptions.SendBy?
 
+    /// What holds the attempts of its calls back, beside what is the calls' own.
+    private(set) var admissions: [any Admission] = []
+
     /// The calls of the client that has begun it; nil if none has.
     let home: OpenCalls?
 
@@ -81,6 +84,13 @@ public struct RecoveryOperation: Sendable {
         result.context.deadline = [context.deadline, deadline].compactMap { $0 }.min()
         result.context.longestWait = [context.longestWait, longestWait].compactMap { $0 }.min()
         result.sendBy = RequestOptions.SendBy.earlier(self.sendBy, sendBy)
+        return result
+    }
+
+    /// The operation, with something more that holds the attempts of its calls back.
+    package func held(by admission: any Admission) -> RecoveryOperation {
+        var result = self
+        result.admissions.append(admission)
         return result
     }
 

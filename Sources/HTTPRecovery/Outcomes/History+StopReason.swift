@@ -36,6 +36,8 @@ extension History {
         public static let limitReached = History.StopReason(rawValue: "limit_reached")
         /// The account is locked, and nothing is set up to wait for it or its end is unknown.
         public static let accountLocked = History.StopReason(rawValue: "account_locked")
+        /// A lockout was waited out, and what the request carries may have tripped it, or is too old by now.
+        public static let lockoutOver = History.StopReason(rawValue: "lockout_over")
         /// The identity changed between two attempts.
         public static let identityChanged = History.StopReason(rawValue: "identity_changed")
         /// Recovery from errors is switched off.

@@ -1,0 +1,135 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// A sign-in at Clerk from its beginning to a session without tasks: one part after the other.
+struct ClerkMachine: SignInMachine {
+    private var api: ClerkAPI
+    private var stage: any ClerkStage
+    /// Where it begins again, if another part has taken a proof over.
+    private var opening: (any ClerkStage)?
+    /// What the present step is made with.
+    private var context: SignInContext?
+
+    init(api: ClerkAPI, _ stage: any ClerkStage) {
+        self.api = api
+        self.stage = stage
+    }
+
+    var openingFactor: Factor? { stage.openingFactor }
+
+    mutating func enter(_ context: SignInContext) {
+        self.context = context
+        api = api.within(context.operation)
+        stage.enter(context)
+    }
+
+    mutating func begin() async throws -> SignInStep<ClerkSession> {
+        if let opening {
+            self.opening = nil
+            take(over: opening)
+        }
+        return try await goOn(stage.begin())
+    }
+
+    mutating func resync() async throws -> SignInStep<ClerkSession> {
+        try await goOn(stage.resync())
+    }
+
+    mutating func choose(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
+        try await goOn(stage.choose(factor))
+    }
+
+    mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<ClerkSession> {
+        try await goOn(stage.submit(answer, to: challenge))
+    }
+
+    mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> SignInStep<ClerkSession> {
+        try await goOn(stage.poll(unlessBoundBy: bound))
+    }
+
+    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<ClerkSession> {
+        try await goOn(stage.resend(factor, waitingAtMost: limit))
+    }
+
+    mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<ClerkSession> {
+        try await goOn(stage.replace(factor, after: refusal))
+    }
+
+    // MARK: From part to part
+
+    private mutating func goOn(_ first: ClerkStep) async throws -> SignInStep<ClerkSession> {
+        var step = first
+        while true {
+            switch step {
+            case .ask(let question): return .ask(question)
+            case .choose(let factors): return .choose(factors)
+            case .pending(let question, let pause): return .pending(question, pause)
+            case .finished(let session) where session.status == .pending:
+                // What comes now is about the session, whatever has led to it.
+                opening = nil
+                take(over: ClerkTaskMachine(api: api, session: session))
+                step = try await stage.begin()
+            case .finished(let session): return .finished(session)
+            case .transferToSignIn(let account):
+                try await transfer(to: ClerkSignInMachine(api: api, goal: .transfer, account: account))
+                step = try await stage.begin()
+            case .transferToSignUp:
+                try await transfer(to: ClerkSignUpMachine(api: api, request: .transfer))
+                step = try await stage.begin()
+            }
+        }
+    }
+
+    /// Goes on in another part with a proof, which is taken over once: a server that hands it back knows no way out.
+    private mutating func transfer(to next: any ClerkStage) async throws {
+        guard opening == nil else {
+            throw RecoveryError(outcome: Outcome(.stateConflict, remedies: [.restartFlow]), reason: .notRecoverable)
+        }
+        opening = stage
+        take(over: next)
+    }
+
+    private mutating func take(over next: any ClerkStage) {
+        stage = next
+        if let context { stage.enter(context) }
+    }
+
+    // MARK: Memory
+
+    var memory: JSONValue {
+        .object(
+            [JSONValue.Member("stage", Self.memory(of: stage))]
+                + (opening.map { [JSONValue.Member("opening", Self.memory(of: $0))] } ?? [])
+        )
+    }
+
+    /// Takes a sign-in up again; nil if it is none.
+    init?(memory: JSONValue, api: ClerkAPI) {
+        guard let stage = memory["stage"].flatMap({ Self.stage($0, api) }) else { return nil }
+        self.init(api: api, stage)
+        guard let before = memory["opening"] else { return }
+        guard let opening = Self.stage(before, api) else { return nil }
+        self.opening = opening
+    }
+
+    private static func memory(of stage: any ClerkStage) -> JSONValue {
+        [type(of: stage).name: stage.recalled]
+    }
+
+    private static func stage(_ memory: JSONValue, _ api: ClerkAPI) -> (any ClerkStage)? {
+        if let recalled = memory[ClerkSignInMachine.name] {
+            var machine = ClerkSignInMachine(api: api, goal: .transfer)
+            return machine.recall(recalled) ? machine : nil
+        }
+        if let recalled = memory[ClerkSignUpMachine.name] {
+            var machine = ClerkSignUpMachine(api: api, request: .transfer)
+            return machine.recall(recalled) ? machine : nil
+        }
+        if let recalled = memory[ClerkTaskMachine.name], let session = recalled["session"] {
+            guard let session = ClerkSession(memory: session) else { return nil }
+            var machine = ClerkTaskMachine(api: api, session: session)
+            return machine.recall(recalled) ? machine : nil
+        }
+        return nil
+    }
+}

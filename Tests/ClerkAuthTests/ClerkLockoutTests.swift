@@ -1,0 +1,107 @@
+import AuthRecovery
+import ClerkAuth
+import HTTPRecovery
+import HTTPRecoveryTesting
+import Testing
+
+/// What happens to an answer that has met a lockout, once that was waited out.
+@Suite struct ClerkLockoutTests {
+    private static let create = "POST /client/sign_ins identifier=ada%40example.com"
+    private static let step = "POST /client/sign_ins/sia_1/"
+    private static let locked = ScriptedTransport.Step.error(
+        "user_locked",
+        status: 403,
+        meta: #"{"lockout_expires_in_seconds":60}"#
+    )
+
+    @Test func aPasswordThatMeetsALockIsSentOnceMore() async throws {
+        let bench = try ClerkBench([Self.locked, .complete()])
+        let person = Person()
+        _ = try await bench.signIn("hunter2", person)
+        let sent = Self.create + "&strategy=password&password=hunter2"
+        #expect(bench.sent == [sent, sent] && person.keys.isEmpty)
+        #expect(person.waits.count == 1)
+    }
+
+    @Test func aPasswordThatMayHaveTrippedTheLockIsAskedForAnew() async throws {
+        let wrong = ScriptedTransport.Step.error("form_password_incorrect")
+        let bench = try ClerkBench([wrong, wrong, Self.locked, .complete()])
+        let person = Person([.password: [.text("second"), .text("third"), .text("right")]])
+        _ = try await bench.signIn("first", person)
+        #expect(
+            bench.sent
+                == ["first", "second", "third", "right"].map { Self.create + "&strategy=password&password=\($0)" }
+        )
+        #expect(person.notices == [.invalidCredentials, .invalidCredentials, .accountLocked])
+        #expect(person.waits.count == 1 && bench.clock.requestedDelays.first.map { $0 >= .seconds(60) } == true)
+        #expect(person.questions.last?.occasion.lockout == .remaining(.zero))
+    }
+
+    @Test(
+        arguments: [
+            (Factor.Key.totp, ClerkJSON.totp, "totp"), (.backupCode, ClerkJSON.backup, "backup_code"),
+        ]
+    )
+    func aCodeIsNeverSentTwice(key: Factor.Key, factor: String, strategy: String) async throws {
+        let bench = try ClerkBench([.signIn("needs_second_factor", second: factor), Self.locked, .complete()])
+        let person = Person([key: [.text("1"), .text("2")]])
+        _ = try await bench.signIn("hunter2", person)
+        let attempt = Self.step + "attempt_second_factor strategy=\(strategy)&code="
+        #expect(bench.sent.dropFirst() == [attempt + "1", attempt + "2"])
+        #expect(person.questions.map(\.round) == [1, 2])
+        #expect(bench.transport.received.count == 3)
+    }
+
+    @Test func aCodeByMailIsNeitherSentTwiceNorAskedForByAnother() async throws {
+        let first = ScriptedTransport.Step.signIn("needs_first_factor", first: ClerkJSON.email)
+        let bench = try ClerkBench([first, first, Self.locked, .complete()])
+        let person = Person([.emailCode: [.text("1"), .text("2")]])
+        _ = try await bench.signIn(nil, person)
+        let attempt = Self.step + "attempt_first_factor strategy=email_code&code="
+        #expect(bench.sent.dropFirst(2) == [attempt + "1", attempt + "2"])
+    }
+
+    /// The lock was known before the code was typed: it does not even leave, and is too old by the end of the wait.
+    @Test func aCodeThatIsHeldBackIsAskedForAnew() async throws {
+        let second = ScriptedTransport.Step.signIn("needs_second_factor", second: ClerkJSON.totp)
+        let bench = try ClerkBench([second, Self.locked, .complete()]) {
+            Recovery { LockoutWait(atMost: .seconds(90)) }
+        }
+        var flow = bench.clerk.signInFlow(.identifier(ClerkBench.identifier, password: "hunter2"))
+        _ = try await flow.step(.begin)
+        // Somebody else learns of the lock.
+        let other = Task { try await bench.clerk.signIn(identifier: "Ada@example.com", answering: Person()) }
+        await bench.clock.waitForSleepers(1)
+        other.cancel()
+        _ = try? await other.value
+        bench.clock.advance(by: .seconds(40))
+        let turn = try await bench.skippingWaits { try await flow.step(.answer(.text("1"))) }
+        guard case .ask(let question) = turn.step else {
+            Issue.record("not asked")
+            return
+        }
+        #expect(question.key == .totp && question.round == 2 && turn.notices.map(\.kind) == [.accountLocked])
+        #expect(bench.transport.received.count == 2)
+        _ = try await flow.step(.answer(.text("2")))
+        #expect(bench.sent.last == Self.step + "attempt_second_factor strategy=totp&code=2")
+    }
+
+    @Test func aLockWithoutAnEndInSightEndsTheSignIn() async throws {
+        let wrong = ScriptedTransport.Step.error("form_password_incorrect")
+        let bench = try ClerkBench([wrong, .error("user_locked", status: 403)])
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.signIn("first", Person([.password: [.text("second"), .text("third")]]))
+        }
+        #expect(error?.kind == .accountLocked && bench.transport.received.count == 2)
+    }
+
+    @Test func locksWithoutEndAreNotWaitedOutForEver() async throws {
+        let bench = try ClerkBench(
+            [.signIn("needs_second_factor", second: ClerkJSON.totp)] + Array(repeating: Self.locked, count: 20)
+        )
+        let person = Person([.totp: Array(repeating: .text("1"), count: 20)])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn("hunter2", person) }
+        #expect(error?.kind == .accountLocked)
+        #expect(bench.transport.received.count == 1 + 4)
+    }
+}
