@@ -110,7 +110,11 @@ struct FacebookCodeTests {
         Row(100, status: 400, .unavailable, [.retry], processed: .unknown, more: #","is_transient":true"#),
         Row(6000, sub: 1_363_019, .unavailable, [.retry]), Row(6001, sub: 1_363_037, .unavailable, [.retry]),
         Row(6000, sub: 1_363_021, .unavailable, [.retry]), Row(6000, sub: 1_363_030, .unavailable, [.retry]),
-        Row(6000, sub: 1_363_033, .unavailable, [.retry]), Row(6000, sub: 1_363_041, .unavailable, [.retry]),
+        Row(6000, sub: 1_363_033, .unavailable, [.retry]), Row(6000, .unavailable, [.retry]),
+        Row(6000, sub: 1_363_041, .flowExpired, [.restartFlow]),
+        Row(6000, sub: 1_363_022, .invalidRequest, [.fixRequest]),
+        Row(6000, sub: 1_363_023, .invalidRequest, [.fixRequest]),
+        Row(6000, sub: 1_363_042, .permissionDenied, [.reauthenticate, .contactAdmin]),
     ]
 
     static let requests: [Row] = [
@@ -159,8 +163,8 @@ struct FacebookCodeTests {
         Row(803, status: 404, .notFound, [.fixRequest]), Row(1_609_005, .invalidRequest, [.fixRequest]),
         Row(2500, .invalidRequest, [.fixRequest], message: "Unknown path components: /x"),
         Row(2635, .misconfigured, [.fixRequest]), Row(3018, .invalidRequest, [.fixRequest]),
-        Row(131_009, .invalidRequest, [.fixRequest]),
-        Row(987_654, .unknown), Row(987_654, status: 500, .unknown, processed: .unknown),
+        Row(191, .misconfigured, [.fixRequest]), Row(324, .invalidRequest, [.fixRequest]),
+        Row(987_654, .unknown), Row(987_654, status: 500, .unavailable, [.retry], processed: .unknown),
         Row(987_654, status: 200, .unknown, processed: .unknown),
     ]
 
@@ -246,24 +250,6 @@ struct FacebookCodeTests {
             let outcome = Recorded(body: Recorded.error(6000, 1_363_019, more: #","error_data":\#(data)"#)).outcome
             #expect(outcome.advice == ["start_offset": "10", "end_offset": "20"])
         }
-    }
-
-    @Test func theVendorsTableDecidesAboutUnknownCodesAlone() throws {
-        let sent = try JSONValue(
-            parsing: """
-                [{"name":"transient","items":[{"code":7001}]},
-                 {"name":"login_recoverable","items":[{"code":7002},{"code":4}],"recovery_message":"Again, please."}]
-                """
-        )
-        let classifier = FacebookClassifier(errors: FacebookErrorConfiguration(sent))
-        #expect(classifier.classify(Recorded(body: Recorded.error(7001)).exchange).remedies == [.retry])
-        let recoverable = classifier.classify(Recorded(body: Recorded.error(7002)).exchange)
-        #expect(recoverable.remedies == [.reauthenticate])
-        #expect(recoverable.userMessage == "Again, please.")
-        #expect(recoverable.tokenAction == .keep)
-        #expect(classifier.classify(Recorded(body: Recorded.error(4)).exchange).kind == .rateLimited)
-        let client = Recorded(body: Recorded.error(7002), presented: .client)
-        #expect(classifier.classify(client.exchange).remedies.isEmpty)
     }
 
     @Test func scopesSayWhoseLimitItIs() {

@@ -33,6 +33,9 @@ struct FacebookEndpoint {
     /// Whether the device login is asked about here.
     var isDeviceStatus: Bool { segments.suffix(2).elementsEqual(["device", "login_status"]) }
 
+    /// Whether something is only prepared here that is published by another request: a container of Instagram's.
+    var preparesMedia: Bool { method == .post && segments.count == 2 && segments.last == "media" }
+
     /// Whether the request takes all permissions back, which ends its token.
     var revokesAll: Bool { method == .delete && segments.count == 2 && segments.last == "permissions" }
 

@@ -108,6 +108,10 @@ public final class FacebookPacing: Admission {
             } else if outcome.retryAfter == nil {
                 outcome.retryAfter = configuration.cooldown
             }
+            // Of a quota that states no time is known that minutes do not help.
+            if outcome.kind == .quotaExhausted {
+                outcome.retryAfter = max(outcome.retryAfter ?? .zero, Outcome.quotaSpan)
+            }
         } else if !outcome.isFailure {
             ledger.withLock { $0.forgetRefusals(of: scopes.keys) }
         }

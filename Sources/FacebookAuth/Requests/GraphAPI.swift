@@ -10,6 +10,8 @@ struct GraphAPI: Sendable, ClientBound {
     let store: FacebookTokenStore
     let configuration: FacebookConfiguration
     let pacing: FacebookPacing
+    /// The vendor's table of errors, as it was configured or fetched last.
+    let errors: Locked<FacebookErrorConfiguration?>
     /// Renews the stored token; nil for the calls that do it.
     var manager: TokenManager?
 
@@ -35,7 +37,7 @@ struct GraphAPI: Sendable, ClientBound {
         var counterpart: String?
     }
 
-    var classifier: FacebookClassifier { FacebookClassifier(errors: configuration.errors) }
+    var classifier: FacebookClassifier { FacebookClassifier(errors: errors.withLock { $0 }) }
 
     /// Performs a call; a token that is refused is its caller's affair.
     func send(_ call: Call) async throws -> RecoveredResponse {
