@@ -254,7 +254,7 @@ struct FacebookCodeTests {
 
     @Test func scopesSayWhoseLimitItIs() {
         let scopes: [(Int, Outcome.Scope)] = [
-            (4, .app), (341, .app), (17, .credential), (32, .credential), (80_004, .endpoint), (613, .endpoint),
+            (4, .app), (341, .app), (17, .credential), (32, .endpoint), (80_004, .endpoint), (613, .endpoint),
             (131_056, .account),
         ]
         for (code, scope) in scopes { #expect(Recorded(body: Recorded.error(code)).outcome.scope == scope) }
@@ -262,9 +262,11 @@ struct FacebookCodeTests {
 
     @Test func aBusinessLimitHoldsForTheObjectAndItsUse() {
         let classes: [(String, String)] = [
-            ("/v25.0/act_1/insights", "ads_insights act_1"), ("/act_1/insights", "ads_insights act_1"),
-            ("/v25.0/act_1/campaigns", "ads_management act_1"), ("/v25.0/5/feed", "graph 5"),
-            ("/v25.0/5/posts", "graph 5"), ("/v25.0/", "batch"),
+            ("/v25.0/act_1/insights", "ads_insights 1"), ("/act_1/insights", "ads_insights 1"),
+            ("/v25.0/act_1/campaigns", "ads_management 1"), ("/v25.0/5/feed", "graph 5"),
+            ("/v25.0/5/posts", "graph 5"), ("/v25.0/5_9/comments", "graph 5"), ("/v25.0/5/insights", "insights 5"),
+            ("/v25.0/5/messages", "messages 5"), ("/v25.0/178/media_publish", "publishing 178"),
+            ("/v25.0/x_y/feed", "graph x_y"), ("/v25.0/", "graph batch"),
         ]
         for (path, name) in classes {
             #expect(FacebookClassifier().endpointClass(method: .get, path: path) == name)

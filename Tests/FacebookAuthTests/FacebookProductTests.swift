@@ -137,7 +137,7 @@ struct FacebookProductTests {
     /// Texts of limits that come without a code, and whose limits they are.
     static let texts: [(String, Outcome.Scope)] = [
         ("Application request limit reached", .app), ("User request limit reached", .credential),
-        ("page request limit reached", .credential), ("Calls to this api have exceeded the rate limit.", .endpoint),
+        ("page request limit reached", .endpoint), ("Calls to this api have exceeded the rate limit.", .endpoint),
         ("There have been too many calls from this ad-account. Wait a bit and try again.", .endpoint),
         ("There have been too many calls from this page. Wait a bit.", .endpoint), ("Rate limit hit", .endpoint),
     ]

@@ -26,8 +26,8 @@ enum FacebookErrorRule {
     }
 
     private static let limits: [Int: FacebookErrorRule] = [
-        // For the app, the user, the page.
-        4: .limit(.app), 341: .limit(.app), 17: .limit(.credential), 9: .limit(.credential), 32: .limit(.credential),
+        // For the app, the user, the page, whoever's token was presented.
+        4: .limit(.app), 341: .limit(.app), 17: .limit(.credential), 9: .limit(.credential), 32: .limit(.endpoint),
         // Custom limits of an edge, and its inconsistent volume.
         613: .limit(.endpoint),
     ]
