@@ -41,7 +41,8 @@ public struct Facebook: AuthProvider {
             client: client,
             store: store,
             configuration: configuration,
-            pacing: FacebookPacing(configuration.pacing)
+            pacing: FacebookPacing(configuration.pacing),
+            errors: Locked(configuration.errors)
         )
         let manager = TokenManager(
             store: store,

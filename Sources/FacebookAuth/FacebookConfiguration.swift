@@ -22,7 +22,10 @@ public struct FacebookConfiguration: Sendable {
     ///
     /// By default they are. Limits that the server has stated are kept in any case.
     public var recoversFromErrors: Bool
-    /// The vendor's table of errors, for codes that have no meaning of their own; by default none.
+    /// The vendor's table of errors, for codes that are no limit, refuse no token and send nobody to Facebook; by default
+    /// none.
+    ///
+    /// ``Facebook/loadErrorConfiguration()`` fetches the one of the app.
     public var errors: FacebookErrorConfiguration?
     /// How calls are slowed down before a limit is reached.
     public var pacing: FacebookPacing.Configuration

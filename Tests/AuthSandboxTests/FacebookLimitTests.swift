@@ -67,6 +67,32 @@ struct FacebookLimitTests {
         #expect(client.base.control("GET", "facebook")["blocks"]?.array?.count == 1)
     }
 
+    /// A limit of a page's holds all that is the page's, whatever the path says, and no other page.
+    @Test func aPagesLimitHoldsThePage() {
+        var user = SandboxUser(email: FacebookHarness.ada, password: Harness.password)
+        user.facebook.pages = ["500", "600"]
+        var client = FacebookHarness(user: user)
+        client.hold()
+        let person = client.token
+        client.hold(page: "500")
+        let page = client.token
+        client.control("block", #"{"code": 80001, "seconds": 120, "account": "500"}"#)
+        for (token, path) in [
+            (page, "/v25.0/500/feed"), (page, "/v25.0/me/feed"), (person, "/v25.0/500"), (page, "/v25.0/500_7"),
+        ] {
+            client.token = token
+            client.call("GET", path)
+            #expect(client.code == 80_001, "\(path)")
+            let usage = client.base.answer.header("X-Business-Use-Case-Usage") ?? ""
+            #expect(usage.hasPrefix(#"{"500":[{"type":"pages""#), "\(usage)")
+        }
+        client.token = person
+        for path in ["/v25.0/600/posts", "/v25.0/me", "/v25.0/me/accounts"] {
+            client.call("GET", path)
+            #expect(client.status == 200, "\(path)")
+        }
+    }
+
     @Test func sharesCanBeTold() {
         var client = FacebookHarness {
             $0.appUsage = 85

@@ -110,7 +110,11 @@ struct FacebookCodeTests {
         Row(100, status: 400, .unavailable, [.retry], processed: .unknown, more: #","is_transient":true"#),
         Row(6000, sub: 1_363_019, .unavailable, [.retry]), Row(6001, sub: 1_363_037, .unavailable, [.retry]),
         Row(6000, sub: 1_363_021, .unavailable, [.retry]), Row(6000, sub: 1_363_030, .unavailable, [.retry]),
-        Row(6000, sub: 1_363_033, .unavailable, [.retry]), Row(6000, sub: 1_363_041, .unavailable, [.retry]),
+        Row(6000, sub: 1_363_033, .unavailable, [.retry]), Row(6000, .unavailable, [.retry]),
+        Row(6000, sub: 1_363_041, .flowExpired, [.restartFlow]),
+        Row(6000, sub: 1_363_022, .invalidRequest, [.fixRequest]),
+        Row(6000, sub: 1_363_023, .invalidRequest, [.fixRequest]),
+        Row(6000, sub: 1_363_042, .permissionDenied, [.reauthenticate, .contactAdmin]),
     ]
 
     static let requests: [Row] = [
@@ -159,8 +163,8 @@ struct FacebookCodeTests {
         Row(803, status: 404, .notFound, [.fixRequest]), Row(1_609_005, .invalidRequest, [.fixRequest]),
         Row(2500, .invalidRequest, [.fixRequest], message: "Unknown path components: /x"),
         Row(2635, .misconfigured, [.fixRequest]), Row(3018, .invalidRequest, [.fixRequest]),
-        Row(131_009, .invalidRequest, [.fixRequest]),
-        Row(987_654, .unknown), Row(987_654, status: 500, .unknown, processed: .unknown),
+        Row(191, .misconfigured, [.fixRequest]), Row(324, .invalidRequest, [.fixRequest]),
+        Row(987_654, .unknown), Row(987_654, status: 500, .unavailable, [.retry], processed: .unknown),
         Row(987_654, status: 200, .unknown, processed: .unknown),
     ]
 
@@ -248,27 +252,9 @@ struct FacebookCodeTests {
         }
     }
 
-    @Test func theVendorsTableDecidesAboutUnknownCodesAlone() throws {
-        let sent = try JSONValue(
-            parsing: """
-                [{"name":"transient","items":[{"code":7001}]},
-                 {"name":"login_recoverable","items":[{"code":7002},{"code":4}],"recovery_message":"Again, please."}]
-                """
-        )
-        let classifier = FacebookClassifier(errors: FacebookErrorConfiguration(sent))
-        #expect(classifier.classify(Recorded(body: Recorded.error(7001)).exchange).remedies == [.retry])
-        let recoverable = classifier.classify(Recorded(body: Recorded.error(7002)).exchange)
-        #expect(recoverable.remedies == [.reauthenticate])
-        #expect(recoverable.userMessage == "Again, please.")
-        #expect(recoverable.tokenAction == .keep)
-        #expect(classifier.classify(Recorded(body: Recorded.error(4)).exchange).kind == .rateLimited)
-        let client = Recorded(body: Recorded.error(7002), presented: .client)
-        #expect(classifier.classify(client.exchange).remedies.isEmpty)
-    }
-
     @Test func scopesSayWhoseLimitItIs() {
         let scopes: [(Int, Outcome.Scope)] = [
-            (4, .app), (341, .app), (17, .credential), (32, .credential), (80_004, .endpoint), (613, .endpoint),
+            (4, .app), (341, .app), (17, .credential), (32, .endpoint), (80_004, .endpoint), (613, .endpoint),
             (131_056, .account),
         ]
         for (code, scope) in scopes { #expect(Recorded(body: Recorded.error(code)).outcome.scope == scope) }
@@ -276,9 +262,11 @@ struct FacebookCodeTests {
 
     @Test func aBusinessLimitHoldsForTheObjectAndItsUse() {
         let classes: [(String, String)] = [
-            ("/v25.0/act_1/insights", "ads_insights act_1"), ("/act_1/insights", "ads_insights act_1"),
-            ("/v25.0/act_1/campaigns", "ads_management act_1"), ("/v25.0/5/feed", "graph 5"),
-            ("/v25.0/5/posts", "graph 5"), ("/v25.0/", "batch"),
+            ("/v25.0/act_1/insights", "ads_insights 1"), ("/act_1/insights", "ads_insights 1"),
+            ("/v25.0/act_1/campaigns", "ads_management 1"), ("/v25.0/5/feed", "graph 5"),
+            ("/v25.0/5/posts", "graph 5"), ("/v25.0/5_9/comments", "graph 5"), ("/v25.0/5/insights", "insights 5"),
+            ("/v25.0/5/messages", "messages 5"), ("/v25.0/178/media_publish", "publishing 178"),
+            ("/v25.0/x_y/feed", "graph x_y"), ("/v25.0/", "graph batch"),
         ]
         for (path, name) in classes {
             #expect(FacebookClassifier().endpointClass(method: .get, path: path) == name)

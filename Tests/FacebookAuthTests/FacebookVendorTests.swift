@@ -1,5 +1,7 @@
+import AuthRecovery
 import FacebookAuth
 import HTTPRecovery
+import HTTPRecoveryTesting
 import Testing
 
 @Suite("The vendor's words")
@@ -92,5 +94,50 @@ struct FacebookVendorTests {
         #expect(table.category(code: 1, subcode: 2) == .recoverable)
         table.set(.init(.transient), code: 1, subcode: 2)
         #expect(table.category(code: 1, subcode: 2) == .transient)
+    }
+}
+
+@Suite("What a person is told")
+struct FacebookWordingTests {
+    @Test(arguments: [
+        (458, "removed"), (460, "password"), (463, "run out"), (467, "logged out"), (493, "your data"),
+    ])
+    func aRefusedTokenSaysWhy(subcode: Int, word: String) async throws {
+        let bench = try FacebookBench([.error(190, subcode)])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "me") }
+        #expect(error?.kind == .reauthenticationRequired)
+        #expect(error?.userMessage.contains(word) == true, "\(error?.userMessage ?? "")")
+    }
+
+    @Test func whatFacebookTellsThePersonStandsFirst() async throws {
+        let body = Recorded.error(190, 460, more: #","error_user_title":"Hello","error_user_msg":"Facebook says so.""#)
+        let bench = try FacebookBench([.status(400, [:], body: body)])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "me") }
+        #expect(error?.userMessage == "Facebook says so.")
+        // What an answer means holds the server's words alone.
+        #expect(Recorded(body: Recorded.error(190, 460)).outcome.userMessage == nil)
+    }
+
+    @Test(arguments: [(459, "www.facebook.com"), (464, "confirm")])
+    func whoHasToActIsToldWhere(subcode: Int, word: String) async throws {
+        let bench = try FacebookBench([.error(190, subcode)])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "me") }
+        #expect(error?.kind == .userActionRequired)
+        #expect(error?.userMessage.contains(word) == true)
+    }
+
+    @Test func nobodyIsToldThatSomethingHasChangedIfSomebodyElseSignsIn() async throws {
+        let bench = try FacebookBench([.me])
+        _ = try await bench.facebook.currentUser()
+        bench.transport.append([.error(190, 463), .device, .token(), .answer(#"{"id":"2","name":"Grace"}"#)])
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.skippingWaits { try await bench.facebook.send(path: "me/feed", answering: Person()) }
+        }
+        #expect(error?.reason == .identityChanged)
+        #expect(error?.userMessage == FacebookLoginError.userMismatch.userMessage)
+    }
+
+    @Test func everyLoginErrorHasASentence() {
+        for error in FacebookLoginError.allCases { #expect(error.userMessage.hasSuffix(".")) }
     }
 }

@@ -84,8 +84,8 @@ extension FacebookWorld {
             "POST facebook/block",
             BlockOrder.self,
             """
-            a limit is reached: {code?: 4|17|32|613|80000…80014, seconds, user?, account?: act_1}; each call meanwhile \
-            makes it longer
+            a limit is reached: {code?: 4|17|32|613|80000…80014, seconds, user?, account?: act_1 or a page's id}; each call \
+            meanwhile makes it longer
             """
         ) { world, order, context throws(SandboxError) in
             let (code, time) = (order.code ?? 4, order.seconds.milliseconds)

@@ -153,8 +153,11 @@ extension FacebookWorld {
         _ person: FacebookPerson,
         _ edge: String
     ) throws(FacebookFailure) -> JSONValue {
-        guard edge.isEmpty, exchange.method == "GET" else { throw .missingObject }
-        return ["name": .string("Page \(page)"), "id": .string(page)]
+        switch "\(exchange.method) \(edge)" {
+        case "GET ": return ["name": .string("Page \(page)"), "id": .string(page)]
+        case "GET feed", "GET posts": return ["data": []]
+        default: throw .missingObject
+        }
     }
 
     private func insights(

@@ -34,11 +34,9 @@ struct FacebookBatchRun {
         var held: [Int: Outcome] = [:]
         for index in indices {
             let scopes = try await scopes(of: requests[index])
-            guard let gate = await api.client.runtime.state.closedGate(among: scopes.keys) else { continue }
-            let left = gate.opensAt?.elapsed(since: api.client.runtime.time.wallTime)
-            var outcome = Outcome(gate.reason, scope: gate.key.scope, processed: .no, remedies: [.wait])
-            (outcome.retryAfter, outcome.code) = (left.map { max(.zero, $0) }, gate.code)
-            held[index] = outcome
+            let keys = scopes.keys(within: api.pacing.business(of: scopes))
+            guard let gate = await api.client.runtime.state.closedGate(among: keys) else { continue }
+            held[index] = FacebookPacing.outcome(of: gate, at: api.client.runtime.time.wallTime)
         }
         return held
     }
@@ -158,11 +156,12 @@ struct FacebookBatchRun {
     // MARK: Scopes
 
     private func scopes(of request: FacebookBatchRequest) async throws -> FacebookScopes {
-        let path = "/" + String(request.path.prefix { $0 != "?" }.drop { $0 == "/" })
+        let credential = try await api.credentialID(of: request.token.map { .user($0) } ?? token)
+        let head = api.server.request(request.method, path: request.path)
         return FacebookScopes(
             origin: api.server.origin,
-            endpoint: api.classifier.endpointClass(method: request.method, path: path),
-            credential: try await api.credentialID(of: request.token.map { .user($0) } ?? token),
+            endpoint: api.endpointClass(of: head, credential: credential),
+            credential: credential,
             app: api.app.id
         )
     }

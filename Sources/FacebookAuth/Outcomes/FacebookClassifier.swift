@@ -4,12 +4,12 @@ public import HTTPTypes
 /// Tells what an exchange with Facebook's Graph API came to, and with the products on it (ads, pages, Instagram,
 /// WhatsApp, Threads).
 ///
-/// The body decides, in this order: limits, refused tokens, what the person has to settle at Facebook, permissions, the
-/// server's own word that an error is transient, its general errors, errors of the request. The status decides only if
-/// no error can be read, except that a 429 is a limit whatever its body says and that no 5xx takes a token away. Successes
+/// The body decides, in this order: what WhatsApp, Instagram and Messenger say by codes of their own, limits, refused tokens, what the person has to settle at Facebook, the vendor's
+/// table, permissions, the server's own word that an error is transient, its general errors, errors of the request. The status decides only if
+/// no error with a known meaning can be read, except that a 429 is a limit whatever its body says and that no 5xx takes a token away. Successes
 /// are read too: many an error comes with status 200. The answers of a batch are judged one by one.
 public struct FacebookClassifier: OutcomeClassifier {
-    /// The vendor's table for codes that have no meaning of their own here; nil leaves them `unknown`.
+    /// The vendor's table, for codes that are no limit, refuse no token and send nobody to Facebook; nil asks none.
     public var errors: FacebookErrorConfiguration?
 
     /// Creates the classifier.

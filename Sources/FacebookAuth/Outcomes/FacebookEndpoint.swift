@@ -33,27 +33,34 @@ struct FacebookEndpoint {
     /// Whether the device login is asked about here.
     var isDeviceStatus: Bool { segments.suffix(2).elementsEqual(["device", "login_status"]) }
 
+    /// Whether something is only prepared here that is published by another request: a container of Instagram's.
+    var preparesMedia: Bool { method == .post && segments.count == 2 && segments.last == "media" }
+
     /// Whether the request takes all permissions back, which ends its token.
     var revokesAll: Bool { method == .delete && segments.count == 2 && segments.last == "permissions" }
 
-    /// The object and the type of use, which business limits are counted by.
-    var className: String {
-        guard let object = segments.first else { return "batch" }
-        return "\(use) \(object)"
+    /// The sort of use and the object, which business limits are counted by.
+    var className: String { "\(use.rawValue) \(object ?? "batch")" }
+
+    /// The object: a page, an account, a person; nil for the root.
+    ///
+    /// A post of a page's is called by the page's id and its own, and an ad account by its id behind `act_`, which usage
+    /// fields leave out.
+    var object: Substring? {
+        guard let first = segments.first else { return nil }
+        if first.hasPrefix("act_") { return first.dropFirst(4) }
+        let numbers = first.split(separator: "_", omittingEmptySubsequences: false)
+        let isPost = numbers.count > 1 && numbers.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(\.isDigit) }
+        return isPost ? numbers.first : first
     }
 
-    /// The type of use, in the words of the usage header; `graph` if the path does not tell.
-    private var use: String {
-        let edges = segments.dropFirst()
-        for edge in edges.reversed() {
-            if let use = Self.uses[edge] { return use }
+    /// The sort of use.
+    var use: FacebookUse {
+        let isAccount = segments.first?.hasPrefix("act_") == true
+        for edge in segments.dropFirst().reversed() {
+            if edge == "insights" { return isAccount ? .adsInsights : .insights }
+            if let use = FacebookUse.edges[edge] { return use }
         }
-        return segments.first?.hasPrefix("act_") == true ? "ads_management" : "graph"
+        return isAccount ? .adsManagement : .graph
     }
-
-    private static let uses: [Substring: String] = [
-        "insights": "ads_insights", "customaudiences": "custom_audience", "users": "custom_audience",
-        "leads": "leadgen", "leadgen_forms": "leadgen", "messages": "messages", "items_batch": "catalog_batch",
-        "batch": "catalog_batch", "products": "catalog",
-    ]
 }

@@ -56,9 +56,18 @@ struct FacebookEnvelope {
     }
 
     /// Reads a body; nil if it holds no error.
-    static func read(_ body: JSONValue) -> FacebookEnvelope? {
+    static func read(_ body: FacebookBody) -> FacebookEnvelope? {
+        switch body {
+        case .json(let value): read(value)
+        case .text(let text): said(text)
+        case .empty, .markup, .other: nil
+        }
+    }
+
+    private static func read(_ body: JSONValue) -> FacebookEnvelope? {
         guard body.members != nil else { return nil }
         guard var envelope = nested(body) ?? debugger(body) ?? named(body) ?? flat(body) else { return nil }
+        envelope.takeSaidCode()
         if envelope.traceID == nil {
             envelope.traceID = body["fbtrace_id"]?.string?.nonEmpty ?? body["__fb_trace_id__"]?.string
         }
@@ -121,7 +130,9 @@ struct FacebookEnvelope {
             return envelope
         }
         let texts = ["error_msg", "error_message", "error_description", "error_reason"]
-        guard let code = code(body["error_code"]) else { return nil }
+        guard let code = code(body["error_code"]) else {
+            return ["error_msg", "error_message"].lazy.compactMap { body[$0]?.string }.first.flatMap { said($0) }
+        }
         // Without a text it is one if it is a number, and the body is no object that has such a field.
         let isBare = number(code).map { $0 != 0 } ?? false && body["id"] == nil && body["data"] == nil
         guard isBare || texts.contains(where: { body[$0]?.string != nil }) else { return nil }

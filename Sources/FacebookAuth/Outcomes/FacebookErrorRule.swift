@@ -14,6 +14,8 @@ enum FacebookErrorRule {
     case serverError
     /// A chunk of an upload was not accepted.
     case chunkFailed
+    /// What was to be published could not be prepared; as long as it is only prepared, nothing was published.
+    case preparationFailed
 
     /// The codes of limits.
     static func limit(_ code: Int?) -> FacebookErrorRule? {
@@ -24,13 +26,10 @@ enum FacebookErrorRule {
     }
 
     private static let limits: [Int: FacebookErrorRule] = [
-        // For the app, the user, the page.
-        4: .limit(.app), 341: .limit(.app), 17: .limit(.credential), 9: .limit(.credential), 32: .limit(.credential),
+        // For the app, the user, the page, whoever's token was presented.
+        4: .limit(.app), 341: .limit(.app), 17: .limit(.credential), 9: .limit(.credential), 32: .limit(.endpoint),
         // Custom limits of an edge, and its inconsistent volume.
         613: .limit(.endpoint),
-        130_429: .limit(.endpoint),
-        // Between a business and one customer: nobody else's messages are held.
-        131_056: .limit(.account),
     ]
 
     /// What the codes of tokens say with a finer code.
@@ -77,12 +76,17 @@ enum FacebookErrorRule {
 
     /// The finer codes and codes of uploads.
     static func upload(_ code: Int?, _ subcode: Int?) -> FacebookErrorRule? {
-        if code == 6000 || code == 6001 { return .chunkFailed }
-        return subcode.map(uploads.contains) == true ? .chunkFailed : nil
+        if let meaning = subcode.flatMap({ uploads[$0] }) { return meaning }
+        return code == 6000 || code == 6001 ? .chunkFailed : nil
     }
 
-    private static let uploads: Set<Int> = [
-        1_363_019, 1_363_021, 1_363_030, 1_363_033, 1_363_037, 1_363_041,
+    private static let uploads: [Int: FacebookErrorRule] = [
+        1_363_019: .chunkFailed, 1_363_021: .chunkFailed, 1_363_030: .chunkFailed, 1_363_033: .chunkFailed,
+        1_363_037: .chunkFailed,
+        // The session is gone; the file is too small or too large; nothing may be uploaded there.
+        1_363_041: .plain(.flowExpired, [.restartFlow]), 1_363_022: .plain(.invalidRequest, [.fixRequest]),
+        1_363_023: .plain(.invalidRequest, [.fixRequest]),
+        1_363_042: .plain(.permissionDenied, [.reauthenticate, .contactAdmin]),
     ]
 
     /// The codes of requests that have to change.
@@ -90,13 +94,14 @@ enum FacebookErrorRule {
         100: .plain(.invalidRequest, [.fixRequest]),
         101: .plain(.misconfigured, [.fixRequest], scope: .app),
         104: .plain(.misconfigured, [.fixRequest], scope: .app),
+        191: .plain(.misconfigured, [.fixRequest], scope: .app),
+        324: .plain(.invalidRequest, [.fixRequest]),
         506: .plain(.conflict, []),
         803: .plain(.notFound, [.fixRequest]),
         2500: .plain(.invalidRequest, [.fixRequest]),
         2635: .plain(.misconfigured, [.fixRequest], scope: .app),
         3018: .plain(.invalidRequest, [.fixRequest]),
         4201: .plain(.declined, []),
-        131_009: .plain(.invalidRequest, [.fixRequest]),
         1_609_005: .plain(.invalidRequest, [.fixRequest]),
     ]
 }

@@ -25,7 +25,7 @@ struct FacebookInterpretation {
         endpoint = FacebookEndpoint(method: interpretation.exchange.method, path: interpretation.exchange.path)
         let body = FacebookBody(interpretation.content, interpretation.body)
         self.body = body
-        envelope = body.json.flatMap { FacebookEnvelope.read($0) }
+        envelope = FacebookEnvelope.read(body)
         usage = FacebookUsage(interpretation.fields)
     }
 
@@ -50,7 +50,7 @@ struct FacebookInterpretation {
 
     private var judged: Outcome {
         if status == 429 {
-            var outcome = limited(Self.scope(ofLimit: envelope?.number) ?? .origin)
+            var outcome = limited(Self.scope(ofLimit: envelope) ?? .origin)
             if let envelope { describe(&outcome, envelope) }
             return outcome
         }
@@ -66,6 +66,7 @@ struct FacebookInterpretation {
     // MARK: The order of meanings
 
     private func outcome(of envelope: FacebookEnvelope) -> Outcome {
+        if let meaning = envelope.saidLimit { return outcome(of: meaning, envelope) }
         switch envelope.form {
         case .login: return FacebookWords(self).outcome(ofLogin: envelope)
         case .site: return FacebookWords(self).outcome(ofSite: envelope)
@@ -81,21 +82,18 @@ struct FacebookInterpretation {
                 .max()
             return outcome
         }
+        if let meaning = FacebookErrorRule.product(code, subcode) { return outcome(of: meaning, envelope) }
         if let meaning = FacebookErrorRule.limit(code) { return outcome(of: meaning, envelope) }
         if code == 190 || code == 102 { return outcome(of: FacebookErrorRule.token(subcode), envelope) }
         if FacebookErrorRule.settles(subcode) { return outcome(of: .settledAtFacebook, envelope) }
         if refusesToken(envelope) { return outcome(of: .refused, envelope) }
-        if let meaning = FacebookErrorRule.permission(code) {
-            var outcome = outcome(of: meaning, envelope)
-            // Nobody signs in for the app.
-            if presented == .client { outcome.remedies.removeAll { $0 == .reauthenticate } }
-            return outcome
-        }
+        if let outcome = configured(envelope) { return outcome }
+        if code == 368, envelope.isOfWhatsApp { return outcome(of: .plain(.policyBlocked, [.contactAdmin]), envelope) }
+        if let meaning = FacebookErrorRule.permission(code) { return outcome(of: meaning, envelope) }
         if let meaning = FacebookErrorRule.upload(code, subcode) { return outcome(of: meaning, envelope) }
         if envelope.isTransient == true { return outcome(of: .serverError, envelope) }
         if code == 1 || code == 2 { return general(envelope) }
         if let meaning = request(envelope) { return outcome(of: meaning, envelope) }
-        if let outcome = configured(envelope) { return outcome }
         // The debugger says only that the token is not valid.
         if case .debugger = envelope.form, code == nil { return outcome(of: .refused, envelope) }
         return FacebookStatusInterpretation(self).unknown(envelope)
@@ -117,11 +115,7 @@ struct FacebookInterpretation {
         if envelope.number == 1, envelope.says("client secret") {
             return outcome(of: .plain(.misconfigured, [.fixRequest], scope: .app), envelope)
         }
-        let refusals: Set<Int> = [1_446_036, 1_965_014]
-        let isRefusal =
-            envelope.isTransient == false
-            && (envelope.userText != nil || envelope.subnumber.map(refusals.contains) == true)
-        if envelope.number == 1, isRefusal {
+        if envelope.number == 1, envelope.isFinal {
             return failure(.unknown, processed: status >= 500 ? .unknown : .no)
         }
         return outcome(of: .serverError, envelope)
@@ -137,16 +131,26 @@ struct FacebookInterpretation {
         return FacebookErrorRule.requests[code]
     }
 
-    /// What the vendor's table says of a code that has no meaning here.
+    /// What the vendor's table says of a code that is no limit, refuses no token and sends no person to Facebook.
     private func configured(_ envelope: FacebookEnvelope) -> Outcome? {
-        guard let errors, let code = envelope.number,
-            let entry = errors.entry(code: code, subcode: envelope.subnumber), presented != .client
+        // The server's word about this very error comes before its table.
+        guard let errors, let code = envelope.number, envelope.isTransient != true, presented != .client,
+            let entry = errors.entry(code: code, subcode: envelope.subnumber)
         else { return nil }
+        let isGeneral = code == 1 || code == 2
         switch entry.category {
-        case .other: return nil
-        case .transient: return outcome(of: .serverError, envelope)
+        case .other:
+            guard isGeneral else { return nil }
+            var outcome = general(envelope)
+            outcome.remedies.removeAll { $0 == .retry }
+            return outcome
+        case .transient: return isGeneral ? nil : outcome(of: .serverError, envelope)
         case .recoverable:
             var outcome = failure(.unknown, [.reauthenticate], processed: .no)
+            if let meaning = FacebookErrorRule.permission(code) {
+                outcome = self.outcome(of: meaning, envelope)
+                outcome.remedies = [.reauthenticate] + outcome.remedies.filter { $0 != .reauthenticate }
+            }
             outcome.userMessage = entry.recoveryMessage
             return outcome
         }
@@ -167,6 +171,8 @@ struct FacebookInterpretation {
         case .plain(let kind, let remedies, let scope):
             var outcome = failure(kind, remedies, processed: .no)
             outcome.scope = scope
+            // Nobody signs in for the app.
+            if presented == .client { outcome.remedies.removeAll { $0 == .reauthenticate } }
             if presented == .device, kind == .flowExpired || kind == .declined { outcome.tokenAction = clearing }
             return outcome
         case .settledAtFacebook:
@@ -176,6 +182,10 @@ struct FacebookInterpretation {
             return outcome
         case .serverError:
             return unavailable
+        case .preparationFailed:
+            var outcome = unavailable
+            if endpoint.preparesMedia { outcome.processed = .no }
+            return outcome
         case .chunkFailed:
             var outcome = unavailable
             outcome.processed = interpretation.processed == .yes ? .unknown : interpretation.processed
@@ -194,7 +204,7 @@ struct FacebookInterpretation {
 
     /// The outcome of a refusal for a limit, by the time that the server states.
     func limited(_ scope: Outcome.Scope) -> Outcome {
-        let stated = interpretation.delay.delay ?? usage.wait(forCode: envelope?.number)
+        let stated = interpretation.delay.delay ?? usage.wait(forCode: envelope?.number ?? envelope?.saidCode)
         var outcome = failure(.rateLimited, [.wait], processed: .no)
         outcome.scope = scope
         outcome.retryAfter = stated
@@ -202,8 +212,12 @@ struct FacebookInterpretation {
         return outcome
     }
 
-    private static func scope(ofLimit code: Int?) -> Outcome.Scope? {
-        guard case .limit(let scope) = FacebookErrorRule.limit(code) else { return nil }
+    private static func scope(ofLimit envelope: FacebookEnvelope?) -> Outcome.Scope? {
+        guard let envelope else { return nil }
+        let meaning =
+            envelope.saidLimit ?? FacebookErrorRule.product(envelope.number, envelope.subnumber)
+            ?? FacebookErrorRule.limit(envelope.number)
+        guard case .limit(let scope) = meaning else { return nil }
         return scope
     }
 

@@ -14,9 +14,11 @@ struct FacebookStatusInterpretation {
 
     /// An error that can be read and whose meaning is not known.
     ///
-    /// It is told as it is, never repeated, and takes no token away. One without any code leaves it to the status.
+    /// It is told as it is, never repeated, and takes no token away. One without any code leaves it to the status, and so
+    /// does any in an outage, unless the server says that it is final.
     func unknown(_ envelope: FacebookEnvelope) -> Outcome {
         if interpretation.delay.delay != nil, status == 503 { return facebook.unavailable }
+        if interpretation.isOutage, !envelope.isFinal { return byStatus }
         if envelope.code == nil, !facebook.isSuccess, status != 400 {
             if let outcome = challenged { return outcome }
             return byStatus

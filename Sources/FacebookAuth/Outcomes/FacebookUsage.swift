@@ -69,19 +69,26 @@ public struct FacebookUsage: Sendable, Hashable {
     /// Whether one of the limits is used up.
     public var isBlocked: Bool { percent >= 100 }
 
+    /// The ids of the businesses and accounts that are spoken of.
+    var businesses: Set<String> {
+        Set(entries.compactMap { if case .business(let id) = $0.scope { id } else { nil } })
+    }
+
     /// The time that the fields state for a refusal with a code: the time until the business limit of the code's type is
     /// free again, else the longest of all, else the reset of the ad account; nil if none is stated.
     public func wait(forCode code: Int?) -> Duration? {
         let business = entries.filter { if case .business = $0.scope { true } else { false } }
-        let type = code.flatMap { Self.types[$0] }
+        let type = Self.type(ofCode: code)
         let matching = business.filter { entry in type.map { entry.type?.hasPrefix($0) == true } ?? false }
         return matching.compactMap(\.regain).max() ?? business.compactMap(\.regain).max()
             ?? entries.filter { $0.scope == .adAccount }.compactMap(\.regain).max()
     }
 
     /// The type of use, or the beginning of its name, that a code speaks of.
+    static func type(ofCode code: Int?) -> String? { code.flatMap { types[$0] } }
+
     private static let types: [Int: String] = [
-        80_000: "ads_insights", 80_001: "pages", 80_002: "instagram", 80_003: "custom_audience",
+        32: "pages", 80_000: "ads_insights", 80_001: "pages", 80_002: "instagram", 80_003: "custom_audience",
         80_004: "ads_management", 80_005: "leadgen", 80_006: "messenger", 80_007: "whatsapp", 80_008: "whatsapp",
         80_009: "catalog_management", 80_014: "catalog_batch", 130_429: "whatsapp", 131_056: "whatsapp",
     ]
@@ -161,4 +168,9 @@ public struct FacebookUsage: Sendable, Hashable {
         let seconds = number.seconds.scaled(by: unit)
         return seconds > .zero ? seconds : nil
     }
+}
+
+extension FacebookUsage.Entry {
+    /// Whether it is counted for a business or an account of it.
+    var isOfBusiness: Bool { if case .business = scope { true } else { false } }
 }

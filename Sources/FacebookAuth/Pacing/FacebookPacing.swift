@@ -47,7 +47,13 @@ public final class FacebookPacing: Admission {
     /// Lets a call go when its turn has come.
     public func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
         guard attempt.isDue else { return .go() }
-        let keys = FacebookScopes(attempt.request, context: context).keys
+        let scopes = FacebookScopes(attempt.request, context: context)
+        let business = business(of: scopes)
+        // What the path does not tell, the engine's gates do not know of.
+        if let business, let gate = await context.runtime.state.closedGate(among: [scopes.key(of: business)]) {
+            return .hold(because: Self.outcome(of: gate, at: context.runtime.time.wallTime), queue: gate.key)
+        }
+        let keys = scopes.shares(within: business)
         let now = context.runtime.time.now
         let limit = attempt.longestWait
         let turn = ledger.withLock { $0.takeTurn(in: keys, at: now, within: limit, configuration) }
@@ -72,6 +78,17 @@ public final class FacebookPacing: Admission {
         return nil
     }
 
+    /// The business that a call's object is known to be counted for, if its path does not tell.
+    func business(of scopes: FacebookScopes) -> String? { ledger.withLock { $0.business(of: scopes.subject) } }
+
+    /// What a closed gate means for a call that comes to it.
+    static func outcome(of gate: SharedState.Gate, at now: Timestamp) -> Outcome {
+        var outcome = Outcome(gate.reason, scope: gate.key.scope, processed: .no, remedies: [.wait])
+        outcome.retryAfter = gate.opensAt.map { max(.zero, $0.elapsed(since: now)) }
+        outcome.code = gate.code
+        return outcome
+    }
+
     private struct Turn {
         var time: TimeSource.Instant
         var keys: [SharedState.Gate.Key]
@@ -89,32 +106,64 @@ public final class FacebookPacing: Admission {
         let isLimit = outcome.kind == .rateLimited || outcome.kind == .quotaExhausted
         let usage = FacebookUsage(fields)
         let now = runtime.time.now
-        // After a wait that the server has stated, what was used up before it says nothing any more.
-        let settled = isLimit && outcome.retryAfter != nil ? scopes.key(for: outcome.scope) : nil
+        let code = isLimit ? outcome.code.flatMap { Int($0) } : nil
+        ledger.withLock { $0.learn(usage.businesses, for: scopes.subject) }
+        let business = business(of: scopes)
+        let isStated = outcome.retryAfter != nil
+        if isLimit { state(&outcome, scopes) }
+        if !outcome.isFailure { ledger.withLock { $0.forgetRefusals(of: scopes.keys(within: business)) } }
         var blocked: [SharedState.Gate.Key: Duration] = [:]
         for entry in usage.entries {
-            guard let key = scopes.key(for: entry) else { continue }
-            ledger.withLock { $0.note(key == settled ? 0 : entry.percent, for: key, at: now) }
+            let isCause = isLimit && Self.isCause(entry, of: outcome, code, scopes, business)
+            guard let share = scopes.share(of: entry) else { continue }
+            // After a wait that the server has stated, what was used up before it says nothing any more.
+            ledger.withLock { $0.note(isCause && isStated ? 0 : entry.percent, for: share, at: now) }
             let isBlocked = entry.percent >= 100 || (entry.regain != nil && entry.scope != .adAccount)
-            if !isLimit, isBlocked {
-                let wait = entry.regain ?? configuration.cooldown
-                blocked[key] = max(blocked[key] ?? .zero, wait)
-            }
+            guard isBlocked, !isCause, !isLimit || entry.isOfBusiness else { continue }
+            let wait = entry.regain ?? configuration.cooldown
+            for key in scopes.gates(of: entry) { blocked[key] = max(blocked[key] ?? .zero, wait) }
         }
-        if isLimit {
-            if let key = scopes.key(for: outcome.scope) {
-                let count = ledger.withLock { $0.countRefusal(of: key) }
-                if outcome.retryAfter == nil { outcome.retryAfter = cooldown(count) }
-            } else if outcome.retryAfter == nil {
-                outcome.retryAfter = configuration.cooldown
+        // A limit of a page or a business holds its other uses too; the call's own one the engine holds.
+        if isLimit, outcome.scope == .endpoint, let type = FacebookUsage.type(ofCode: code),
+            let wait = outcome.retryAfter
+        {
+            for object in [scopes.subject.object, business].compactMap(\.self) {
+                for key in scopes.held(byType: type, of: object) { blocked[key] = wait }
             }
-        } else if !outcome.isFailure {
-            ledger.withLock { $0.forgetRefusals(of: scopes.keys) }
         }
         for (key, wait) in blocked {
             let opensAt = runtime.time.wallTime.advanced(by: wait)
             await runtime.state.close(SharedState.Gate(key: key, reason: .rateLimited, opensAt: opensAt))
         }
+    }
+
+    /// Whether a reported limit is the one that has refused the call.
+    private static func isCause(
+        _ entry: FacebookUsage.Entry,
+        of outcome: Outcome,
+        _ code: Int?,
+        _ scopes: FacebookScopes,
+        _ business: String?
+    ) -> Bool {
+        switch entry.scope {
+        case .app: return outcome.scope == .app
+        case .page, .adAccount: return outcome.scope == .endpoint
+        case .business(let id):
+            guard outcome.scope == .endpoint, id == scopes.subject.object || id == business else { return false }
+            return FacebookUsage.type(ofCode: code).map { entry.type?.hasPrefix($0) ?? true } ?? true
+        }
+    }
+
+    /// Gives a refusal that states no time one.
+    private func state(_ outcome: inout Outcome, _ scopes: FacebookScopes) {
+        if let key = scopes.key(for: outcome.scope) {
+            let count = ledger.withLock { $0.countRefusal(of: key) }
+            if outcome.retryAfter == nil { outcome.retryAfter = cooldown(count) }
+        } else if outcome.retryAfter == nil {
+            outcome.retryAfter = configuration.cooldown
+        }
+        // Of a quota that states no time is known that minutes do not help.
+        if outcome.kind == .quotaExhausted { outcome.retryAfter = max(outcome.retryAfter ?? .zero, Outcome.quotaSpan) }
     }
 
     /// How long a scope is left alone after so many refusals in a row that state no time.

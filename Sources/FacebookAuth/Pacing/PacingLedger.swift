@@ -25,6 +25,21 @@ struct PacingLedger: Sendable {
 
     private var shares: [SharedState.Gate.Key: Share] = [:]
     private var refusals: [SharedState.Gate.Key: Int] = [:]
+    /// The businesses that objects were counted for, by what the answers about them said.
+    private var businesses: [FacebookScopes.Subject: String] = [:]
+
+    /// The business that an object is known to be counted for; nil if it is its own, or not known.
+    func business(of subject: FacebookScopes.Subject) -> String? { businesses[subject] }
+
+    /// Learns from the businesses that an answer speaks of which one its object is counted for.
+    ///
+    /// If the object is among them, or there are several, none says anything about it but its own.
+    mutating func learn(_ ids: Set<String>, for subject: FacebookScopes.Subject) {
+        guard let id = ids.first else { return }
+        if ids.count > 1 || ids.contains(subject.object) { return businesses[subject] = nil }
+        if businesses.count >= Self.capacity, businesses[subject] == nil { businesses = [:] }
+        businesses[subject] = id
+    }
 
     /// Remembers how much of a limit is used.
     mutating func note(_ percent: Double, for key: SharedState.Gate.Key, at now: TimeSource.Instant) {

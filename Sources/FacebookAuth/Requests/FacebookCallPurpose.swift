@@ -16,14 +16,10 @@ enum FacebookCallPurpose: Sendable {
     ///
     /// - Parameters:
     ///   - base: What judges every call alike.
-    ///   - business: The business or ad account that the call counts for, if the path does not tell.
-    func classifier(_ base: FacebookClassifier, business: String?) -> any OutcomeClassifier {
-        let name = business.map { business in
-            { @Sendable (method: HTTPRequest.Method, path: String) in
-                "\(base.endpointClass(method: method, path: path).prefix { $0 != " " }) business \(business)"
-            }
-        }
-        return AdjustedClassifier(base, endpointClass: name) { outcome, _ in
+    ///   - name: The name of the class of endpoints that it counts for.
+    func classifier(_ base: FacebookClassifier, endpointClass name: String) -> any OutcomeClassifier {
+        let naming: @Sendable (HTTPRequest.Method, String) -> String = { _, _ in name }
+        return AdjustedClassifier(base, endpointClass: naming) { outcome, _ in
             switch self {
             case .poll where outcome.kind == .challengePending: outcome.kind = .continue
             case .chunk where outcome.advice != nil: outcome.remedies = [.resync]

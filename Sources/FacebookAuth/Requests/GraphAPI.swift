@@ -10,6 +10,8 @@ struct GraphAPI: Sendable, ClientBound {
     let store: FacebookTokenStore
     let configuration: FacebookConfiguration
     let pacing: FacebookPacing
+    /// The vendor's table of errors, as it was configured or fetched last.
+    let errors: Locked<FacebookErrorConfiguration?>
     /// Renews the stored token; nil for the calls that do it.
     var manager: TokenManager?
 
@@ -35,7 +37,7 @@ struct GraphAPI: Sendable, ClientBound {
         var counterpart: String?
     }
 
-    var classifier: FacebookClassifier { FacebookClassifier(errors: configuration.errors) }
+    var classifier: FacebookClassifier { FacebookClassifier(errors: errors.withLock { $0 }) }
 
     /// Performs a call; a token that is refused is its caller's affair.
     func send(_ call: Call) async throws -> RecoveredResponse {
@@ -57,15 +59,17 @@ struct GraphAPI: Sendable, ClientBound {
         for field in call.headerFields { request.headerFields[fields: field.name].append(field) }
         if !call.headerFields.contains(.accept) { request.headerFields[.accept] = "application/json" }
         let body = call.body?.body(typedIn: &request.headerFields)
+        let credential = try await credentialID(of: call.token)
+        let name = endpointClass(of: request, credential: credential, business: call.business)
         return try await client.send(
             request,
             body: body,
             options: RequestOptions(
                 resend: call.resend,
                 sendBy: call.sendBy,
-                classifier: call.purpose.classifier(classifier, business: call.business),
+                classifier: call.purpose.classifier(classifier, endpointClass: name),
                 account: call.counterpart,
-                credentialID: try await credentialID(of: call.token),
+                credentialID: credential,
                 app: app.id,
                 presents: call.presents ?? call.token.presents,
                 attemptLayers: [pacing.learning, authorization],
@@ -87,6 +91,21 @@ struct GraphAPI: Sendable, ClientBound {
         case .app, .client: return "app \(app.id)"
         case .none: return "app \(app.id)"
         }
+    }
+
+    /// The class of endpoints that a request counts for: its use of an object, for the app.
+    ///
+    /// - Parameters:
+    ///   - request: The request; the object may be named in its path or, at the root, in its query.
+    ///   - credential: Whose `me` is.
+    ///   - business: The business or ad account that it counts for, if its path does not tell.
+    func endpointClass(of request: HTTPRequest, credential: String, business: String? = nil) -> String {
+        let endpoint = FacebookEndpoint(method: request.method, path: request.pathWithoutQuery)
+        var object = endpoint.object.map { String($0) }
+        if object == nil, request.method == .get { object = request.queryFields["id"].first?.reveal() }
+        if object == "me" { object = "me of \(credential)" }
+        if let business { object = business.hasPrefix("act_") ? String(business.dropFirst(4)) : business }
+        return FacebookScopes.Subject(object: object ?? "batch", app: app.id).name(use: endpoint.use.rawValue)
     }
 
     /// The field with the proof of the app's secret; none if the app proves nothing.

@@ -45,6 +45,12 @@ struct GraphServer: Sendable, Hashable {
 }
 
 extension HTTPRequest {
+    /// The fields of the query.
+    var queryFields: FormFields {
+        let query = path?.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first
+        return FormFields(parsing: (query ?? "").prefix { $0 != "#" }.utf8)
+    }
+
     /// Takes fields out of the query: secrets that an answer has put into a URL.
     mutating func removeQuery(_ names: Set<String>) {
         guard let path, let start = path.firstIndex(of: "?") else { return }

@@ -16,6 +16,19 @@ extension Facebook {
         continuing earlier: FacebookAuthorization? = nil,
         _ call: (FacebookAuthorization, GraphAPI) async throws -> Value
     ) async throws -> Value {
+        do {
+            return try await attended(token, responder, continuing: earlier, call)
+        } catch let error as RecoveryError {
+            throw error.worded
+        }
+    }
+
+    private func attended<Value: Sendable>(
+        _ token: FacebookToken,
+        _ responder: (any ChallengeResponder)?,
+        continuing earlier: FacebookAuthorization?,
+        _ call: (FacebookAuthorization, GraphAPI) async throws -> Value
+    ) async throws -> Value {
         if token != .stored, token != .none, token.given(by: api.app) == nil {
             throw RecoveryError.missing(token == .client ? "client_token" : "client_secret")
         }
@@ -26,7 +39,7 @@ extension Facebook {
         }
         return try await api.client.attended(
             first,
-            where: { $0.kind == .reauthenticationRequired },
+            where: { [api] in api.isForPerson($0) },
             send: { authorization, operation in
                 let api = api.within(operation)
                 try await api.requireToken()

@@ -25,7 +25,9 @@ extension Facebook {
     /// - Throws: As ``currentUser()``.
     public func session() async throws -> FacebookSession? {
         guard let user = try await currentUser() else { return nil }
-        return FacebookSession(user: user, expiresAt: try await api.store.read().credentials.expiresAt)
+        var session = try await api.store.read().credentials.facebookSession
+        session.user = user
+        return session
     }
 
     /// Who was signed in when it was asked last; nil if that is not known.
@@ -116,11 +118,7 @@ extension Facebook {
     @discardableResult
     public func refresh() async throws -> FacebookSession {
         guard api.app.secret != nil else { throw RecoveryError.missing("client_secret") }
-        let stored = try await api.client.operation { try await tokens.renew($0.context).credentials }
-        return FacebookSession(
-            user: stored.facebookProfile.flatMap { FacebookUser($0) },
-            expiresAt: stored.expiresAt
-        )
+        return try await api.client.operation { try await tokens.renew($0.context).credentials.facebookSession }
     }
 
     /// Asks what Facebook knows of a token, presenting the app's own (`debug_token`).
@@ -166,19 +164,5 @@ extension Facebook {
             }
             if try await api.store.clear(ifVersion: version, keepsProfile: false) { operation.emit(.clear(.access)) }
         }
-    }
-
-    /// The vendor's table of errors as the servers send it for the app, over the one that its SDKs build in.
-    ///
-    /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
-    public func errorConfiguration() async throws -> FacebookErrorConfiguration {
-        let token: FacebookToken = api.app.clientToken == nil ? .app : .client
-        let request = ProviderRequest(
-            path: FormFields.encode(segment: api.app.id),
-            query: ["fields": "ios_sdk_error_categories"]
-        )
-        let response = try await send(request, as: token)
-        guard let sent = FacebookErrorConfiguration(try api.json(in: response)) else { return .builtIn }
-        return .builtIn.merging(sent)
     }
 }

@@ -31,7 +31,7 @@ struct FacebookExchange: TokenRenewer {
                     presents: .access
                 )
             )
-            return answer.merged(into: credentials)
+            return credentials.taking(answer)
         } catch let error as RecoveryError where error.isDefiniteRefusal {
             if let version = credentials.version(of: .access), try await api.settle(error, version: version) {
                 operation.emit(.clear(.access))

@@ -7,13 +7,19 @@ public struct FacebookSession: AuthSession, Hashable {
     public var user: FacebookUser?
     /// When the token ends; nil if it does not, or that is not known.
     public var expiresAt: Timestamp?
+    /// When the app may not read the person's data any more, although the token lives on; nil if that is not limited, or
+    /// not known.
+    ///
+    /// Only a sign-in extends it (``FacebookTokenInfo/dataAccessExpiresAt`` asks Facebook).
+    public var dataAccessExpiresAt: Timestamp?
 
     /// The person and the end.
     public var summary: SessionSummary { SessionSummary(name: user?.id, expiresAt: expiresAt) }
 
     /// Creates a session.
-    public init(user: FacebookUser? = nil, expiresAt: Timestamp? = nil) {
+    public init(user: FacebookUser? = nil, expiresAt: Timestamp? = nil, dataAccessExpiresAt: Timestamp? = nil) {
         self.user = user
         self.expiresAt = expiresAt
+        self.dataAccessExpiresAt = dataAccessExpiresAt
     }
 }

@@ -20,6 +20,43 @@ public struct FacebookTokenInfo: Sendable, Hashable {
     public var issuedAt: Timestamp?
     /// The permissions that it has.
     public var scopes: [String]
+    /// What each of the permissions that are given object by object, such as pages, holds for.
+    ///
+    /// An object that the person has left out is refused like one that does not exist, although the permission is granted.
+    public var granularScopes: [GranularScope]
+
+    /// A permission with the objects that it was given for.
+    public struct GranularScope: Sendable, Hashable {
+        /// The permission, such as `pages_show_list`.
+        public var name: String
+        /// The ids of the objects; nil if it holds for all.
+        public var targetIDs: [String]?
+
+        /// Creates a permission with its objects.
+        public init(name: String, targetIDs: [String]? = nil) {
+            (self.name, self.targetIDs) = (name, targetIDs)
+        }
+
+        init?(_ json: JSONValue) {
+            guard let name = json["scope"]?.string?.nonEmpty else { return nil }
+            self.name = name.bounded(to: 128)
+            targetIDs = json["target_ids"]?.array?.prefix(10_000).compactMap { $0.codeText?.bounded(to: 64) }
+        }
+    }
+
+    /// Whether it may use a permission with an object; without an object, whether with any at all.
+    ///
+    /// - Parameters:
+    ///   - permission: The permission, such as `pages_show_list`.
+    ///   - id: The object's id, such as a page's; nil for a permission that is not given object by object.
+    public func grants(_ permission: String, for id: String? = nil) -> Bool {
+        guard isValid, scopes.contains(permission) || granularScopes.contains(where: { $0.name == permission }) else {
+            return false
+        }
+        let lists = granularScopes.filter { $0.name == permission }
+        guard let id, !lists.isEmpty else { return true }
+        return lists.contains { $0.targetIDs?.contains(id) ?? true }
+    }
 
     /// Whether it is alive, and only the person has to settle something at Facebook.
     public var needsPerson: Bool { refusal?.kind == .userActionRequired }
@@ -32,15 +69,18 @@ public struct FacebookTokenInfo: Sendable, Hashable {
         appID = data["app_id"]?.codeText?.bounded(to: 64)
         type = data["type"]?.string?.nonEmpty?.bounded(to: 64)
         userID = data["user_id"]?.codeText?.bounded(to: 64)
-        expiresAt = Self.time(data["expires_at"])
-        dataAccessExpiresAt = Self.time(data["data_access_expires_at"])
-        issuedAt = Self.time(data["issued_at"])
+        expiresAt = Timestamp(facebook: data["expires_at"])
+        dataAccessExpiresAt = Timestamp(facebook: data["data_access_expires_at"])
+        issuedAt = Timestamp(facebook: data["issued_at"])
         scopes = (data["scopes"]?.array ?? []).prefix(1024).compactMap { $0.string?.bounded(to: 128) }
+        granularScopes = (data["granular_scopes"]?.array ?? []).prefix(1024).compactMap { GranularScope($0) }
     }
+}
 
-    /// A time in epoch seconds; zero stands for never.
-    private static func time(_ value: JSONValue?) -> Timestamp? {
+extension Timestamp {
+    /// A time in epoch seconds, as Facebook writes it; zero stands for none.
+    init?(facebook value: JSONValue?) {
         guard let seconds = value?.lenientNumber?.seconds, seconds > .zero else { return nil }
-        return Timestamp(sinceEpoch: seconds)
+        self.init(sinceEpoch: seconds)
     }
 }

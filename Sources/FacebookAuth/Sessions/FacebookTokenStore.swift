@@ -13,7 +13,10 @@ struct FacebookTokenStore: TokenStore {
 
     func replace(version: UInt64, with credentials: Credentials) async throws -> Credentials.Stored? {
         var credentials = credentials
-        if credentials.accessToken == nil { credentials.facebookProfile = nil }
+        if credentials.accessToken == nil {
+            credentials.facebookProfile = nil
+            credentials.facebookDataAccess = nil
+        }
         return try await base.replace(version: version, with: credentials)
     }
 
@@ -34,23 +37,8 @@ struct FacebookTokenStore: TokenStore {
             var changed = present.credentials
             changed.remove(.access)
             if !keepsProfile { changed.facebookProfile = nil }
+            changed.facebookDataAccess = nil
             if try await base.replace(version: present.version, with: changed) != nil { return true }
         }
     }
-}
-
-extension Credentials {
-    private static let profileKey = "facebook_profile"
-
-    /// The person, as they were read last.
-    var facebookProfile: JSONValue? {
-        get { others.last { $0.key == Self.profileKey }?.value }
-        set {
-            others.removeAll { $0.key == Self.profileKey }
-            if let newValue { others.append(JSONValue.Member(Self.profileKey, newValue)) }
-        }
-    }
-
-    /// Whose token it is, if that is known.
-    var facebookUserID: String? { facebookProfile.flatMap { FacebookUser($0)?.id } }
 }

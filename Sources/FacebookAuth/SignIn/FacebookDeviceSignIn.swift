@@ -78,18 +78,7 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
         guard let answer = OAuthClient.TokenAnswer(try api.json(in: response), date: clock.now) else {
             throw RecoveryError(.unreadable, in: response)
         }
-        let stored = try await api.store.keep { credentials in
-            var fresh = credentials
-            fresh.facebookProfile = nil
-            credentials = answer.merged(into: fresh)
-        }
-        var session = FacebookSession(expiresAt: stored.credentials.expiresAt)
-        do {
-            session.user = try await api.profile()
-        } catch is RecoveryError {
-            // The sign-in has succeeded all the same; who it is can be asked later.
-        }
-        return session
+        return try await api.signedIn(with: answer)
     }
 }
 
@@ -117,6 +106,23 @@ extension OAuthClient.DeviceAuthorization {
 }
 
 extension GraphAPI {
+    /// Stores a token that a sign-in has brought, in place of all that was held of another; then reads whose it is.
+    func signedIn(with answer: OAuthClient.TokenAnswer) async throws -> FacebookSession {
+        let stored = try await store.keep { credentials in
+            var fresh = credentials
+            fresh.facebookProfile = nil
+            fresh.facebookDataAccess = nil
+            credentials = fresh.taking(answer)
+        }
+        var session = stored.credentials.facebookSession
+        do {
+            session.user = try await profile()
+        } catch is RecoveryError {
+            // The sign-in has succeeded all the same; who it is can be asked later.
+        }
+        return session
+    }
+
     /// Reads who is signed in, and keeps it beside the token.
     func profile(_ authorization: FacebookAuthorization? = nil) async throws -> FacebookUser {
         var query = FormFields()

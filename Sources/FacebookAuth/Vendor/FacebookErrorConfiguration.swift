@@ -7,8 +7,9 @@ public import HTTPRecovery
 /// errors.category(code: 190, subcode: 463)
 /// ```
 ///
-/// The table speaks in the vendor's three categories. Here it decides only about codes that have no meaning of their own
-/// (``FacebookClassifier/errors``): a token that only waits for its person is not given up because a table says so.
+/// The table speaks in the vendor's three categories. Here (``FacebookClassifier/errors``) it decides about codes that are no
+/// limit, refuse no token and send nobody to Facebook: a token that only waits for its person is not given up because a table
+/// says so. What it calls recoverable, a sign-in by a responder is tried for.
 public struct FacebookErrorConfiguration: Sendable, Hashable {
     /// What the table says about a code.
     public struct Entry: Sendable, Hashable {

@@ -41,6 +41,23 @@ public enum FacebookLoginError: Int, Sendable, Hashable, CaseIterable, FacebookV
         }
     }
 
+    /// A sentence that can be shown to a person.
+    public var userMessage: String {
+        switch self {
+        case .reserved, .unknown: "The sign-in to Facebook did not succeed. Please try again."
+        case .passwordChanged: "The password at Facebook was changed. Please sign in again."
+        case .userCheckpointed:
+            "Facebook wants something to be confirmed. Please log in at www.facebook.com, and then try again."
+        case .userMismatch: "Somebody else has signed in than before. Please sign in as the same person."
+        case .unconfirmedUser: "The account at Facebook is not confirmed. Please confirm it at www.facebook.com."
+        case .systemAccountAppDisabled: "The app may not use the Facebook account of this device."
+        case .systemAccountUnavailable: "There is no Facebook account on this device."
+        case .badChallengeString: "The answer of Facebook does not belong to this sign-in. Please start again."
+        case .invalidIDToken: "Facebook's word about who has signed in cannot be trusted. Please sign in again."
+        case .missingAccessToken: "Please sign in to Facebook to go on."
+        }
+    }
+
     /// What helps, best first.
     public var remedies: [Outcome.Remedy] {
         switch self {
