@@ -72,13 +72,14 @@ struct OktaInterpretation {
     /// The outcome of a refusal for a limit.
     func limited(_ meaning: OktaErrorRule) -> Outcome {
         var outcome = failure(meaning.kind, meaning.remedies)
-        outcome.scope = meaning.scope
+        let limit = OktaRateLimit(interpretation)
+        // The fields count the requests of the org: while something is left of them, a narrower limit was met (tries at
+        // a factor, a person's name), which holds nobody else.
+        outcome.scope = meaning.scope == .origin && limit.hasRest ? .endpoint : meaning.scope
         if status == 429 { outcome.processed = .no }
         if interpretation.delay.isDelayStated {
             outcome.retryAfter = interpretation.delay.delay
         } else if meaning.kind != .quotaExhausted {
-            // The fields count the requests of the org: another limit than theirs may have been met.
-            let limit = OktaRateLimit(interpretation)
             let isThatLimit = status == 429 && (meaning.scope == .origin || !limit.hasRest)
             outcome.retryAfter = (isThatLimit ? limit.delay : nil) ?? meaning.delay
         }
