@@ -507,8 +507,8 @@ struct OktaAnswerTests {
         quiet(
             "/oauth2/v1/token",
             #"{"error":"mfa_required","mfa_token":"t"}"#,
-            .stepUpRequired,
-            [.stepUp],
+            .continue,
+            [.switchFactor, .askUser],
             status: 403,
             presenting: nil
         ),
@@ -547,7 +547,7 @@ struct OktaAnswerTests {
         let outcome = Recorded(status: 400, body: body, path: "/idp/idx/identify").outcome
         #expect(outcome.userMessage == "Wait a little.")
         #expect(outcome.code == "unknown.key")
-        #expect(outcome.kind == .invalidRequest)
+        #expect(outcome.kind == .unknown && outcome.remedies == [.restartFlow])
     }
 
     @Test func noAnswerIsTheTransports() {

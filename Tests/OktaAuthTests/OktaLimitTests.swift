@@ -126,7 +126,7 @@ struct OktaLimitTests {
         let outcome = Self.disguised[index].outcome
         #expect(outcome.kind == .rateLimited)
         #expect(outcome.tokenAction == .keep)
-        #expect(outcome.remedies == [.wait])
+        #expect(outcome.remedies.first == .wait)
         #expect(outcome.processed == .no)
         #expect(outcome.credential == nil)
     }

@@ -14,6 +14,7 @@ struct OktaWords {
     private var presented: Outcome.CredentialKind? { okta.presented }
 
     var outcome: Outcome {
+        if let outcome = OktaDirectWords(okta)?.outcome { return outcome }
         if let error = interpretation.content.json.flatMap({ OAuthError($0) }), let outcome = outcome(of: error) {
             return outcome
         }
