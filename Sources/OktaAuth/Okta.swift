@@ -112,6 +112,24 @@ public struct Okta: AuthProvider {
         flow(.recover(factorType), identifier, nil, options)
     }
 
+    /// A transaction that was begun elsewhere, to be stepped: nothing is sent before its first step.
+    ///
+    /// So it is with a login page of one's own, which the org sends a browser to with `stateToken` in the query.
+    /// If the transaction is a step-up of a session that the browser holds, the sign-in ends with where the browser goes
+    /// on: ``OktaSession/redirect``.
+    ///
+    /// - Parameters:
+    ///   - stateToken: The proof of the transaction.
+    ///   - identifier: The person's name, if it is known; it is what a lockout is held by.
+    ///   - options: How to deal with what goes wrong.
+    public func signInFlow(
+        continuing stateToken: Secret,
+        identifier: String? = nil,
+        options: SignInOptions = .okta
+    ) -> SignInFlow<OktaSession> {
+        flow(.resume(stateToken), identifier ?? "", nil, options)
+    }
+
     /// Takes a sign-in up again.
     public func signInMachine(from memory: JSONValue) -> (any SignInMachine<OktaSession>)? {
         var machine = OktaSignInMachine(api: api, goal: .signIn, identifier: "", password: nil)

@@ -11,6 +11,10 @@ public struct OktaConfiguration: Sendable {
     /// The person may then change it or go on.
     public var warnsOfExpiry: Bool
 
+    /// Whether a sign-in without a password begins with the name alone, for an org that has another factor stand in the
+    /// place of the password; default: no, the password is asked for.
+    public var beginsWithoutPassword: Bool
+
     /// Whether optional factors are offered for enrollment too; default: no, they are skipped.
     public var enrollsOptionalFactors: Bool
 
@@ -42,6 +46,7 @@ public struct OktaConfiguration: Sendable {
     public init(
         pollInterval: Duration = .seconds(4),
         warnsOfExpiry: Bool = false,
+        beginsWithoutPassword: Bool = false,
         enrollsOptionalFactors: Bool = false,
         authenticator: (any WebAuthn.Authenticator)? = nil,
         deviceFingerprint: String? = nil,
@@ -53,6 +58,7 @@ public struct OktaConfiguration: Sendable {
     ) {
         self.pollInterval = max(pollInterval, .milliseconds(500))
         self.warnsOfExpiry = warnsOfExpiry
+        self.beginsWithoutPassword = beginsWithoutPassword
         self.enrollsOptionalFactors = enrollsOptionalFactors
         self.authenticator = authenticator
         self.deviceFingerprint = deviceFingerprint

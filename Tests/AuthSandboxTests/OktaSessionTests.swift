@@ -205,6 +205,20 @@ struct OktaSessionTests {
         #expect(client.status == 200 && client.base.answer.header("content-type")?.hasPrefix("text/html") == true)
     }
 
+    /// So do orgs whose app wants a second factor of people whom the session's own policy asks for none.
+    @Test func anAppMayWantMoreThanAPassword() {
+        var client = OktaHarness { $0.appRequiresMFA = true }
+        client.begin("ada@example.com")
+        let answer = authorize(&client, ["sessionToken": client.body["sessionToken"]?.string ?? ""])
+        #expect(answer["error"] == "login_required" && answer["state"] == "s")
+        #expect(answer["error_description"]?.contains("re-authentication or MFA") == true)
+        client = OktaHarness(.init("question")) { $0.okta.appRequiresMFA = true }
+        client.begin()
+        let id = client.body["_embedded"]?["factors"]?[0]?["id"]?.string ?? ""
+        client.step("factors/\(id)/verify", ["answer": "Rex"])
+        #expect(authorize(&client, ["sessionToken": client.body["sessionToken"]?.string ?? ""])["code"] != nil)
+    }
+
     @Test func aLimitAtTheTokenEndpointSpeaksOfADeadToken() {
         var client = OktaHarness { $0.rateLimit = .init(count: 1, per: 60_000) }
         token(&client, ["grant_type": "refresh_token", "client_id": "cli", "refresh_token": "x"])

@@ -157,6 +157,9 @@ struct OktaAnswerTests {
         )
     }
 
+    private static let wantsMore =
+        "The+client+specified+not+to+prompt%2C+but+the+client+app+requires+re-authentication+or+MFA."
+
     static let successes: [Row] = [
         quiet("/api/v1/authn/cancel", #"{"relayState":""}"#, .ok, [], .clear),
         quiet("/api/v1/authn/cancel", #"{"_embedded":{}}"#, .ok, [], .clear),
@@ -196,6 +199,20 @@ struct OktaAnswerTests {
         exchange(.session, "https://o/login/login.htm", .credentialRejected, [.reauthenticate], .session),
         exchange(.code, "https://o/login/login.htm", .credentialRejected, [.restartFlow], .code),
         exchange(.code, "app:/cb#error=login_required", .credentialRejected, [.restartFlow], .code),
+        exchange(.code, "app:/cb?error=login_required&error_description=\(wantsMore)", .stepUpRequired, [.stepUp]),
+        exchange(.session, "app:/cb?error=login_required&error_description=\(wantsMore)", .stepUpRequired, [.stepUp]),
+        // A session is no token of one use: it stays.
+        quiet(
+            "/oauth2/v1/authorize?prompt=none",
+            "",
+            .stepUpRequired,
+            [.stepUp],
+            .keep,
+            status: 302,
+            presenting: .session,
+            .get,
+            lines: [("location", "app:/cb?error=login_required&error_description=\(wantsMore)")]
+        ),
         quiet(
             "/oauth2/v1/authorize?sessionToken=1",
             "<html>",
@@ -490,8 +507,8 @@ struct OktaAnswerTests {
         quiet(
             "/oauth2/v1/token",
             #"{"error":"mfa_required","mfa_token":"t"}"#,
-            .stepUpRequired,
-            [.stepUp],
+            .continue,
+            [.switchFactor, .askUser],
             status: 403,
             presenting: nil
         ),
@@ -530,7 +547,7 @@ struct OktaAnswerTests {
         let outcome = Recorded(status: 400, body: body, path: "/idp/idx/identify").outcome
         #expect(outcome.userMessage == "Wait a little.")
         #expect(outcome.code == "unknown.key")
-        #expect(outcome.kind == .invalidRequest)
+        #expect(outcome.kind == .unknown && outcome.remedies == [.restartFlow])
     }
 
     @Test func noAnswerIsTheTransports() {

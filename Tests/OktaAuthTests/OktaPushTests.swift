@@ -56,6 +56,42 @@ struct OktaPushTests {
         #expect(posts(bench) == 3)
     }
 
+    /// What was to be scanned has run out: the link makes it anew, if the person wants that.
+    @Test func aPushThatWasNotSetUpInTimeIsMadeAnew() async throws {
+        func activating(_ result: String, _ next: String) -> ScriptedTransport.Step {
+            let activation =
+                #"{"factorResult":"\#(result)","_links":{"qrcode":{"href":"https://o/qr","type":"image/png"}}}"#
+            return .answer(
+                OktaJSON.state(
+                    "MFA_ENROLL_ACTIVATE",
+                    embedded:
+                        #","factor":{"id":"f1","factorType":"push","provider":"OKTA","_embedded":{"activation":\#(activation)}}"#,
+                    links: [
+                        OktaJSON.link(
+                            "next",
+                            "/factors/f1/lifecycle/activate\(next == "poll" ? "/poll" : "")",
+                            name: next
+                        )
+                    ]
+                )
+            )
+        }
+        let open = ScriptedTransport.Step.answer(
+            OktaJSON.state("MFA_ENROLL", embedded: #","factors":[\#(OktaJSON.open("push"))]"#)
+        )
+        let bench = try OktaBench([
+            open, activating("WAITING", "poll"), activating("TIMEOUT", "activate"), activating("WAITING", "poll"),
+            .success(), .session,
+        ])
+        _ = try await bench.signIn("hunter2", Person([.push: [.resend]]))
+        #expect(
+            bench.sent.dropFirst(2) == [
+                "/authn/factors/f1/lifecycle/activate/poll", "/authn/factors/f1/lifecycle/activate",
+                "/authn/factors/f1/lifecycle/activate/poll", "/sessions {sessionToken:20111st}",
+            ]
+        )
+    }
+
     @Test func anotherPushIsSentOnlyWhereThePersonWantsIt() async throws {
         let bench = try bench(.challenge(Self.push, result: "TIMEOUT"), Self.waiting, .success(), .session)
         let person = Person([.push: [.resend]])

@@ -83,6 +83,26 @@ struct OktaSessionTests {
         }
     }
 
+    /// The app's policy wants more than the password: no other password brings that about.
+    @Test func anAppThatWantsMoreThanAPasswordIsToldOfAfterOne() async throws {
+        let text = "The+client+specified+not+to+prompt%2C+but+the+client+app+requires+re-authentication+or+MFA."
+        let bench = try OktaBench(
+            [.success(), Self.redirect("error=login_required&error_description=\(text)")],
+            configuration: Self.app
+        )
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error?.kind == .stepUpRequired && error?.remedies == [.stepUp])
+        #expect(bench.sent.filter { $0.hasPrefix("/authn ") }.count == 1)
+    }
+
+    @Test func aSecondTokenThatIsRefusedEndsTheSignIn() async throws {
+        let refused = Self.redirect("error=login_required")
+        let bench = try OktaBench([.success(), refused, .success(), refused], configuration: Self.app)
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error?.kind == .credentialRejected)
+        #expect(bench.sent.filter { $0.hasPrefix("/authn ") }.count == 2)
+    }
+
     @Test func anotherAuthorizationServerHasItsOwnEndpoints() async throws {
         var configuration = Self.app
         configuration.app?.authorizationServer = "default"

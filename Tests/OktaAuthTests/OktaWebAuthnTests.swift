@@ -98,6 +98,36 @@ import WebAuthnTesting
         #expect(bench.sent[3] == "/authn/factors/f2/verify {passCode:1}")
     }
 
+    /// Okta's own pages read the handle as base64url; who read it otherwise would make a key that they do not find.
+    @Test(arguments: [("00u1", [0xD3, 0x4B, 0xB5]), ("a.b", [0x61, 0x2E, 0x62])] as [(String, [UInt8])])
+    func theHandleIsWhatTheTextStandsFor(text: String, bytes: [UInt8]) async throws {
+        struct Watching: WebAuthn.Authenticator {
+            let handle = Locked<[UInt8]?>(nil)
+
+            func register(_ request: WebAuthn.RegistrationRequest) async throws -> WebAuthn.Attestation {
+                handle.withLock { $0 = request.user.id }
+                throw WebAuthn.Failure.cancelled()
+            }
+
+            func sign(_ request: WebAuthn.SigningRequest) async throws -> WebAuthn.Assertion {
+                throw WebAuthn.Failure.unsupported()
+            }
+        }
+        let watching = Watching()
+        let activating = OktaJSON.state(
+            "MFA_ENROLL_ACTIVATE",
+            embedded:
+                #","factor":{"id":"f1","factorType":"webauthn","provider":"FIDO","_embedded":{"activation":\#(Self.activation.replacing("00u1", with: text))}}"#,
+            links: [OktaJSON.link("next", "/factors/f1/lifecycle/activate", name: "activate")]
+        )
+        let bench = try OktaBench(
+            [Self.enrolling, .answer(activating)],
+            configuration: OktaConfiguration(authenticator: watching)
+        )
+        _ = try? await bench.signIn()
+        #expect(watching.handle.withLock { $0 } == bytes)
+    }
+
     @Test func aKeyThatCannotBeMadeIsReported() async throws {
         let bench = try OktaBench(
             [Self.enrolling, Self.activating],

@@ -117,6 +117,7 @@ extension OktaWorld {
     mutating func signIn(atAuthorize request: inout SandboxRequest, context: SandboxContext) -> SandboxResponse? {
         guard let text = request.queryItem("sessionToken") else {
             if let session = current(request, now: context.now), let login = accounts[session.account]?.login {
+                if let refusal = stepUp(session.methods, request, context) { return refusal }
                 request.query.removeAll { $0.name == "login_hint" }
                 request.query.append(.init(name: "login_hint", value: login))
             }
@@ -124,6 +125,7 @@ extension OktaWorld {
         }
         request.query.removeAll { $0.name == "sessionToken" || $0.name == "login_hint" }
         if let token = try? redeem(sessionToken: text, now: context.now), let login = accounts[token.account]?.login {
+            if let refusal = stepUp(token.methods, request, context) { return refusal }
             request.query.append(.init(name: "login_hint", value: login))
         } else if context.settings.okta.authorizeFailure == "page" {
             let page = "<html><head><title>Sign in</title></head><body><form></form></body></html>\n"
@@ -131,4 +133,19 @@ extension OktaWorld {
         }
         return nil
     }
+
+    /// What an app that wants more than a password answers to somebody who has proved no more; nil if it is satisfied.
+    private func stepUp(_ methods: [String], _ request: SandboxRequest, _ context: SandboxContext) -> SandboxResponse? {
+        guard context.settings.okta.appRequiresMFA, !methods.contains("mfa"),
+            let target = request.queryItem("redirect_uri")
+        else { return nil }
+        var fields: [(String, String)] = [("error", "login_required")]
+        fields.append(("error_description", Self.reauthenticationText))
+        if let state = request.queryItem("state") { fields.append(("state", state)) }
+        let query = fields.map { "\($0)=\(FormEncoding.encode($1))" }.joined(separator: "&")
+        return .redirect(to: target + (target.contains("?") ? "&" : "?") + query)
+    }
+
+    private static let reauthenticationText =
+        "The client specified not to prompt, but the client app requires re-authentication or MFA."
 }

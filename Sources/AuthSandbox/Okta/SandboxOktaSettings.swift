@@ -82,6 +82,11 @@ public struct SandboxOktaSettings: Sendable, Equatable {
     ///
     /// Default: `login_required`.
     public var authorizeFailure = "login_required"
+    /// `app_requires_mfa`: the apps of the authorization servers want more than a password: a session token or a session
+    /// without a second factor is answered with `login_required` at `/authorize`.
+    ///
+    /// Default: false.
+    public var appRequiresMFA = false
 
     static let defaultLimit = SandboxSettings.Limit(count: 600, per: 60_000)
 
@@ -115,6 +120,7 @@ extension SandboxOktaSettings: SandboxPart {
         case isResendQuiet = "quiet_resend"
         case writesPolicyAsText = "policy_as_text"
         case authorizeFailure
+        case appRequiresMFA = "app_requires_mfa"
     }
 }
 

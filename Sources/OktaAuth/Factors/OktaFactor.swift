@@ -15,7 +15,8 @@ public struct OktaFactor: Sendable, Hashable {
     public var status: String?
     /// Whether it has to be enrolled: `REQUIRED` or `OPTIONAL`; nil if the server does not say.
     public var enrollment: String?
-    /// Where a code goes to, masked.
+    /// Where a code goes to, masked; else what tells the factor from others of its sort: the name of the phone or of the
+    /// security key, or the vendor.
     public var destination: String?
     /// The question, for a security question.
     public var question: String?
@@ -25,10 +26,13 @@ public struct OktaFactor: Sendable, Hashable {
     public var number: String?
     /// The steps that the server offers for it.
     public var links: OktaLinks
-    /// What the server sends for its activation; it may hold secrets.
-    var activation: JSONValue?
-    /// What the server sends for its verification.
-    var challenge: JSONValue?
+    /// What the server sends for its activation, as it came: a key, options for WebAuthn, what Duo's page needs.
+    ///
+    /// It may hold secrets.
+    public internal(set) var activation: JSONValue?
+    /// What the server sends for its verification, as it came: options for WebAuthn, the nonce of a U2F key, what Duo's
+    /// page needs.
+    public internal(set) var challenge: JSONValue?
 
     /// Reads a factor; nil if the value names no sort.
     init?(_ json: JSONValue) {
@@ -40,12 +44,16 @@ public struct OktaFactor: Sendable, Hashable {
         vendorName = json["vendorName"]?.string?.nonEmpty?.bounded(to: 256)
         status = json["status"]?.string?.nonEmpty?.bounded(to: 256)
         enrollment = json["enrollment"]?.string?.nonEmpty?.bounded(to: 256)
-        destination = (profile?["phoneNumber"] ?? profile?["email"])?.string?.nonEmpty.map(Self.masked)
+        let address = (profile?["phoneNumber"] ?? profile?["email"])?.string?.nonEmpty.map(Self.masked)
+        let name = (profile?["authenticatorName"] ?? profile?["name"])?.string?.nonEmpty?.bounded(to: 256)
+        // Okta's own app goes without saying.
+        destination = address ?? name ?? (provider == "OKTA" ? nil : vendorName ?? provider)
         question = profile?["questionText"]?.string?.nonEmpty?.bounded(to: 1024)
         credentialID = profile?["credentialId"]?.string?.nonEmpty
         links = OktaLinks(json["_links"])
         activation = json["_embedded"]?["activation"]
-        adopt(challenge: json["_embedded"]?["challenge"])
+        // Duo's stands under another name.
+        adopt(challenge: json["_embedded"]?["challenge"] ?? json["_embedded"]?["verification"])
     }
 
     /// Takes what the server sends for the verification, wherever it stands.

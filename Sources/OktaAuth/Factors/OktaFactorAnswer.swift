@@ -39,6 +39,10 @@ public struct OktaFactorAnswer: Sendable, Hashable {
         ])
     }
 
+    /// Whatever a factor of another sort wants, by Okta's names: `signatureData` and `clientData` of a U2F key,
+    /// `sig_response` of Duo's page.
+    public static func fields(_ fields: [String: Secret]) -> OktaFactorAnswer { OktaFactorAnswer(fields) }
+
     /// Fields that another program has prepared, as a JSON object of texts; nil if it is none.
     init?(json text: Secret) {
         guard let members = (try? JSONValue(parsing: text.reveal()))?.members, !members.isEmpty else { return nil }

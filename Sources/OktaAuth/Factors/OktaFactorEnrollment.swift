@@ -15,6 +15,8 @@ public struct OktaFactorEnrollment: Sendable, Hashable {
     public var credentialID: String?
     /// A code, for a token that is activated with its enrollment.
     public var passCode: Secret?
+    /// What a factor of another sort wants in its profile beside, by Okta's names; default: nothing.
+    public var profile: [String: Secret]
 
     /// Creates an enrollment.
     public init(
@@ -23,7 +25,8 @@ public struct OktaFactorEnrollment: Sendable, Hashable {
         question: String? = nil,
         answer: Secret? = nil,
         credentialID: String? = nil,
-        passCode: Secret? = nil
+        passCode: Secret? = nil,
+        profile: [String: Secret] = [:]
     ) {
         self.factor = factor
         self.phoneNumber = phoneNumber
@@ -31,6 +34,7 @@ public struct OktaFactorEnrollment: Sendable, Hashable {
         self.answer = answer
         self.credentialID = credentialID
         self.passCode = passCode
+        self.profile = profile
     }
 
     var members: [JSONValue.Member] {
@@ -38,7 +42,8 @@ public struct OktaFactorEnrollment: Sendable, Hashable {
             ("phoneNumber", phoneNumber?.reveal()), ("question", question), ("answer", answer?.reveal()),
             ("credentialId", credentialID),
         ]
-        let profile = values.compactMap { name, value in value.map { JSONValue.Member(name, .string($0)) } }
+        var profile = values.compactMap { name, value in value.map { JSONValue.Member(name, .string($0)) } }
+        profile += self.profile.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value.reveal())) }
         var members: [JSONValue.Member] = [
             .init("factorType", .string(factor.type.rawValue)), .init("provider", .string(factor.provider)),
         ]

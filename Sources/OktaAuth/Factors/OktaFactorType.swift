@@ -33,6 +33,10 @@ public struct OktaFactorType: Sendable, Hashable, RawRepresentable {
     public static let token = OktaFactorType(rawValue: "token")
     /// A code from a device that a key press types.
     public static let hardware = OktaFactorType(rawValue: "token:hardware")
+    /// Duo's page: the steps carry what its script needs and answers.
+    public static let web = OktaFactorType(rawValue: "web")
+    /// A security key of the kind before WebAuthn.
+    public static let u2f = OktaFactorType(rawValue: "u2f")
     /// A WebAuthn credential.
     public static let webAuthn = OktaFactorType(rawValue: "webauthn")
 

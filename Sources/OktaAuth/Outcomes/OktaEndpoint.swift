@@ -56,6 +56,20 @@ struct OktaEndpoint {
     /// Whether it belongs to the identity engine.
     var isIdentityEngine: Bool { segments.contains("idx") }
 
+    /// Whether it takes answers of the person's there.
+    var isAnswer: Bool { isIdentityEngine && segments.last == "answer" }
+
+    /// Whether it ends a flow of the identity engine.
+    var endsFlow: Bool { isIdentityEngine && segments.last == "cancel" }
+
+    /// Whether it belongs to Direct Authentication, or may.
+    var isDirect: Bool { isOAuth("token") || isDirectChallenge }
+
+    /// Whether it begins a challenge of Direct Authentication.
+    var isDirectChallenge: Bool {
+        isOAuth("challenge") || isOAuth("primary-authenticate") || isOAuth("oob-authenticate")
+    }
+
     /// Whether it is an endpoint of an authorization server with the name.
     func isOAuth(_ name: Substring) -> Bool {
         segments.contains("oauth2") && segments.last == name

@@ -35,6 +35,13 @@ struct OktaEnvelope {
         if code == nil, summary == nil, causes.isEmpty { return nil }
     }
 
+    /// An error that a message stands for.
+    init(code: String, summary: String?) {
+        self.code = code
+        self.summary = summary
+        causes = []
+    }
+
     /// Whether a text is a code: an E and digits.
     static func isCode(_ text: String) -> Bool {
         guard let first = text.utf8.first, first == UInt8(ascii: "E") || first == UInt8(ascii: "e") else {

@@ -32,10 +32,10 @@ struct OktaInterpretation {
     var outcome: Outcome {
         let body = interpretation.content.json
         let envelope = body.flatMap { OktaEnvelope($0) }
-        let messages = body.flatMap { OktaMessages($0) }
-        if status == 429 { return throttled(envelope, messages) }
+        if status == 429 { return throttled(envelope, body.flatMap { OktaMessages($0) }) }
         if let envelope, !isSuccess || envelope.code != nil { return outcome(of: envelope) }
-        if let messages, messages.isError(status: status) { return outcome(of: messages) }
+        if let engine = body.flatMap({ OktaEngineInterpretation(self, $0) }) { return engine.outcome }
+        if !isSuccess, let outcome = OktaDirectWords(self)?.outcome { return outcome }
         if isSuccess, !isRefusedByWord { return OktaSuccessInterpretation(self).outcome }
         // The Authentication API answers with a state; who is sent elsewhere has not reached it.
         if endpoint.isAuthentication, (300..<400).contains(status) { return failure(.unreadable) }
@@ -57,10 +57,24 @@ struct OktaInterpretation {
         {
             return outcome(of: envelope)
         }
-        var outcome = limited(OktaErrorRule(.rateLimited, [.wait], scope: .origin))
+        let message = messages?.all.first
+        if let message, let meaning = message.code.flatMap({ rule(for: $0, text: message.text) }),
+            meaning.kind == .rateLimited || meaning.kind == .quotaExhausted
+        {
+            var outcome = limited(meaning)
+            describe(&outcome, message)
+            return outcome
+        }
+        var met = OktaErrorRule(.rateLimited, [.wait], scope: .origin)
+        if endpoint.isIdentityEngine {
+            // A person's, or a flow's own, which no field tells of; an answer that met it was not tried.
+            if interpretation.fields.lines("x-rate-limit-limit").isEmpty { met.scope = .endpoint }
+            if endpoint.isAnswer { met.remedies = [.wait, .askUser] }
+        }
+        var outcome = limited(met)
         if let envelope {
             describe(&outcome, envelope)
-        } else if let message = messages?.decisive {
+        } else if let message {
             describe(&outcome, message)
         } else if let error = interpretation.content.json.flatMap({ OAuthError($0) }) {
             outcome.code = error.word.rawValue
@@ -72,13 +86,14 @@ struct OktaInterpretation {
     /// The outcome of a refusal for a limit.
     func limited(_ meaning: OktaErrorRule) -> Outcome {
         var outcome = failure(meaning.kind, meaning.remedies)
-        outcome.scope = meaning.scope
+        let limit = OktaRateLimit(interpretation)
+        // The fields count the requests of the org: while something is left of them, a narrower limit was met (tries at
+        // a factor, a person's name), which holds nobody else.
+        outcome.scope = meaning.scope == .origin && limit.hasRest ? .endpoint : meaning.scope
         if status == 429 { outcome.processed = .no }
         if interpretation.delay.isDelayStated {
             outcome.retryAfter = interpretation.delay.delay
         } else if meaning.kind != .quotaExhausted {
-            // The fields count the requests of the org: another limit than theirs may have been met.
-            let limit = OktaRateLimit(interpretation)
             let isThatLimit = status == 429 && (meaning.scope == .origin || !limit.hasRest)
             outcome.retryAfter = (isThatLimit ? limit.delay : nil) ?? meaning.delay
         }
@@ -100,15 +115,9 @@ struct OktaInterpretation {
         return outcome
     }
 
-    private func outcome(of messages: OktaMessages) -> Outcome {
-        var outcome: Outcome
-        if let meaning = messages.meaning(at: endpoint, presented: presented) {
-            outcome = self.outcome(of: meaning)
-        } else {
-            outcome = isSuccess ? failure(.unknown) : byStatus
-        }
-        describe(&outcome, messages.decisive)
-        return outcome
+    /// What a code means that stands in a message in place of an error.
+    func rule(for code: String, text: String?) -> OktaErrorRule? {
+        OktaErrorRule.of(OktaEnvelope(code: code, summary: text), at: endpoint, presented: presented)
     }
 
     func outcome(of meaning: OktaErrorRule) -> Outcome {
@@ -152,7 +161,7 @@ struct OktaInterpretation {
         outcome.userMessage = OktaText.userMessage(of: envelope, kind: outcome.kind)?.sentence
     }
 
-    private func describe(_ outcome: inout Outcome, _ message: OktaMessages.Message) {
+    func describe(_ outcome: inout Outcome, _ message: OktaMessages.Message) {
         outcome.code = message.code ?? message.key
         outcome.message = message.text
         outcome.userMessage = message.text

@@ -13,7 +13,9 @@ struct OktaSuccessInterpretation {
 
     var outcome: Outcome {
         guard let body = okta.interpretation.content.json else { return withoutJSON }
-        if endpoint.isIdentityEngine { return engine(body) }
+        if endpoint.isDirectChallenge { return directChallenge(body) }
+        if endpoint.isOAuth("interact") { return next([], unless: body["interaction_handle"]?.string?.nonEmpty == nil) }
+        if endpoint.isIdentityEngine { return endpoint.endsFlow ? ended : ok }
         let status = body["status"]?.string?.nonEmpty
         let result = factorResult(in: body)
         var outcome: Outcome
@@ -60,7 +62,7 @@ struct OktaSuccessInterpretation {
         var outcome = ok
         let isEnded: Bool =
             switch presented {
-            case .state: endpoint.isCancel
+            case .state: endpoint.isCancel || endpoint.endsFlow
             case .session: endpoint.endsSession
             case .access, .refresh: endpoint.isOAuth("revoke") || endpoint.isOAuth("logout")
             default: false
@@ -179,12 +181,26 @@ struct OktaSuccessInterpretation {
         }
     }
 
-    // MARK: The identity engine
+    // MARK: Direct Authentication
 
-    private func engine(_ body: JSONValue) -> Outcome {
-        if body["successWithInteractionCode"] != nil || body["success"] != nil { return ok }
-        let names = (body["remediation"]?["value"]?.array ?? []).prefix(32).compactMap { $0["name"]?.string }
-        if names.isEmpty { return endpoint.isCancel ? ended : ok }
-        return next([names.contains { $0.hasSuffix("poll") } ? .poll : .askUser])
+    /// A challenge: to be waited for, or to be answered.
+    private func directChallenge(_ body: JSONValue) -> Outcome {
+        if body["publicKey"] != nil || body["challenge_type"]?.string?.hasSuffix("mfa-otp") == true {
+            return next([.askUser])
+        }
+        let isLost = body["oob_code"]?.string?.nonEmpty == nil
+        switch body["binding_method"]?.string {
+        case "prompt": return next([.askUser], unless: isLost)
+        // Whom no number is shown cannot choose it on the phone.
+        case "transfer" where body["binding_code"]?.codeText == nil: return okta.failure(.unreadable)
+        default:
+            var outcome = next([.poll], unless: isLost)
+            outcome.retryAfter = body["interval"]?.lenientNumber.map { max(.zero, $0.seconds) }
+            return outcome
+        }
+    }
+
+    private func next(_ remedies: [Outcome.Remedy], unless isLost: Bool) -> Outcome {
+        isLost ? okta.failure(.unreadable) : next(remedies)
     }
 }

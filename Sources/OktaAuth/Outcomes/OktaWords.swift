@@ -14,6 +14,7 @@ struct OktaWords {
     private var presented: Outcome.CredentialKind? { okta.presented }
 
     var outcome: Outcome {
+        if let outcome = OktaDirectWords(okta)?.outcome { return outcome }
         if let error = interpretation.content.json.flatMap({ OAuthError($0) }), let outcome = outcome(of: error) {
             return outcome
         }
@@ -61,11 +62,20 @@ struct OktaWords {
             if presented != nil, presented == okta.oneTimeToken { outcome.tokenAction = .clear }
             return outcome
         }
-        guard let token = okta.oneTimeToken, redirect.error == nil || redirect.error?.word == .loginRequired else {
+        guard redirect.error == nil || redirect.error?.word == .loginRequired else { return nil }
+        let token = okta.oneTimeToken
+        let meaning: OktaErrorRule
+        if redirect.error?.detail.map({ $0.lowercased().holds("re-authentication or mfa") }) ?? false {
+            // Whom it stands for is known, and the app's policy wants more of them: the same once more would be refused
+            // alike. A one-time token is used up all the same.
+            meaning = OktaErrorRule(.stepUpRequired, [.stepUp], clears: token.map { [$0] } ?? [])
+        } else if let token {
+            // To sign in first, or somewhere else than to the app: the session token was wrong or used up.
+            meaning = .refused(token)
+        } else {
             return nil
         }
-        // To sign in first, or somewhere else than to the app: the session token was wrong or used up.
-        var outcome = okta.outcome(of: .refused(token))
+        var outcome = okta.outcome(of: meaning)
         outcome.code = redirect.error?.word.rawValue
         outcome.message = redirect.error?.detail
         return outcome

@@ -13,6 +13,8 @@ public struct OktaSession: AuthSession, Hashable {
     public var status: String?
     /// When it ends, or its access token does; nil if that is not known.
     public var expiresAt: Timestamp?
+    /// Where the person's browser goes on, after a step-up of the session that it holds; nil otherwise.
+    public var redirect: String?
 
     /// Creates a session.
     public init(
@@ -20,13 +22,15 @@ public struct OktaSession: AuthSession, Hashable {
         userID: String? = nil,
         login: String? = nil,
         status: String? = nil,
-        expiresAt: Timestamp? = nil
+        expiresAt: Timestamp? = nil,
+        redirect: String? = nil
     ) {
         self.id = id
         self.userID = userID
         self.login = login
         self.status = status
         self.expiresAt = expiresAt
+        self.redirect = redirect
     }
 
     /// The person, the status and the end: the session's own id opens it like a password.

@@ -46,6 +46,7 @@ extension OktaSignInMachine.Goal: Remembered {
         switch self {
         case .signIn: ["sign_in": true]
         case .recover(let type): ["recover": .string(type?.rawValue ?? "")]
+        case .resume(let token): ["resume": .string(token.reveal())]
         }
     }
 
@@ -54,6 +55,8 @@ extension OktaSignInMachine.Goal: Remembered {
             self = .signIn
         } else if let type = memory["recover"]?.string {
             self = .recover(type.isEmpty ? nil : OktaFactorType(reading: type))
+        } else if let token = memory["resume"]?.string {
+            self = .resume(Secret(token))
         } else {
             return nil
         }

@@ -7,6 +7,10 @@ extension OktaSignInMachine {
     mutating func finish(_ success: OktaSucceeded) async throws -> SignInStep<OktaSession> {
         let transaction = success.transaction
         guard let token = success.sessionToken else {
+            if let redirect = success.redirect, let session = try ended(transaction, at: redirect) {
+                state = nil
+                return .finished(session)
+            }
             // A recovery that nobody has begun, or that has ended already, ends nothing.
             guard transaction.recoveryType == "UNLOCK", recovery.isOpen else { throw failure(.unreadable) }
             recovery.isOpen = false
@@ -19,10 +23,28 @@ extension OktaSignInMachine {
         exchanges += 1
         do {
             return .finished(try await api.exchange(token, of: transaction))
-        } catch let error as RecoveryError where exchanges == 1 && !hasUsedFactors && Self.wantsNewToken(error) {
+        } catch var error as RecoveryError where Self.wantsNewToken(error) {
             // The token is used up, the session not there; the password was right, so it serves again for a new token.
-            guard let password else { throw error }
-            return try await authenticate(password)
+            if exchanges == 1, !hasUsedFactors, let password { return try await authenticate(password) }
+            // A second one that is refused alike is not the token's fault: a third would cost a password and help nobody.
+            if exchanges > 1 { error.outcome.remedies.removeAll { $0 == .restartFlow } }
+            throw error
+        }
+    }
+
+    /// The session of a step-up, which was the browser's before and stays there.
+    private func ended(_ transaction: OktaTransaction, at redirect: String) throws -> OktaSession? {
+        switch goal {
+        case .resume:
+            return OktaSession(
+                userID: transaction.userID,
+                login: transaction.login,
+                status: transaction.type,
+                expiresAt: nil,
+                redirect: redirect
+            )
+        case .signIn where transaction.recoveryType == nil: throw failure(.userActionRequired, [.visitProvider])
+        default: return nil
         }
     }
 

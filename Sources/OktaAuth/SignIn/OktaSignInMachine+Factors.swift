@@ -6,6 +6,23 @@ extension OktaSignInMachine {
     /// The span in which an authenticator app shows one code (RFC 6238 section 5.2).
     private static var codeWindow: Int64 { 30 }
 
+    /// The factors of which one is wanted now: after the password, or in its place.
+    var offer: OktaFactorRequired? {
+        switch state {
+        case .factorRequired(let required): required
+        case .unauthenticated(let waiting) where waiting.factors.contains { !$0.links["verify"].isEmpty }:
+            OktaFactorRequired(stage: waiting.stage)
+        default: nil
+        }
+    }
+
+    /// What can be chosen among the factors of an offer; the password too, where the server would take it.
+    func choices(_ offer: OktaFactorRequired) -> [Factor] {
+        let factors = offer.factors.filter { !$0.links["verify"].isEmpty }.compactMap(\.factor)
+        guard case .unauthenticated(let waiting) = state, waiting.authenticate != nil else { return factors }
+        return factors + [Self.passwordFactor]
+    }
+
     /// Begins to verify a factor that was chosen.
     mutating func verify(
         _ chosen: OktaFactor,
@@ -55,8 +72,7 @@ extension OktaSignInMachine {
         }
         let step: OktaStep<OktaFactorAnswer>? =
             switch state {
-            case .factorRequired(let required):
-                required.factors.first { $0.factor?.isSame(as: challenge.factor) == true }.flatMap(required.verify)
+            case .factorRequired, .unauthenticated: verification(of: challenge.factor)
             case .factorChallenge(let challenge): challenge.verify
             case .activating(let activating): activating.activate
             case .recoveryChallenge(let challenge): challenge.verify
@@ -92,6 +108,13 @@ extension OktaSignInMachine {
         }
     }
 
+    /// The step that verifies a factor of the offer.
+    private func verification(of factor: Factor) -> OktaStep<OktaFactorAnswer>? {
+        offer.flatMap { offer in
+            offer.factors.first { $0.factor?.isSame(as: factor) == true }.flatMap(offer.verify)
+        }
+    }
+
     // MARK: Push
 
     /// Sends a push, and waits for the person; another one only if they have asked for it.
@@ -102,9 +125,10 @@ extension OktaSignInMachine {
         }
         let step: OktaStep<OktaFactorAnswer>? =
             switch state {
-            case .factorRequired(let required):
-                required.factors.first { $0.factor?.isSame(as: factor) == true }.flatMap(required.verify)
+            case .factorRequired, .unauthenticated: verification(of: factor)
             case .factorChallenge(let challenge): challenge.verify ?? challenge.again
+            // What the person had to scan has run out: the link makes it anew.
+            case .activating(let activating): activating.activate
             default: nil
             }
         guard let step else { throw missing("verify") }

@@ -37,8 +37,8 @@ extension OktaSignInMachine {
                 options: options,
                 relyingPartyID: api.org.domain,
                 origin: api.org.origin.description,
-                // Okta writes the id as text; its bytes are the handle.
-                userID: { Array($0.utf8) }
+                // Okta writes the handle as base64url, as its own pages read it; another text stands for itself.
+                userID: { Base64.decode($0.utf8) ?? Array($0.utf8) }
             )
         else { throw missing("activate") }
         guard let authenticator = api.configuration.authenticator else {

@@ -24,6 +24,13 @@ public struct OktaActivating: OktaTransactionState {
         stage.answer(stage.links.next("activate"))
     }
 
+    /// Hands over what the page of another party has answered, such as Duo's: the link that the activation names for it.
+    ///
+    /// Afterwards it is asked whether that is enough, by ``poll``.
+    public var complete: OktaStep<OktaFactorAnswer>? {
+        stage.completion(of: factor, factor?.activation)
+    }
+
     /// Asks whether the person has set the push up.
     public var poll: OktaStep<Void>? { stage.poll(isPolling ? stage.links.next("poll") : nil) }
 

@@ -16,6 +16,13 @@ public struct OktaFactorChallenge: OktaTransactionState {
         stage.answer(stage.links.next("verify"))
     }
 
+    /// Hands over what the page of another party has answered, such as Duo's: the link that the challenge names for it.
+    ///
+    /// Afterwards it is asked whether that is enough, by ``poll``.
+    public var complete: OktaStep<OktaFactorAnswer>? {
+        stage.completion(of: factor, factor?.challenge)
+    }
+
     /// Asks whether the person has answered; only while they have not.
     public var poll: OktaStep<Void>? {
         let mayPoll = result == .waiting && stage.links["next"].first?.name == "poll"

@@ -51,6 +51,22 @@ struct OktaStage: Sendable {
         }
     }
 
+    /// A step that hands over what the page of another party has answered: a form with the factor's id.
+    func completion(of factor: OktaFactor?, _ details: JSONValue?) -> OktaStep<OktaFactorAnswer>? {
+        answer(details.flatMap { OktaLinks($0["_links"])["complete"].first }).map { step in
+            var step = OktaStep<OktaFactorAnswer>(
+                link: step.link,
+                api: api,
+                stateToken: transaction.stateToken,
+                isAttempt: true
+            ) { input in
+                (factor?.id.map { [JSONValue.Member("id", .string($0))] } ?? []) + input.members
+            }
+            step.isForm = true
+            return step
+        }
+    }
+
     /// The step back to the choice of factors.
     var previous: OktaStep<Void>? { plain(links["prev"].first) }
 

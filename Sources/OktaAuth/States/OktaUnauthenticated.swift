@@ -13,6 +13,11 @@ public struct OktaUnauthenticated: OktaTransactionState {
     /// The factors that can be used without a password, if the org allows that.
     public var factors: [OktaFactor] { transaction.factors }
 
+    /// Verifies a factor in the place of the password, or begins to; nil if the server does not offer it.
+    public func verify(_ factor: OktaFactor) -> OktaStep<OktaFactorAnswer>? {
+        stage.answer(factor.links["verify"].first)
+    }
+
     /// Ends the transaction; nil if there is nothing to end.
     public var cancel: OktaQuietStep? { stage.cancel }
 }

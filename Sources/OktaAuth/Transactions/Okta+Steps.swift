@@ -112,13 +112,18 @@ extension OktaAPI {
         case password, unlock
     }
 
-    /// Begins a transaction.
-    func authenticate(_ credentials: OktaCredentials) async throws -> OktaTransaction? {
+    /// Credentials with what the configuration adds to them.
+    func completed(_ credentials: OktaCredentials) -> OktaCredentials {
         var credentials = credentials
         credentials.audience = credentials.audience ?? configuration.audience
         credentials.relayState = credentials.relayState ?? configuration.relayState
         credentials.deviceToken = credentials.deviceToken ?? configuration.contextDeviceToken
-        var members = credentials.members
+        return credentials
+    }
+
+    /// Begins a transaction.
+    func authenticate(_ credentials: OktaCredentials) async throws -> OktaTransaction? {
+        var members = completed(credentials).members
         var options: [JSONValue.Member] = []
         if configuration.warnsOfExpiry { options.append(.init("warnBeforePasswordExpired", true)) }
         if configuration.enrollsOptionalFactors { options.append(.init("multiOptionalFactorEnroll", true)) }

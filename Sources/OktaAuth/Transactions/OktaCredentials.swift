@@ -5,8 +5,8 @@ import HTTPRecovery
 public struct OktaCredentials: Sendable, Hashable {
     /// The name.
     public var username: String
-    /// The password.
-    public var password: Secret
+    /// The password; nil for an org that has another factor stand in its place.
+    public var password: Secret?
     /// The app that the sign-in is for, whose policy decides; nil takes that of the configuration.
     public var audience: String?
     /// What the app wants to get back in ``OktaTransaction/relayState``; nil takes that of the configuration.
@@ -20,7 +20,7 @@ public struct OktaCredentials: Sendable, Hashable {
     /// Creates credentials.
     public init(
         username: String,
-        password: Secret,
+        password: Secret? = nil,
         audience: String? = nil,
         relayState: String? = nil,
         deviceToken: Secret? = nil
@@ -33,9 +33,8 @@ public struct OktaCredentials: Sendable, Hashable {
     }
 
     var members: [JSONValue.Member] {
-        var members: [JSONValue.Member] = [
-            .init("username", .string(username)), .init("password", .string(password.reveal())),
-        ]
+        var members: [JSONValue.Member] = [.init("username", .string(username))]
+        if let password { members.append(.init("password", .string(password.reveal()))) }
         if let audience { members.append(.init("audience", .string(audience))) }
         if let relayState { members.append(.init("relayState", .string(relayState))) }
         if let deviceToken {

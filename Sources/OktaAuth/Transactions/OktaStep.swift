@@ -23,6 +23,8 @@ public struct OktaStep<Input: Sendable>: Sendable {
     var isAttempt = false
     var resend = RequestOptions.ResendPermission.spending
     let members: @Sendable (Input) -> [JSONValue.Member]
+    /// Whether the body is a form: so the page of another party hands its answer over.
+    var isForm = false
     var query: @Sendable (Input) -> [String] = { _ in [] }
 
     /// Takes the step.
@@ -36,7 +38,8 @@ public struct OktaStep<Input: Sendable>: Sendable {
         return try await api.step(
             OktaAPI.Call(
                 request: request,
-                body: request.method == .post ? .object(body) : nil,
+                body: request.method == .post && !isForm ? .object(body) : nil,
+                content: isForm ? .form(FormFields(body)) : nil,
                 resend: resend,
                 presents: stateToken == nil ? nil : .state,
                 purpose: purpose,
@@ -95,5 +98,13 @@ extension OktaQuietStep: ClientBound {
     package var client: RecoveringClient {
         get { step.client }
         set { step.client = newValue }
+    }
+}
+
+extension FormFields {
+    /// The members whose values are texts.
+    fileprivate init(_ members: [JSONValue.Member]) {
+        self.init()
+        for member in members { add(member.key, member.value.string) }
     }
 }

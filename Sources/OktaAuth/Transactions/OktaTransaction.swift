@@ -19,6 +19,8 @@ public struct OktaTransaction: Sendable {
     public var recoveryToken: Secret?
     /// What the recovery is for: `PASSWORD`, `UNLOCK` or `ACCOUNT_ACTIVATION`.
     public var recoveryType: String?
+    /// What the transaction is, such as `SESSION_STEP_UP`; nil if the server does not say.
+    public var type: String?
     /// What became of the factor.
     public var factorResult: OktaFactorResult?
     /// The factor of a recovery, or of a challenge by type.
@@ -62,6 +64,7 @@ public struct OktaTransaction: Sendable {
         sessionToken = json["sessionToken"]?.string?.nonEmpty.map { Secret($0) }
         recoveryToken = json["recoveryToken"]?.string?.nonEmpty.map { Secret($0) }
         recoveryType = json["recoveryType"]?.string?.nonEmpty
+        type = json["type"]?.string?.nonEmpty?.bounded(to: 256)
         factorType = json["factorType"]?.string?.nonEmpty.map { OktaFactorType(reading: $0) }
         relayState = json["relayState"]?.string?.nonEmpty
         userID = embedded?["user"]?["id"]?.string?.nonEmpty
@@ -72,7 +75,9 @@ public struct OktaTransaction: Sendable {
         let first = factors.first
         factor = single.flatMap { $0.array == nil ? OktaFactor($0) : first }
         factor?.adopt(challenge: embedded?["challenge"])
-        let result = json["factorResult"]?.string?.nonEmpty ?? factor?.activation?["factorResult"]?.string?.nonEmpty
+        let result =
+            json["factorResult"]?.string?.nonEmpty ?? factor?.activation?["factorResult"]?.string?.nonEmpty
+            ?? factor?.challenge?["factorResult"]?.string?.nonEmpty
         factorResult = result.map { OktaFactorResult(rawValue: $0.bounded(to: 256)) }
         passwordPolicy = embedded?["policy"].flatMap { OktaPasswordPolicy($0) }
         links = OktaLinks(json["_links"])
