@@ -18,6 +18,7 @@ public struct ForgeRock: AuthProvider {
     var api: ForgeRockAPI
     let start: JourneyStart
     let authenticator: (any WebAuthn.Authenticator)?
+    let callbacks: any JourneyCallbackResponder
     let oauth: ForgeRockOAuth?
 
     /// Keeps the tokens fresh: for `Authorization` and `SessionRenewal` of other clients.
@@ -48,6 +49,7 @@ public struct ForgeRock: AuthProvider {
         )
         start = configuration.journey.map { .service($0) } ?? .standard
         authenticator = configuration.authenticator
+        callbacks = configuration.callbacks
         if let settings = configuration.oauth {
             let exchange = try ForgeRockOAuth(api: api, settings: settings)
             oauth = exchange
@@ -82,7 +84,7 @@ public struct ForgeRock: AuthProvider {
         options: JourneyOptions = JourneyOptions(),
         account: String? = nil
     ) -> Journey {
-        var journey = Journey(start ?? self.start, options: options, api: api)
+        var journey = Journey(start ?? self.start, options: options, api: api, oauth: oauth)
         journey.account = account.map { LockoutLedger.account(for: $0) }
         return journey
     }
@@ -265,7 +267,7 @@ public struct ForgeRock: AuthProvider {
             restart: restart,
             identifier: identifier,
             password: password,
-            callbacks: callbacks,
+            callbacks: JourneyCallbackResponders(first: callbacks, second: self.callbacks),
             webAuthn: WebAuthnResponder(authenticator: authenticator, time: api.client.runtime.time)
         )
     }

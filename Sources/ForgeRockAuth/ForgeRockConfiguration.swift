@@ -10,6 +10,10 @@ public struct ForgeRockConfiguration: Sendable {
     public var oauth: OAuthSettings?
     /// Answers WebAuthn ceremonies; nil, as by default, on a machine without one, and then journeys are told so at once.
     public var authenticator: (any WebAuthn.Authenticator)?
+    /// Answers callbacks before a sign-in looks at them; by default nothing does.
+    ///
+    /// It is asked after the one that a sign-in was given, and also in a sign-in that was suspended and taken up again.
+    public var callbacks: any JourneyCallbackResponder
     /// The name of the session's cookie; nil, as by default, lets the server tell it.
     ///
     /// While it does not, the usual name is assumed, and no refusal under it counts as the end of a session.
@@ -23,6 +27,7 @@ public struct ForgeRockConfiguration: Sendable {
         journey: String? = nil,
         oauth: OAuthSettings? = nil,
         authenticator: (any WebAuthn.Authenticator)? = nil,
+        callbacks: any JourneyCallbackResponder = NoJourneyCallbackResponder(),
         cookieName: String? = nil,
         interceptors: [any ForgeRockInterceptor] = []
     ) {
@@ -30,6 +35,7 @@ public struct ForgeRockConfiguration: Sendable {
         self.journey = journey
         self.oauth = oauth
         self.authenticator = authenticator
+        self.callbacks = callbacks
         self.cookieName = cookieName
         self.interceptors = interceptors
     }

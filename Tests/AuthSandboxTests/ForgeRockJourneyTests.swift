@@ -27,6 +27,26 @@ struct ForgeRockJourneyTests {
         #expect(client.base.answer.headers.contains { $0.value.hasPrefix("amlbcookie=") })
     }
 
+    @Test func nameAndPasswordMayComeWithTheFirstRequest() {
+        for (name, password) in [
+            ("ada", Harness.password), ("=?UTF-8?B?YWRh?=", "=?utf-8?b?Y29ycmVjdCA=?= =?UTF-8?B?eA==?="),
+        ] {
+            let headers = [("x-openam-username", name), ("x-openam-password", password)]
+            var client = ForgeRockHarness()
+            client.begin("Login", headers: headers)
+            #expect(client.status == (password == Harness.password ? 200 : 401))
+            #expect((client.token != nil) == (password == Harness.password))
+            var off = ForgeRockHarness { $0.hasZeroPageLogin = false }
+            off.begin("Login", headers: headers)
+            #expect(off.types == ["NameCallback", "PasswordCallback"])
+            #expect(off.counters.passwordAttempts == 0)
+        }
+        var client = ForgeRockHarness { $0.namePrompt = "Customer code" }
+        #expect(client.begin("OneTimeCode")["callbacks"]?[0]?["output"]?[0]?["value"]?.string == "Customer code")
+        client.begin("OneTimeCode", headers: [("x-openam-username", "ada"), ("x-openam-password", "x")])
+        #expect(client.types.contains("PasswordCallback"), "the name is taken, the code is asked for")
+    }
+
     @Test func theDefaultPeopleAreThere() {
         for name in ["ada", "grace@example.com", "LINUS", "edsger@example.com", "katherine+clerk_test"] {
             var client = ForgeRockHarness()

@@ -54,6 +54,15 @@ public struct SandboxForgeRockSettings: Sendable, Equatable {
     ///
     /// Default: warnings from the third failure on, a lock with the fifth, until somebody unlocks.
     public var lockout = Lockout()
+    /// `zero_page_login`: a name and a password in the headers of the first request answer the first page; else they are
+    /// not looked at.
+    ///
+    /// Default: true.
+    public var hasZeroPageLogin = true
+    /// `name_prompt`: what the pages that want a name ask for.
+    ///
+    /// Default: `User Name`.
+    public var namePrompt = "User Name"
     /// `login_attempts`: how often the journey `LoginLoop` asks for a password before it fails.
     ///
     /// Default: 3.
@@ -186,7 +195,8 @@ extension SandboxForgeRockSettings: SandboxPart {
         case expiredForm
         case suspendedLifetime = "suspended_lifetime_s"
         case isSticky = "sticky"
-        case lockout, loginAttempts, sessionDialect
+        case hasZeroPageLogin = "zero_page_login"
+        case namePrompt, lockout, loginAttempts, sessionDialect
         case sessionIdle = "session_idle_s"
         case sessionLife = "session_life_s"
         case sessionQuota, pollCount

@@ -84,6 +84,31 @@ struct ForgeRockOAuth: Sendable, ClientBound {
         try await client(for: .revokeToken).revoke(token, hint: kind)
     }
 
+    /// Ends the session that an ID token was made for (OpenID Connect RP-Initiated Logout).
+    ///
+    /// Nobody is sent anywhere afterwards: what the server redirects to is not followed.
+    func endSession(_ idToken: Secret) async throws {
+        _ = try await api.send(
+            ForgeRockAPI.Call(
+                method: .get,
+                path: endSessionPath(idToken),
+                action: .endSession,
+                presents: .id,
+                resend: .replayable,
+                followsRedirects: false
+            )
+        )
+    }
+
+    /// The path that ends a session, with its query.
+    func endSessionPath(_ idToken: Secret, redirectURI: String? = nil, state: Secret? = nil) -> String {
+        var query = FormFields()
+        query.add("id_token_hint", secret: idToken)
+        if let redirectURI { query.add("post_logout_redirect_uri", redirectURI) }
+        if let state { query.add("state", secret: state) }
+        return "\(api.server.oauth("connect/endSession"))?\(query.encoded)"
+    }
+
     /// Whether a location is the client's own redirect URI.
     private func isRedirect(_ location: String) -> Bool {
         guard location.hasPrefix(settings.redirectURI) else { return false }

@@ -273,7 +273,7 @@ extension JourneyStep {
 extension RecoveryError {
     /// Whether an end of the journey leaves open what became of the answers: a fault on the way, or a status that
     /// anything between here and the server may have sent.
-    fileprivate var provesNothing: Bool {
+    var provesNothing: Bool {
         outcome.processed == .unknown || (outcome.kind == .flowExpired && outcome.code == nil)
     }
 }

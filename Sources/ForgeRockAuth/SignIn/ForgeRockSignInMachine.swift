@@ -63,11 +63,13 @@ struct ForgeRockSignInMachine: SignInMachine {
         answers.begin()
         step = nil
         asked = []
+        let login = journey.options.presentsLoginAtOnce ? answers.takeLogin() : nil
         do {
-            if let session = try accept(try await journey.opened()) { return .finished(session) }
+            if let session = try accept(try await journey.opened(presenting: login)) { return .finished(session) }
         } catch let refusal as StepRefusal {
             throw refusal.error
         } catch let error as RecoveryError {
+            if login != nil, error.kind == .invalidCredentials || error.provesNothing { answers.forgetPassword() }
             throw ended(by: error)
         }
         return try await proceed()

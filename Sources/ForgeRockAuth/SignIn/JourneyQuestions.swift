@@ -56,7 +56,7 @@ enum JourneyQuestions {
         }
         switch callback.content {
         case .name(let prompt):
-            let code = Factor.Key.code(askedBy: prompt, texts: texts)
+            let code = Factor.Key.code(namedBy: prompt, texts: texts)
             return question(code ?? .text, given: code == nil ? .identifier : nil)
         case .password(let prompt):
             if let code = Factor.Key.code(askedBy: prompt, texts: texts) { return question(code) }
@@ -64,7 +64,7 @@ enum JourneyQuestions {
             let isNew = ["new password", "confirm password", "choose a password"].contains { asked.holds($0) }
             return isNew ? question(.newPassword) : question(.password, given: .password)
         case .textInput(let prompt, _):
-            return question(Factor.Key.code(askedBy: prompt, texts: texts) ?? .text)
+            return question(Factor.Key.code(namedBy: prompt, texts: texts) ?? .text)
         case .choice(_, let choices, let defaultIndex):
             let options = choices.enumerated().map {
                 (label: $0.element, value: JSONValue.number(JSONValue.Number($0.offset)))
