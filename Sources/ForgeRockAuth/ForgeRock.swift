@@ -1,5 +1,6 @@
 public import AuthRecovery
 public import HTTPRecovery
+import HTTPTypes
 
 /// PingAM (ForgeRock AM, OpenAM) for a client on Linux: whole sign-in journeys, sessions and tokens, with recovery.
 ///
@@ -17,7 +18,7 @@ public import HTTPRecovery
 public struct ForgeRock: AuthProvider {
     var api: ForgeRockAPI
     let start: JourneyStart
-    let authenticator: (any WebAuthn.Authenticator)?
+    let webAuthn: WebAuthnResponder
     let callbacks: any JourneyCallbackResponder
     let oauth: ForgeRockOAuth?
 
@@ -33,7 +34,8 @@ public struct ForgeRock: AuthProvider {
     ///   - client: Sends the requests.
     ///   - tokens: Keeps the session and the tokens.
     ///   - configuration: What the program wants beside.
-    /// - Throws: `Origin.InvalidURL` when the base URL is no such URL, or has a query or a fragment.
+    /// - Throws: `Origin.InvalidURL` when the base URL is no such URL, or has a query or a fragment, or when the origin of
+    ///   the configuration is none.
     public init(
         baseURL: String,
         client: RecoveringClient,
@@ -48,7 +50,15 @@ public struct ForgeRock: AuthProvider {
             cookieName: Locked(configuration.cookieName)
         )
         start = configuration.journey.map { .service($0) } ?? .standard
-        authenticator = configuration.authenticator
+        var ownOrigin = api.server.origin
+        if let origin = configuration.origin { ownOrigin = Origin(of: try HTTPRequest(url: origin)) }
+        webAuthn = WebAuthnResponder(
+            authenticator: configuration.authenticator,
+            isAsked: configuration.asksForWebAuthn,
+            deviceName: configuration.deviceName,
+            origin: ownOrigin,
+            time: client.runtime.time
+        )
         callbacks = configuration.callbacks
         if let settings = configuration.oauth {
             let exchange = try ForgeRockOAuth(api: api, settings: settings)
@@ -268,7 +278,7 @@ public struct ForgeRock: AuthProvider {
             identifier: identifier,
             password: password,
             callbacks: JourneyCallbackResponders(first: callbacks, second: self.callbacks),
-            webAuthn: WebAuthnResponder(authenticator: authenticator, time: api.client.runtime.time)
+            webAuthn: webAuthn
         )
     }
 }

@@ -47,6 +47,32 @@ struct ForgeRockJourneyTests {
         #expect(client.types.contains("PasswordCallback"), "the name is taken, the code is asked for")
     }
 
+    /// As the nodes write them: a piece of script for older clients, nothing where the relying party is left open.
+    @Test(arguments: ["example.com", ""])
+    func ceremoniesNameTheirRelyingPartyAsNodesDo(party: String) {
+        func begun(_ form: String, _ journey: String) -> [JSONValue] {
+            var client = ForgeRockHarness {
+                $0.webAuthnForm = form
+                $0.relyingPartyID = party
+            }
+            client.begin(journey)
+            if journey == "WebAuthn" { client.answer("ada") } else { client.answer("ada", .string(Harness.password)) }
+            #expect(client.types.last == "HiddenValueCallback")
+            let outputs = client.step["callbacks"]?[0]?["output"]?.array ?? []
+            return outputs.compactMap { $0["value"] }
+        }
+        let (made, signed) = party.isEmpty ? ("", "") : (#"id: "example.com","#, #"rpId: "example.com","#)
+        for (journey, fragment) in [("WebAuthnRegistration", made), ("WebAuthn", signed)] {
+            let data = begun("metadata", journey).first
+            #expect(data?["relyingPartyId"]?.string == fragment && data?["_relyingPartyId"]?.string == party)
+            let old = begun("old_metadata", journey).first
+            #expect(old?["relyingPartyId"]?.string == fragment && old?["_relyingPartyId"] == nil)
+            let script = begun("script", journey).first?.string ?? ""
+            let line = journey == "WebAuthn" ? "var options = {\n    \(fragment)\n" : "rp: {\n        \(fragment)\n"
+            #expect(script.contains(line), "\(script)")
+        }
+    }
+
     @Test func theDefaultPeopleAreThere() {
         for name in ["ada", "grace@example.com", "LINUS", "edsger@example.com", "katherine+clerk_test"] {
             var client = ForgeRockHarness()

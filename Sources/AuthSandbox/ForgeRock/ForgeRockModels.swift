@@ -150,6 +150,16 @@ struct ForgeRockExchange: Sendable {
         return nil
     }
 
+    /// The host that the request was sent to, without a port.
+    var host: String {
+        let authority = origin.split(separator: "/").last ?? ""
+        guard let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") else { return String(authority) }
+        return String(authority[..<colon])
+    }
+
+    /// The relying party of WebAuthn ceremonies: as it is set up, else the host that the client has asked.
+    var relyingParty: String { settings.relyingPartyID.isEmpty ? host : settings.relyingPartyID }
+
     /// The deployment, as people and gateways write it.
     var deployment: String { origin + (route.base.isEmpty ? "/am" : route.base) }
 }

@@ -104,11 +104,12 @@ public struct SandboxForgeRockSettings: Sendable, Equatable {
     ///
     /// Default: none.
     public var fixedCode: String?
-    /// `relying_party_id`: of WebAuthn ceremonies.
+    /// `relying_party_id`: of WebAuthn ceremonies; empty leaves it to the client, whose origin is that of the server.
     ///
     /// Default: `example.com`.
     public var relyingPartyID = "example.com"
-    /// `origins`: where ceremonies may come from beside `https://` and the relying party's id.
+    /// `origins`: where ceremonies may come from beside `https://` and the relying party's id, and the server's own origin
+    /// where it belongs to the relying party.
     ///
     /// Default: none.
     public var origins: [String] = []

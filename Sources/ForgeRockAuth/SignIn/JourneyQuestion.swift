@@ -13,6 +13,8 @@ struct JourneyQuestion {
         case agreement
         /// One of several values, each with its label.
         case options([(label: String, value: JSONValue)], defaultIndex: Int?)
+        /// The outcome of a WebAuthn ceremony that is carried out elsewhere.
+        case ceremony
     }
 
     /// Which callback of the step, and which of its inputs.
@@ -81,7 +83,7 @@ struct JourneyQuestion {
     func value(of answer: Secret) -> JSONValue? {
         let text = answer.reveal()
         switch form {
-        case .text:
+        case .text, .ceremony:
             return .string(text)
         case .number:
             return (try? JSONValue(parsing: text)).flatMap { $0.number }.map { .number($0) }

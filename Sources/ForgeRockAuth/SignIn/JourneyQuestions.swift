@@ -91,6 +91,20 @@ enum JourneyQuestions {
     }
 }
 
+extension JourneyQuestion {
+    /// The question for the outcome of a WebAuthn ceremony.
+    static func ceremony(at index: Int, in step: JourneyStep, options: String?) -> JourneyQuestion {
+        let type = step.callbacks[index].type
+        return JourneyQuestion(
+            place: Place(callback: index, input: 0),
+            name: Name(type: type, stage: step.stage, prompt: "webAuthnOutcome", occurrence: 0, input: 0),
+            key: .webauthn,
+            form: .ceremony,
+            hint: options
+        )
+    }
+}
+
 extension JourneyQuestions {
     /// The confirmations of a step, which mostly stand beside something else: "Submit", "Send again", "Exit".
     static func confirmations(of step: JourneyStep) -> [JourneyQuestion] {
