@@ -1,5 +1,6 @@
 public import AuthRecovery
 public import HTTPRecovery
+import HTTPTypes
 
 /// PingAM (ForgeRock AM, OpenAM) for a client on Linux: whole sign-in journeys, sessions and tokens, with recovery.
 ///
@@ -17,7 +18,8 @@ public import HTTPRecovery
 public struct ForgeRock: AuthProvider {
     var api: ForgeRockAPI
     let start: JourneyStart
-    let authenticator: (any WebAuthn.Authenticator)?
+    let webAuthn: WebAuthnResponder
+    let callbacks: any JourneyCallbackResponder
     let oauth: ForgeRockOAuth?
 
     /// Keeps the tokens fresh: for `Authorization` and `SessionRenewal` of other clients.
@@ -32,7 +34,8 @@ public struct ForgeRock: AuthProvider {
     ///   - client: Sends the requests.
     ///   - tokens: Keeps the session and the tokens.
     ///   - configuration: What the program wants beside.
-    /// - Throws: `Origin.InvalidURL` when the base URL is no such URL, or has a query or a fragment.
+    /// - Throws: `Origin.InvalidURL` when the base URL is no such URL, or has a query or a fragment, or when the origin of
+    ///   the configuration is none.
     public init(
         baseURL: String,
         client: RecoveringClient,
@@ -47,7 +50,16 @@ public struct ForgeRock: AuthProvider {
             cookieName: Locked(configuration.cookieName)
         )
         start = configuration.journey.map { .service($0) } ?? .standard
-        authenticator = configuration.authenticator
+        var ownOrigin = api.server.origin
+        if let origin = configuration.origin { ownOrigin = Origin(of: try HTTPRequest(url: origin)) }
+        webAuthn = WebAuthnResponder(
+            authenticator: configuration.authenticator,
+            isAsked: configuration.asksForWebAuthn,
+            deviceName: configuration.deviceName,
+            origin: ownOrigin,
+            time: client.runtime.time
+        )
+        callbacks = configuration.callbacks
         if let settings = configuration.oauth {
             let exchange = try ForgeRockOAuth(api: api, settings: settings)
             oauth = exchange
@@ -82,7 +94,7 @@ public struct ForgeRock: AuthProvider {
         options: JourneyOptions = JourneyOptions(),
         account: String? = nil
     ) -> Journey {
-        var journey = Journey(start ?? self.start, options: options, api: api)
+        var journey = Journey(start ?? self.start, options: options, api: api, oauth: oauth)
         journey.account = account.map { LockoutLedger.account(for: $0) }
         return journey
     }
@@ -265,8 +277,8 @@ public struct ForgeRock: AuthProvider {
             restart: restart,
             identifier: identifier,
             password: password,
-            callbacks: callbacks,
-            webAuthn: WebAuthnResponder(authenticator: authenticator, time: api.client.runtime.time)
+            callbacks: JourneyCallbackResponders(first: callbacks, second: self.callbacks),
+            webAuthn: webAuthn
         )
     }
 }

@@ -10,6 +10,21 @@ public struct ForgeRockConfiguration: Sendable {
     public var oauth: OAuthSettings?
     /// Answers WebAuthn ceremonies; nil, as by default, on a machine without one, and then journeys are told so at once.
     public var authenticator: (any WebAuthn.Authenticator)?
+    /// Whether the outcome of a WebAuthn ceremony is asked for if there is no authenticator, as by a web backend whose browsers
+    /// have one; default: no, and journeys are told so at once.
+    ///
+    /// The question has the options in its hint, as a browser takes them in JSON. Answers are the credential in JSON as the
+    /// browser tells it, `unsupported`, or an outcome as it is sent.
+    public var asksForWebAuthn: Bool
+    /// What a new WebAuthn credential is called at the server; nil, as by default, leaves that to the server.
+    public var deviceName: String?
+    /// The origin that WebAuthn ceremonies are carried out for, such as `https://login.example.com`; nil, as by default, is
+    /// that of the base URL.
+    public var origin: String?
+    /// Answers callbacks before a sign-in looks at them; by default nothing does.
+    ///
+    /// It is asked after the one that a sign-in was given, and also in a sign-in that was suspended and taken up again.
+    public var callbacks: any JourneyCallbackResponder
     /// The name of the session's cookie; nil, as by default, lets the server tell it.
     ///
     /// While it does not, the usual name is assumed, and no refusal under it counts as the end of a session.
@@ -23,6 +38,10 @@ public struct ForgeRockConfiguration: Sendable {
         journey: String? = nil,
         oauth: OAuthSettings? = nil,
         authenticator: (any WebAuthn.Authenticator)? = nil,
+        asksForWebAuthn: Bool = false,
+        deviceName: String? = nil,
+        origin: String? = nil,
+        callbacks: any JourneyCallbackResponder = NoJourneyCallbackResponder(),
         cookieName: String? = nil,
         interceptors: [any ForgeRockInterceptor] = []
     ) {
@@ -30,6 +49,10 @@ public struct ForgeRockConfiguration: Sendable {
         self.journey = journey
         self.oauth = oauth
         self.authenticator = authenticator
+        self.asksForWebAuthn = asksForWebAuthn
+        self.deviceName = deviceName
+        self.origin = origin
+        self.callbacks = callbacks
         self.cookieName = cookieName
         self.interceptors = interceptors
     }

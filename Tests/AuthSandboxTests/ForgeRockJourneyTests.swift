@@ -27,6 +27,52 @@ struct ForgeRockJourneyTests {
         #expect(client.base.answer.headers.contains { $0.value.hasPrefix("amlbcookie=") })
     }
 
+    @Test func nameAndPasswordMayComeWithTheFirstRequest() {
+        for (name, password) in [
+            ("ada", Harness.password), ("=?UTF-8?B?YWRh?=", "=?utf-8?b?Y29ycmVjdCA=?= =?UTF-8?B?eA==?="),
+        ] {
+            let headers = [("x-openam-username", name), ("x-openam-password", password)]
+            var client = ForgeRockHarness()
+            client.begin("Login", headers: headers)
+            #expect(client.status == (password == Harness.password ? 200 : 401))
+            #expect((client.token != nil) == (password == Harness.password))
+            var off = ForgeRockHarness { $0.hasZeroPageLogin = false }
+            off.begin("Login", headers: headers)
+            #expect(off.types == ["NameCallback", "PasswordCallback"])
+            #expect(off.counters.passwordAttempts == 0)
+        }
+        var client = ForgeRockHarness { $0.namePrompt = "Customer code" }
+        #expect(client.begin("OneTimeCode")["callbacks"]?[0]?["output"]?[0]?["value"]?.string == "Customer code")
+        client.begin("OneTimeCode", headers: [("x-openam-username", "ada"), ("x-openam-password", "x")])
+        #expect(client.types.contains("PasswordCallback"), "the name is taken, the code is asked for")
+    }
+
+    /// As the nodes write them: a piece of script for older clients, nothing where the relying party is left open.
+    @Test(arguments: ["example.com", ""])
+    func ceremoniesNameTheirRelyingPartyAsNodesDo(party: String) {
+        func begun(_ form: String, _ journey: String) -> [JSONValue] {
+            var client = ForgeRockHarness {
+                $0.webAuthnForm = form
+                $0.relyingPartyID = party
+            }
+            client.begin(journey)
+            if journey == "WebAuthn" { client.answer("ada") } else { client.answer("ada", .string(Harness.password)) }
+            #expect(client.types.last == "HiddenValueCallback")
+            let outputs = client.step["callbacks"]?[0]?["output"]?.array ?? []
+            return outputs.compactMap { $0["value"] }
+        }
+        let (made, signed) = party.isEmpty ? ("", "") : (#"id: "example.com","#, #"rpId: "example.com","#)
+        for (journey, fragment) in [("WebAuthnRegistration", made), ("WebAuthn", signed)] {
+            let data = begun("metadata", journey).first
+            #expect(data?["relyingPartyId"]?.string == fragment && data?["_relyingPartyId"]?.string == party)
+            let old = begun("old_metadata", journey).first
+            #expect(old?["relyingPartyId"]?.string == fragment && old?["_relyingPartyId"] == nil)
+            let script = begun("script", journey).first?.string ?? ""
+            let line = journey == "WebAuthn" ? "var options = {\n    \(fragment)\n" : "rp: {\n        \(fragment)\n"
+            #expect(script.contains(line), "\(script)")
+        }
+    }
+
     @Test func theDefaultPeopleAreThere() {
         for name in ["ada", "grace@example.com", "LINUS", "edsger@example.com", "katherine+clerk_test"] {
             var client = ForgeRockHarness()

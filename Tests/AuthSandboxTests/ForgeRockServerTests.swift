@@ -134,8 +134,14 @@ struct ForgeRockServerTests {
         #expect(client.status == 204)
         client.session("getSessionInfo")
         #expect(client.status == 401)
-        client.send("GET", Self.oauth + "/connect/endSession")
-        #expect(client.status == 500)
+        let end = Self.oauth + "/connect/endSession"
+        for (query, status, word) in [
+            ("", 400, "bad_request"), ("?id_token_hint=broken", 500, "server_error"),
+            ("?id_token_hint=x&post_logout_redirect_uri=/bye", 400, "relative_redirect_uri"),
+        ] {
+            #expect(client.send("GET", end + query)["error"]?.string == word)
+            #expect(client.status == status)
+        }
     }
 
     @Test func withoutASessionThereIsNoCode() {

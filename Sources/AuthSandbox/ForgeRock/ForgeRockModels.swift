@@ -131,6 +131,14 @@ struct ForgeRockExchange: Sendable {
             ?? request.header(settings.cookieName.lowercased()).flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// The name and the password that came with the request that begins the journey, for its first page.
+    func login(of run: ForgeRockRun) -> (name: String, password: String)? {
+        guard settings.hasZeroPageLogin, run.key.isEmpty, let name = request.header("x-openam-username"),
+            let password = request.header("x-openam-password")
+        else { return nil }
+        return (EncodedWord.decode(name), EncodedWord.decode(password))
+    }
+
     func cookie(_ name: String) -> String? {
         for header in request.headers where header.name == "cookie" {
             for pair in header.value.split(separator: ";") {
@@ -141,6 +149,16 @@ struct ForgeRockExchange: Sendable {
         }
         return nil
     }
+
+    /// The host that the request was sent to, without a port.
+    var host: String {
+        let authority = origin.split(separator: "/").last ?? ""
+        guard let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") else { return String(authority) }
+        return String(authority[..<colon])
+    }
+
+    /// The relying party of WebAuthn ceremonies: as it is set up, else the host that the client has asked.
+    var relyingParty: String { settings.relyingPartyID.isEmpty ? host : settings.relyingPartyID }
 
     /// The deployment, as people and gateways write it.
     var deployment: String { origin + (route.base.isEmpty ? "/am" : route.base) }

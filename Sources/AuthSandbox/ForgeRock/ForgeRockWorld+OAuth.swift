@@ -92,7 +92,13 @@ extension ForgeRockWorld {
         let request = exchange.request
         let fields = request.query + (Masking.isForm(request) ? FormEncoding.fields(request.body) : [])
         func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
-        guard let jwt = field("id_token_hint").flatMap({ OAuthJWT($0) }) else {
+        guard let hint = field("id_token_hint") else {
+            return OAuthFailure("bad_request", "The request is missing a required parameter: id_token_hint").response
+        }
+        if let target = field("post_logout_redirect_uri"), !target.contains("://") {
+            return OAuthFailure("relative_redirect_uri", "The address has to be absolute.").response
+        }
+        guard let jwt = OAuthJWT(hint) else {
             return OAuthFailure("server_error", "The id_token_hint cannot be read.", status: 500).response
         }
         let key =
@@ -104,7 +110,10 @@ extension ForgeRockWorld {
         guard let client = jwt.claims["aud"]?.string.flatMap({ oauth.clients[$0] }),
             client.accepts(redirectURI: target)
         else { return OAuthFailure("redirect_uri_mismatch", "The address is not one of the client's.").response }
-        return SandboxResponse(status: 302, headers: [.init(name: "Location", value: target)])
+        let state = field("state").map {
+            "\(target.contains("?") ? "&" : "?")state=\(FormEncoding.encode($0))"
+        }
+        return SandboxResponse(status: 302, headers: [.init(name: "Location", value: target + (state ?? ""))])
     }
 
     private func discovery(_ exchange: ForgeRockExchange) -> JSONValue {

@@ -18,7 +18,13 @@ extension ForgeRockWorld {
         switch node {
         case .credentials: return try credentialsPage(&run, exchange)
         case .username:
-            return .page(ForgeRockPage("UsernamePage", header: "Sign in", [.name("User Name")]))
+            if let login = exchange.login(of: run) {
+                run.account = account(named: login.name, realm: run.realm)?.name.lowercased()
+                return .outcome("done")
+            }
+            return .page(
+                ForgeRockPage("UsernamePage", header: "Sign in", [.name(exchange.settings.namePrompt)])
+            )
         case .password:
             guard account(of: run).map({ $0.password != nil }) ?? true else { return .outcome("none") }
             let text = run.transaction == nil ? "Enter your password" : "Confirm the transaction with your password"
@@ -71,13 +77,14 @@ extension ForgeRockWorld {
         _ run: inout ForgeRockRun,
         _ exchange: ForgeRockExchange
     ) throws(ForgeRockFailure) -> Presentation {
-        if run.attempts == 0, run.key.isEmpty, let name = exchange.request.header("x-openam-username"),
-            let password = exchange.request.header("x-openam-password")
-        {
+        if let login = exchange.login(of: run) {
             run.attempts = exchange.settings.loginAttempts
-            if let outcome = try check(name: name, password, &run, loops: false, exchange) { return .outcome(outcome) }
+            if let outcome = try check(name: login.name, login.password, &run, loops: false, exchange) {
+                return .outcome(outcome)
+            }
         }
-        return .page(ForgeRockPage("Login", header: "Sign in", [.name("User Name"), .password("Password")]))
+        let name = ForgeRockCallback.name(exchange.settings.namePrompt)
+        return .page(ForgeRockPage("Login", header: "Sign in", [name, .password("Password")]))
     }
 
     /// Sends a code where none is under way, and asks for it.

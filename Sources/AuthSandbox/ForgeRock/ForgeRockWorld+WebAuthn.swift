@@ -12,17 +12,33 @@ extension ForgeRockWorld {
         let account = account(of: run)
         let excluded = account?.credentials.map(\.id) ?? []
         let name = account?.name ?? ""
+        let handle = Self.base64(Array(name.utf8))
+        // With its name the server leaves it to the client which host it acts for.
+        let fragment = settings.relyingPartyID.isEmpty ? "" : "id: \"\(settings.relyingPartyID)\","
         switch settings.webAuthnForm {
         case "script":
             return scriptPage(
                 """
-                var publicKey = {challenge: new Int8Array(\(Self.list(run.challenge))).buffer,
-                rp: {id: "\(settings.relyingPartyID)", name: "Sandbox"},
-                user: {id: Uint8Array.from("\(name)", function (c) { return c.charCodeAt(0) }), name: "\(name)", \
-                displayName: "\(name)"},
-                pubKeyCredParams: [{ "type": "public-key", "alg": -7 }], attestation: "none",
-                timeout: \(settings.webAuthnTimeout), excludeCredentials: [\(Self.scripted(excluded))],
-                authenticatorSelection: {userVerification: "\(settings.userVerification)"}};
+                var publicKey = {
+                    challenge: new Int8Array(\(Self.list(run.challenge))).buffer,
+                    // Relying Party:
+                    rp: {
+                        \(fragment)
+                        name: "Sandbox"
+                    },
+                    // User:
+                    user: {
+                        id: Uint8Array.from("\(handle)", function (c) { return c.charCodeAt(0) }),
+                        name: "\(name)",
+                        displayName: "\(name)"
+                    },
+                    pubKeyCredParams: [ { "type": "public-key", "alg": -7 } ],
+                    attestation: "none",
+                    timeout: \(settings.webAuthnTimeout),
+                    excludeCredentials: [\(Self.scripted(excluded))],
+                    authenticatorSelection: {"userVerification":"\(settings.userVerification)"}
+                };
+
                 navigator.credentials.create({publicKey: publicKey})
                 """,
                 stage: "WebAuthnRegistration"
@@ -31,14 +47,12 @@ extension ForgeRockWorld {
             return metadataPage(
                 [
                     "challenge": .string(Self.base64(run.challenge)), "attestationPreference": "none",
-                    "userName": .string(name), "userId": .string(name), "relyingPartyName": "Sandbox",
+                    "userName": .string(name), "userId": .string(handle), "relyingPartyName": "Sandbox",
                     "authenticatorSelection": .string(#"{"userVerification":"\#(settings.userVerification)"}"#),
                     "pubKeyCredParams": #"[ { "type": "public-key", "alg": -7 } ]"#,
                     "timeout": .string(String(settings.webAuthnTimeout)),
                     "excludeCredentials": .string(Self.scripted(excluded)), "displayName": .string(name),
-                    "relyingPartyId": .string(
-                        "rp: { id: \"\(settings.relyingPartyID)\", rpId: \"\(settings.relyingPartyID)\" },"
-                    ),
+                    "relyingPartyId": .string(fragment),
                 ],
                 stage: "WebAuthnRegistration"
             )
@@ -46,13 +60,15 @@ extension ForgeRockWorld {
             return metadataPage(
                 [
                     "relyingPartyName": "Sandbox", "attestationPreference": "none", "displayName": .string(name),
-                    "_type": "WebAuthn", "_action": "webauthn_registration",
-                    "relyingPartyId": .string("id: \"\(settings.relyingPartyID)\","),
+                    "_type": "WebAuthn", "_action": "webauthn_registration", "relyingPartyId": .string(fragment),
                     "_relyingPartyId": .string(settings.relyingPartyID), "userName": .string(name),
-                    "userId": .string(name), "timeout": .string(String(settings.webAuthnTimeout)),
+                    "userId": .string(handle), "timeout": .string(String(settings.webAuthnTimeout)),
                     "_pubKeyCredParams": [["type": "public-key", "alg": -7]],
+                    "pubKeyCredParams": #"[ { "type": "public-key", "alg": -7 } ]"#,
                     "_excludeCredentials": Self.described(excluded),
+                    "excludeCredentials": .string(Self.scripted(excluded)),
                     "_authenticatorSelection": ["userVerification": .string(settings.userVerification)],
+                    "authenticatorSelection": .string(#"{"userVerification":"\#(settings.userVerification)"}"#),
                     "challenge": .string(Self.base64(run.challenge)),
                     "supportsJsonResponse": .bool(settings.wantsJSONOutcome),
                 ],
@@ -65,26 +81,34 @@ extension ForgeRockWorld {
         run.challenge = makeChallenge()
         let settings = exchange.settings
         let allowed = account(of: run)?.credentials.map(\.id) ?? []
+        let fragment = settings.relyingPartyID.isEmpty ? "" : "rpId: \"\(settings.relyingPartyID)\","
+        let list = allowed.isEmpty ? "" : "allowCredentials: [\(Self.scripted(allowed))]"
         switch settings.webAuthnForm {
         case "script":
             return scriptPage(
                 """
-                var acceptableCredentials = [\(Self.scripted(allowed))];
-                var options = {challenge: new Int8Array(\(Self.list(run.challenge))).buffer,
-                timeout: \(settings.webAuthnTimeout), userVerification: "\(settings.userVerification)",
-                allowCredentials: acceptableCredentials, rpId: "\(settings.relyingPartyID)"};
-                navigator.credentials.get({publicKey: options})
+                var acceptableCredentials = [
+                    \(Self.scripted(allowed))
+                ];
+
+                var options = {
+                    \(fragment)
+                    challenge: new Int8Array(\(Self.list(run.challenge))).buffer,
+                    timeout: \(settings.webAuthnTimeout),
+                    userVerification: "\(settings.userVerification)",
+                    allowCredentials: acceptableCredentials
+                };
+
+                navigator.credentials.get({ "publicKey" : options })
                 """,
                 stage: "WebAuthnAuthentication"
             )
         case "old_metadata":
             return metadataPage(
                 [
-                    "challenge": .string(Self.base64(run.challenge)),
-                    "allowCredentials": .string(allowed.isEmpty ? "" : "allowCredentials: [\(Self.scripted(allowed))]"),
+                    "challenge": .string(Self.base64(run.challenge)), "allowCredentials": .string(list),
                     "timeout": .string(String(settings.webAuthnTimeout)),
-                    "userVerification": .string(settings.userVerification),
-                    "relyingPartyId": .string("rpId: \"\(settings.relyingPartyID)\","),
+                    "userVerification": .string(settings.userVerification), "relyingPartyId": .string(fragment),
                 ],
                 stage: "WebAuthnAuthentication"
             )
@@ -92,8 +116,8 @@ extension ForgeRockWorld {
             return metadataPage(
                 [
                     "userVerification": .string(settings.userVerification),
-                    "challenge": .string(Self.base64(run.challenge)), "relyingPartyId": "", "allowCredentials": "",
-                    "_allowCredentials": Self.described(allowed),
+                    "challenge": .string(Self.base64(run.challenge)), "relyingPartyId": .string(fragment),
+                    "allowCredentials": .string(list), "_allowCredentials": Self.described(allowed),
                     "timeout": .string(String(settings.webAuthnTimeout)), "_action": "webauthn_authentication",
                     "_type": "WebAuthn", "_relyingPartyId": .string(settings.relyingPartyID),
                     "supportsJsonResponse": .bool(settings.wantsJSONOutcome),
@@ -110,8 +134,28 @@ extension ForgeRockWorld {
         )
     }
 
+    /// A page for browsers alone: the ceremony as a script, and another script that shows that something is under way.
     private func scriptPage(_ script: String, stage: String) -> ForgeRockPage {
-        ForgeRockPage(stage, [.text(script, kind: "4"), .hidden("webAuthnOutcome", "false")])
+        let text = """
+            if (!window.PublicKeyCredential) {
+                document.getElementById('webAuthnOutcome').value = "unsupported";
+                document.getElementById("loginButton_0").click();
+            }
+
+            \(script)
+                .then(function (credential) {
+                    document.getElementById('webAuthnOutcome').value = credential.id;
+                    document.getElementById("loginButton_0").click();
+                }).catch(function (err) {
+                    document.getElementById('webAuthnOutcome').value = "ERROR" + "::" + err;
+                    document.getElementById("loginButton_0").click();
+                });
+            """
+        let decoration = #"document.getElementById("wrapper").innerHTML += "<h4>Waiting for local device...</h4>\n";"#
+        return ForgeRockPage(
+            stage,
+            [.text(text, kind: "4"), .text(decoration, kind: "4"), .hidden("webAuthnOutcome", "false")]
+        )
     }
 
     private mutating func makeChallenge() -> [UInt8] {
@@ -126,7 +170,7 @@ extension ForgeRockWorld {
         _ exchange: ForgeRockExchange
     ) throws(ForgeRockFailure) -> String? {
         guard let id = run.account, accounts[id] != nil else { return "failure" }
-        switch ForgeRockOutcome(answers.text(1)) {
+        switch ForgeRockOutcome(answers.text(run.callbacks.count - 1)) {
         case .unsupported: return "unsupported"
         case .error: return "error"
         case .success(let parts):
@@ -147,7 +191,7 @@ extension ForgeRockWorld {
         _ answers: ForgeRockAnswers,
         _ exchange: ForgeRockExchange
     ) throws(ForgeRockFailure) -> String? {
-        switch ForgeRockOutcome(answers.text(1)) {
+        switch ForgeRockOutcome(answers.text(run.callbacks.count - 1)) {
         case .unsupported: return "unsupported"
         case .error: return "error"
         case .success(let parts):
@@ -170,16 +214,17 @@ extension ForgeRockWorld {
         _ run: ForgeRockRun,
         _ exchange: ForgeRockExchange
     ) -> Bool {
-        let settings = exchange.settings
         let origin = client["origin"]?.string ?? ""
+        let party = exchange.relyingParty
+        let isOwn = origin == exchange.origin && (exchange.host == party || exchange.host.hasSuffix("." + party))
         return client["type"]?.string == type
             && client["challenge"]?.string == Base64.encodeForURL(run.challenge)
-            && (origin == "https://" + settings.relyingPartyID || settings.origins.contains(origin))
+            && (isOwn || origin == "https://" + party || exchange.settings.origins.contains(origin))
     }
 
     private func accepts(_ data: ForgeRockAuthenticatorData, _ exchange: ForgeRockExchange) -> Bool {
         let settings = exchange.settings
-        return data.relyingPartyHash == SHA256.hash(Array(settings.relyingPartyID.utf8))
+        return data.relyingPartyHash == SHA256.hash(Array(exchange.relyingParty.utf8))
             && data.isPresent && (settings.userVerification != "required" || data.isVerified)
     }
 

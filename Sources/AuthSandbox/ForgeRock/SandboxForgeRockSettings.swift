@@ -54,6 +54,15 @@ public struct SandboxForgeRockSettings: Sendable, Equatable {
     ///
     /// Default: warnings from the third failure on, a lock with the fifth, until somebody unlocks.
     public var lockout = Lockout()
+    /// `zero_page_login`: a name and a password in the headers of the first request answer the first page; else they are
+    /// not looked at.
+    ///
+    /// Default: true.
+    public var hasZeroPageLogin = true
+    /// `name_prompt`: what the pages that want a name ask for.
+    ///
+    /// Default: `User Name`.
+    public var namePrompt = "User Name"
     /// `login_attempts`: how often the journey `LoginLoop` asks for a password before it fails.
     ///
     /// Default: 3.
@@ -95,11 +104,12 @@ public struct SandboxForgeRockSettings: Sendable, Equatable {
     ///
     /// Default: none.
     public var fixedCode: String?
-    /// `relying_party_id`: of WebAuthn ceremonies.
+    /// `relying_party_id`: of WebAuthn ceremonies; empty leaves it to the client, whose origin is that of the server.
     ///
     /// Default: `example.com`.
     public var relyingPartyID = "example.com"
-    /// `origins`: where ceremonies may come from beside `https://` and the relying party's id.
+    /// `origins`: where ceremonies may come from beside `https://` and the relying party's id, and the server's own origin
+    /// where it belongs to the relying party.
     ///
     /// Default: none.
     public var origins: [String] = []
@@ -186,7 +196,8 @@ extension SandboxForgeRockSettings: SandboxPart {
         case expiredForm
         case suspendedLifetime = "suspended_lifetime_s"
         case isSticky = "sticky"
-        case lockout, loginAttempts, sessionDialect
+        case hasZeroPageLogin = "zero_page_login"
+        case namePrompt, lockout, loginAttempts, sessionDialect
         case sessionIdle = "session_idle_s"
         case sessionLife = "session_life_s"
         case sessionQuota, pollCount

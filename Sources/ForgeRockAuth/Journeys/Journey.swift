@@ -24,7 +24,9 @@ public struct Journey: Sendable, ClientBound {
     }
 
     private var api: ForgeRockAPI
-    private var options: JourneyOptions
+    /// Revokes the tokens that a new session replaces; nil without OAuth settings.
+    private let oauth: ForgeRockOAuth?
+    private(set) var options: JourneyOptions
     private var start: JourneyStart
     private var cookies = JourneyCookies()
 
@@ -39,10 +41,11 @@ public struct Journey: Sendable, ClientBound {
         set { api.client = newValue }
     }
 
-    init(_ start: JourneyStart, options: JourneyOptions, api: ForgeRockAPI) {
+    init(_ start: JourneyStart, options: JourneyOptions, api: ForgeRockAPI, oauth: ForgeRockOAuth?) {
         self.start = start
         self.options = options
         self.api = api
+        self.oauth = oauth
     }
 
     /// Begins the journey.
@@ -50,6 +53,15 @@ public struct Journey: Sendable, ClientBound {
     /// - Throws: `RecoveryError` for what the server refuses; `CancellationError` as soon as the task is cancelled.
     public mutating func begin() async throws -> Result {
         try await opened().result
+    }
+
+    /// Begins the journey with a name and a password, which answer its first callbacks for them at once (zero-page login).
+    ///
+    /// A server where this is switched off does not look at them, and asks.
+    ///
+    /// - Throws: As ``begin()``.
+    public mutating func begin(presenting name: String, _ password: Secret) async throws -> Result {
+        try await opened(presenting: ZeroPageLogin(name: name, password: password)).result
     }
 
     /// Sends a step with its answers.
@@ -67,12 +79,21 @@ public struct Journey: Sendable, ClientBound {
         var response: RecoveredResponse?
     }
 
-    mutating func opened() async throws -> Answer {
+    mutating func opened(presenting login: ZeroPageLogin? = nil) async throws -> Answer {
         cookies = JourneyCookies()
         var query = start.query
         if options.forcesAuthentication { query.add("ForceAuth", "true") }
         if options.skipsSession { query.add("noSession", "true") }
-        return try await post(.object([]), query: query, action: start.action)
+        // An advice is about the session that comes along anyway.
+        if !start.isAdvice, let session = try await upgradedSession {
+            query.add("sessionUpgradeSSOTokenId", secret: session)
+        }
+        return try await post(.object([]), query: query, action: start.action, login: login)
+    }
+
+    /// The session that is to be made stronger.
+    private var upgradedSession: Secret? {
+        get async throws { options.upgradesSession ? try await api.tokens.read().credentials.ssoToken : nil }
     }
 
     mutating func advance(_ step: JourneyStep) async throws -> Answer {
@@ -87,10 +108,11 @@ public struct Journey: Sendable, ClientBound {
     private mutating func post(
         _ json: JSONValue,
         query: FormFields,
-        action: ForgeRockAction
+        action: ForgeRockAction,
+        login: ZeroPageLogin? = nil
     ) async throws -> Answer {
         let api = api.waiting(atMost: patience)
-        let session = options.upgradesSession ? try await api.tokens.read().credentials.ssoToken : nil
+        let session = try await upgradedSession
         let path = api.server.json("authenticate")
         let call = ForgeRockAPI.Call(
             path: query.names.isEmpty ? path : "\(path)?\(query.encoded)",
@@ -101,6 +123,7 @@ public struct Journey: Sendable, ClientBound {
             journey: start.name,
             presents: action == .authenticate || session == nil ? .state : .session,
             session: session,
+            layers: login.map { [ZeroPageLoginLayer(origin: api.server.origin, login: $0)] } ?? [],
             resend: .spending,
             account: account
         )
@@ -133,9 +156,36 @@ public struct Journey: Sendable, ClientBound {
                 cookies.drop(name)
             }
             // Not the caller's to cancel: a session that exists and is not kept could never be ended.
-            try await Task { [api, options] in try await api.keep(token, upgrades: options.upgradesSession) }.value
+            let replaced = try await Task { [api, options] in
+                try await api.keep(token, upgrades: options.upgradesSession)
+            }.value
+            if let replaced { try await end(replaced) }
         }
         return Answer(result: .success(success), response: response)
+    }
+}
+
+extension Journey {
+    /// Ends at the server what a new session has replaced, so that nobody else can go on with it.
+    ///
+    /// It is told once: nothing waits for that, and a sign-in that has succeeded does not fail by it.
+    private func end(_ replaced: Credentials) async throws {
+        let api = api.waiting(atMost: .zero)
+        if var oauth, let token = replaced.refreshToken ?? replaced.accessToken {
+            oauth.client = api.client
+            try await attempt { try await oauth.revoke(token, kind: replaced.refreshToken == nil ? .access : .refresh) }
+        }
+        if let token = replaced.ssoToken {
+            try await attempt { _ = try await api.session("logout", version: "3.1", token: token) }
+        }
+    }
+
+    private func attempt(_ call: () async throws -> Void) async throws {
+        do {
+            try await call()
+        } catch is RecoveryError {
+            try Task.checkCancellation()
+        }
     }
 }
 
@@ -143,7 +193,8 @@ extension Journey: RecalledFields {
     package static var fields: [RememberedField<Journey>] {
         [
             .init("forces", \.options.forcesAuthentication), .init("skips", \.options.skipsSession),
-            .init("upgrades", \.options.upgradesSession), .init("start", \.start), .init("cookies", \.cookies),
+            .init("upgrades", \.options.upgradesSession), .init("at_once", \.options.presentsLoginAtOnce),
+            .init("start", \.start), .init("cookies", \.cookies),
             .init("account", \.account),
         ]
     }
@@ -152,22 +203,5 @@ extension Journey: RecalledFields {
     var recalledMemory: JSONValue {
         get { recalled }
         set { _ = recall(newValue) }
-    }
-}
-
-/// How a journey is begun.
-public struct JourneyOptions: Sendable, Hashable {
-    /// Whether a person who has a session is asked all the same (`ForceAuth`); default: no.
-    public var forcesAuthentication: Bool
-    /// Whether no session is made (`noSession`), as for confirming something; default: no.
-    public var skipsSession: Bool
-    /// Whether the stored session goes along and is made stronger, as in a step-up; default: no.
-    public var upgradesSession: Bool
-
-    /// Creates options.
-    public init(forcesAuthentication: Bool = false, skipsSession: Bool = false, upgradesSession: Bool = false) {
-        self.forcesAuthentication = forcesAuthentication
-        self.skipsSession = skipsSession
-        self.upgradesSession = upgradesSession
     }
 }

@@ -29,7 +29,15 @@ public enum JourneyStart: Sendable, Hashable {
     }
 
     var action: ForgeRockAction {
-        if case .suspended = self { .resumeAuthenticate } else { .startAuthenticate }
+        isSuspended ? .resumeAuthenticate : .startAuthenticate
+    }
+
+    var isSuspended: Bool {
+        if case .suspended = self { true } else { false }
+    }
+
+    var isAdvice: Bool {
+        if case .advice = self { true } else { false }
     }
 
     /// The name that interceptors are told.

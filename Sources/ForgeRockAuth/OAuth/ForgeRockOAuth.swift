@@ -68,6 +68,10 @@ struct ForgeRockOAuth: Sendable, ClientBound {
             )
         } catch let error as RecoveryError where error.outcome.code == "login_required" {
             throw try await unaccepted(session, error)
+        } catch let error as RecoveryError where error.outcome.status.map((300..<400).contains) == true {
+            // The way to the sign-in: a session that lives has to be made stronger there.
+            let more = error.response.map { RecoveryError(.userActionRequired, [.visitProvider], in: $0) } ?? error
+            throw try await unaccepted(session, more)
         }
         guard (300..<400).contains(response.status.code),
             let location = response.headerFields[values: .location].first, isRedirect(location)
@@ -82,6 +86,31 @@ struct ForgeRockOAuth: Sendable, ClientBound {
     /// Revokes a token.
     func revoke(_ token: Secret, kind: Outcome.CredentialKind) async throws {
         try await client(for: .revokeToken).revoke(token, hint: kind)
+    }
+
+    /// Ends the session that an ID token was made for (OpenID Connect RP-Initiated Logout).
+    ///
+    /// Nobody is sent anywhere afterwards: what the server redirects to is not followed.
+    func endSession(_ idToken: Secret) async throws {
+        _ = try await api.send(
+            ForgeRockAPI.Call(
+                method: .get,
+                path: endSessionPath(idToken),
+                action: .endSession,
+                presents: .id,
+                resend: .replayable,
+                followsRedirects: false
+            )
+        )
+    }
+
+    /// The path that ends a session, with its query.
+    func endSessionPath(_ idToken: Secret, redirectURI: String? = nil, state: Secret? = nil) -> String {
+        var query = FormFields()
+        query.add("id_token_hint", secret: idToken)
+        if let redirectURI { query.add("post_logout_redirect_uri", redirectURI) }
+        if let state { query.add("state", secret: state) }
+        return "\(api.server.oauth("connect/endSession"))?\(query.encoded)"
     }
 
     /// Whether a location is the client's own redirect URI.

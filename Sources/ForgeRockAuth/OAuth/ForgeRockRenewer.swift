@@ -27,6 +27,9 @@ struct ForgeRockRenewer: TokenRenewer {
             }
         }
         guard let session = credentials.ssoToken, !session.isEmpty else { throw RecoveryError.signedOut }
-        return try await oauth.exchange(session).merged(into: present)
+        let answer = try await oauth.exchange(session)
+        var credentials = answer.merged(into: present)
+        credentials.idToken = answer.idToken
+        return credentials
     }
 }

@@ -1,3 +1,5 @@
+import HTTPRecovery
+
 /// The endpoint that a request went to, as far as its path tells; PingAM names the action in the query.
 enum ForgeRockEndpoint: Hashable {
     /// Starts or continues a journey.
@@ -22,7 +24,7 @@ enum ForgeRockEndpoint: Hashable {
         let last = segments.last ?? ""
         if segments.contains("oauth2") {
             self = last == "authorize" ? .authorize : .oauth
-        } else if segments.contains("davinci") || segments.contains("flow-executions") {
+        } else if segments.contains("davinci") || segments.contains("flow-executions") || Self.isPingOneFlow(segments) {
             self = .flow
         } else if segments.contains("json") {
             switch last {
@@ -34,6 +36,12 @@ enum ForgeRockEndpoint: Hashable {
         } else {
             self = .resource
         }
+    }
+
+    /// Whether it is a flow of PingOne: the id of an environment, `flows`, and the flow's id.
+    private static func isPingOneFlow(_ segments: [String]) -> Bool {
+        segments.count == 3 && segments[1] == "flows" && segments[0].utf8.count == 36
+            && segments[0].utf8.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "-") }
     }
 
     /// Whether PingAM's REST API answers there.

@@ -14,6 +14,8 @@ enum ForgeRockErrorRule: Hashable {
     /// There is no such journey, module or level.
     case noJourney
     case invalidRealm
+    /// The server does not serve the host that was asked.
+    case invalidHost
     /// The `Accept-API-Version` field is missing or names a version that is not there.
     case version
     /// The server could not carry out what it should.
@@ -58,7 +60,8 @@ enum ForgeRockErrorRule: Hashable {
             ]
         ),
         (.noJourney, ["no configuration found"]),
-        (.invalidRealm, ["invalid realm"]),
+        (.invalidRealm, ["invalid realm", "realm not found"]),
+        (.invalidHost, ["fqdn \""]),
         (.version, ["accept-api-version", "api version", "resource version", "protocol version"]),
         (.serverFault, ["authentication error!!", "can not create new session"]),
         (.refused, ["login failure", "authentication failed", "invalid password!!"]),

@@ -28,8 +28,49 @@ struct ForgeRockInterpretation {
         case .authorize, .oauth, .flow, .resource:
             // The word of OAuth counts more than the envelope that may stand around it.
             if let envelope, json?["error"]?.string == nil { return error(envelope) }
-            return general
+            if isSentToSignIn { return sentToSignIn }
+            return wrongPlace ?? general
         }
+    }
+
+    // MARK: Redirects to the sign-in
+
+    /// Whether the answer to a session is the way to the page to sign in: the server's own, or that of an application.
+    private var isSentToSignIn: Bool {
+        guard presented == .session, [302, 303, 307].contains(status),
+            let location = interpretation.fields.lines("location").first
+        else { return false }
+        let parts = location.bounded(to: 8192).utf8.split(
+            separator: UInt8(ascii: "?"),
+            maxSplits: 1,
+            omittingEmptySubsequences: false
+        )
+        let query = parts.count > 1 ? FormFields(parsing: parts[1]) : FormFields()
+        if query.names.contains("goto") { return true }
+        // What comes back to an application with an answer is no question.
+        guard !["code", "state", "error"].contains(where: query.names.contains) else { return false }
+        return String(decoding: parts[0], as: UTF8.self).split { $0 == "/" || $0 == "#" }
+            .contains { ["xui", "login"].contains($0.lowercased()) }
+    }
+
+    /// The session was not enough, or is none: whether it is dead, only the server that made it can say.
+    private var sentToSignIn: Outcome {
+        var outcome = failure(.credentialRejected, [.reauthenticate])
+        outcome.processed = .no
+        outcome.scope = .credential
+        outcome.credential = .session
+        return outcome
+    }
+
+    /// An OAuth endpoint of a realm or a host that does not exist.
+    private var wrongPlace: Outcome? {
+        guard [400, 404].contains(status), let text = json?["error_description"]?.string else { return nil }
+        let rule = ForgeRockErrorRule(text: text.bounded(to: 4096))
+        guard rule == .invalidRealm || rule == .invalidHost else { return nil }
+        var outcome = rule == .invalidRealm ? wrongRealm : failure(.misconfigured, [.fixRequest])
+        outcome.code = json?["error"]?.string?.bounded(to: 256)
+        outcome.message = text.bounded(to: 4096)
+        return outcome
     }
 
     // MARK: Limits and advice
@@ -116,17 +157,21 @@ struct ForgeRockInterpretation {
         case .expired:
             // Elsewhere than in a journey it is the session that has timed out.
             return endpoint == .authenticate || envelope.number != nil || status != 401 ? expired : nil
-        case .noJourney:
+        case .noJourney, .invalidHost:
             return ended(failure(.misconfigured, [.fixRequest]))
         case .invalidRealm:
-            var outcome = ended(failure(.misconfigured, [.fixRequest]))
-            outcome.parameter = "realm"
-            return outcome
+            return ended(wrongRealm)
         case .version:
             return status == 401 ? nil : wrongVersion
         case .serverFault:
             return outage(meaning)
         }
+    }
+
+    private var wrongRealm: Outcome {
+        var outcome = failure(.misconfigured, [.fixRequest])
+        outcome.parameter = "realm"
+        return outcome
     }
 
     /// The journey has ended without success; what was held before stays.

@@ -12,13 +12,24 @@ struct PingOneInterpretation {
         guard case .object = body else { return nil }
         let isFlow =
             forgeRock.endpoint == .flow || body["connectorId"]?.string != nil || body["capabilityName"]?.string != nil
-            || Self.isOver(body) || Self.search(body, for: "rawResponse") != nil
+            || Self.isOver(body) || Self.search(body, for: "rawResponse") != nil || Self.isEnvelope(body)
             || (body["status"]?.string == "FAILED" && body["error"]?["code"] != nil)
         guard isFlow else { return nil }
         let isError = forgeRock.status >= 400 || body["status"]?.string == "FAILED"
-        guard isError, forgeRock.status < 500 else { return nil }
+        guard isError || Self.state(of: body) != nil else { return nil }
         self.forgeRock = forgeRock
         self.body = body
+    }
+
+    /// Whether it is an error of PingOne's API: with an id, and a code that is one of its words.
+    private static func isEnvelope(_ body: JSONValue) -> Bool {
+        body["id"]?.string != nil && body["message"]?.string != nil
+            && body["code"]?.string.flatMap { PingOneErrorRule(code: $0) } != nil
+    }
+
+    /// What a flow that has not failed wants; nil for what is no state of one.
+    private static func state(of body: JSONValue) -> PingOneErrorRule? {
+        body["status"]?.string.flatMap { PingOneErrorRule(state: $0) }
     }
 
     var outcome: Outcome {
@@ -28,15 +39,18 @@ struct PingOneInterpretation {
         outcome.subcode = innerCode
         outcome.message = (body["message"] ?? body["error"]?["message"])?.string?.nonEmpty?.bounded(to: 4096)
         switch outcome.kind {
-        case .invalidCredentials, .passwordRejected, .invalidRequest: outcome.userMessage = outcome.message?.sentence
+        case .invalidCredentials, .passwordRejected, .invalidRequest, .challengeIncorrect, .challengeExpired,
+            .accountLocked, .passwordExpired:
+            outcome.userMessage = outcome.message?.sentence
         default: break
         }
         outcome.statusType = body["status"]?.string?.nonEmpty?.bounded(to: 256)
-        outcome.traceID = body["id"]?.string?.nonEmpty?.bounded(to: 256)
+        outcome.traceID = (body["id"] ?? body["correlationId"])?.string?.nonEmpty?.bounded(to: 256)
         return outcome
     }
 
     private var decided: Outcome {
+        if forgeRock.status >= 500 { return .unavailable(forgeRock.interpretation) }
         if Self.isOver(body) || body["error"].map(Self.isOver) == true {
             var outcome = forgeRock.failure(.flowExpired, [.restartFlow])
             if forgeRock.presented == .state { outcome.tokenAction = .clear }
@@ -49,32 +63,100 @@ struct PingOneInterpretation {
             if forgeRock.presented == .session { outcome.tokenAction = .clear }
             return outcome
         }
-        if (200..<400).contains(forgeRock.status) { return forgeRock.failure(.unknown) }
         if case .array(let requirements)? = Self.search(body, for: "unsatisfiedRequirements"), !requirements.isEmpty {
-            let target = Self.search(body, for: "target")?.string?.nonEmpty?.bounded(to: 256)
             let isPassword = target.map { $0.lowercased().holds("password") } ?? true
             var outcome = forgeRock.failure(isPassword ? .passwordRejected : .invalidRequest, [.askUser])
             outcome.parameter = target
             outcome.details = .array(Array(requirements.prefix(64)))
             return outcome
         }
+        let rules = codes.lazy.compactMap { PingOneErrorRule(code: $0) }
+        if let rule = rules.first(where: { $0 != .general }) { return outcome(of: rule) }
+        if isLocked { return outcome(of: .locked) }
         let text = body["code"]?.string?.lowercased() ?? ""
-        if Self.search(body, for: "innerError")?["code"]?.string == "PASSWORD_LOCKED_OUT"
-            || [innerCode, body["code"]?.string].contains("PASSWORD_LOCKED_OUT")
-        {
-            var outcome = forgeRock.failure(.accountLocked, [.contactAdmin])
-            outcome.scope = .account
-            outcome.lockout = .indefinite
-            return outcome
-        }
         if Self.search(body, for: "failuresRemaining") != nil || text.holds("invalid username")
             || text.holds("invalid_credentials") || text.holds("invalidcredentials")
         {
             return forgeRock.failure(.invalidCredentials, [.askUser])
         }
-        var outcome = forgeRock.failure(.invalidRequest, [.askUser])
-        outcome.parameter = Self.search(body, for: "target")?.string?.nonEmpty?.bounded(to: 256)
+        if let state = Self.state(of: body) { return outcome(of: state) }
+        if (200..<400).contains(forgeRock.status) { return forgeRock.failure(.unknown) }
+        // One of the API's own words with nothing about a value that a person has given.
+        let isGeneral = rules.first != nil && target == nil
+        var outcome = forgeRock.failure(.invalidRequest, [isGeneral ? .fixRequest : .askUser])
+        outcome.parameter = target
         return outcome
+    }
+
+    private func outcome(of rule: PingOneErrorRule) -> Outcome {
+        switch rule {
+        case .done: return forgeRock.failure(.ok)
+        case .wantsPassword, .wantsCode: return forgeRock.failure(.continue, [.askUser])
+        case .locked, .passwordLocked: return locked
+        case .wrongCode:
+            let left = Self.search(body, for: "attemptsRemaining")?.lenientNumber
+            return left.map { $0.double <= 0 } == true
+                ? forgeRock.failure(.challengeExpired, [.newChallenge])
+                : forgeRock.failure(.challengeIncorrect, [.askUser])
+        case .passwordExpired, .mustChangePassword: return forgeRock.failure(.passwordExpired, [.changePassword])
+        case .noPassword, .externalPassword: return forgeRock.failure(.factorUnavailable, [.switchFactor])
+        case .requestLimited: return .throttled(forgeRock.interpretation, scope: .origin)
+        case .invalidToken:
+            let presented = forgeRock.presented
+            let isToken = presented == .access || presented == .refresh || presented == .session
+            let isAccess = !isToken || presented == .access
+            var outcome = forgeRock.failure(
+                .credentialRejected,
+                isAccess ? [.refreshCredential, .reauthenticate] : [.reauthenticate]
+            )
+            outcome.scope = .credential
+            outcome.credential = isToken ? presented : .access
+            if isToken { outcome.tokenAction = .clear }
+            return outcome
+        case .accessFailed: return forgeRock.failure(.permissionDenied, [.contactAdmin])
+        case .notFound: return forgeRock.failure(.notFound)
+        case .notUnique:
+            var outcome = forgeRock.failure(.conflict)
+            outcome.parameter = target
+            return outcome
+        case .unexpected: return .unavailable(forgeRock.interpretation)
+        case .general: return forgeRock.failure(.invalidRequest, [.fixRequest])
+        }
+    }
+
+    private var locked: Outcome {
+        var outcome = forgeRock.failure(.accountLocked, [.contactAdmin])
+        outcome.scope = .account
+        outcome.lockout = .indefinite
+        if let time = Self.search(body, for: "secondsUntilUnlock")?.lenientNumber, time.double >= 0 {
+            outcome.lockout = .remaining(.saturating(seconds: time.double))
+            outcome.remedies = [.wait, .contactAdmin]
+        }
+        return outcome
+    }
+
+    /// Whether the account, or the state of its password, is said to be locked.
+    private var isLocked: Bool {
+        ["account", "password"].contains { part in
+            let status = Self.search(body, for: part)?["status"]?.string
+            return status == "LOCKED" || status == "PASSWORD_LOCKED_OUT"
+        }
+    }
+
+    /// What the error is about.
+    private var target: String? { Self.search(body, for: "target")?.string?.nonEmpty?.bounded(to: 256) }
+
+    /// The codes, the innermost first: the outer ones say the same in more general words.
+    private var codes: [String] { Array(Self.codes(in: body).reversed()) }
+
+    private static func codes(in value: JSONValue, depth: Int = 0) -> [String] {
+        guard depth < 8 else { return [] }
+        var codes = [value["code"]?.string].compactMap { $0?.bounded(to: 256) }
+        for key in ["error", "rawResponse", "details", "innerError"] {
+            guard let inner = value[key] else { continue }
+            for element in inner.array?.prefix(16) ?? [inner] { codes += Self.codes(in: element, depth: depth + 1) }
+        }
+        return codes
     }
 
     /// Whether the flow has ended, though its text may say "try again".
@@ -91,7 +173,8 @@ struct PingOneInterpretation {
     }
 
     private var innerCode: String? {
-        Self.search(body, for: "rawResponse")?["code"]?.codeText?.bounded(to: 256)
+        let raw = Self.search(body, for: "rawResponse")?["code"]?.codeText?.bounded(to: 256)
+        return raw ?? Self.codes(in: body).dropFirst().last
     }
 
     /// The first member with the key, as deep as such answers nest their details.

@@ -50,6 +50,7 @@ extension ForgeRock {
 
     /// Signs out: revokes the tokens, ends the session, and forgets them.
     ///
+    /// With an ID token the session is ended by OpenID Connect too (`connect/endSession`), which tells the other clients.
     /// A session that is gone already counts as ended.
     ///
     /// - Throws: `RecoveryError` when the server could not be told; the store then still holds what could not be ended,
@@ -58,6 +59,21 @@ extension ForgeRock {
     public func signOut() async throws -> SignOutResult {
         try await api.client.looseOperation { try await within($0).signOut(by: $0) }
         return .ended
+    }
+
+    /// The URL by which a browser ends the session that the tokens were made for, and comes back.
+    ///
+    /// It holds the ID token: it is for that browser alone.
+    ///
+    /// - Parameters:
+    ///   - redirectURI: Where the browser goes afterwards: an absolute URL that is registered for the client; nil leaves it at
+    ///     the server.
+    ///   - state: What comes back with it.
+    /// - Returns: Nil without an ID token: without OAuth settings, or if their scope has no `openid`.
+    public func endSessionURL(redirectURI: String? = nil, state: Secret? = nil) async throws -> Secret? {
+        guard let oauth, let idToken = try await api.tokens.read().credentials.idToken else { return nil }
+        let path = oauth.endSessionPath(idToken, redirectURI: redirectURI, state: state)
+        return Secret(api.server.origin.description + path)
     }
 
     private func signOut(by operation: RecoveryOperation) async throws {
@@ -71,6 +87,7 @@ extension ForgeRock {
                 if credentials.accessToken == held.accessToken { credentials.remove(.access) }
             }
         }
+        if let idToken = held.idToken { try await end(idToken, isAlone: held.ssoToken == nil, operation) }
         guard let token = held.ssoToken else { return }
         do {
             _ = try await api.session("logout", version: "3.1", token: token)
@@ -78,6 +95,25 @@ extension ForgeRock {
             // It is gone already, which is what was wanted.
         }
         try await api.forget(session: token, operation)
+    }
+
+    /// Ends the session of an ID token, and forgets the token.
+    ///
+    /// - Parameter isAlone: Whether nothing else can end it, so that an outage leaves it to another try. What the server refuses
+    ///   is of no use in any case: it fails on a hint that it cannot read.
+    private func end(_ idToken: Secret, isAlone: Bool, _ operation: RecoveryOperation) async throws {
+        if let oauth = oauth?.within(operation) {
+            do {
+                try await (isAlone ? oauth : oauth.waiting(atMost: .zero)).endSession(idToken)
+            } catch let error as RecoveryError {
+                try Task.checkCancellation()
+                let isOpen = [.transport, .timedOut, .unavailable, .rateLimited].contains(error.kind)
+                if isAlone, isOpen, error.outcome.code != "server_error" { throw error }
+            }
+        }
+        try await api.tokens.update { credentials in
+            if credentials.idToken == idToken { credentials.idToken = nil }
+        }
     }
 
     /// The tokens, renewed if that is needed.

@@ -6,14 +6,22 @@ extension ForgeRockAPI {
     ///
     /// The tokens that were made for another session go with it, since they may be another person's; a stronger session
     /// of the same person leaves them.
-    func keep(_ token: Secret, upgrades: Bool) async throws {
+    ///
+    /// - Returns: What was replaced and is of no use any more; nil if nothing was.
+    func keep(_ token: Secret, upgrades: Bool) async throws -> Credentials? {
+        let replaced = Locked<Credentials?>(nil)
         try await tokens.update { credentials in
-            if !upgrades, credentials.ssoToken != token {
+            let isNew = !upgrades && credentials.ssoToken != token
+            let held = credentials
+            replaced.withLock { $0 = isNew ? held : nil }
+            if isNew {
                 credentials.remove(.session)
                 credentials.remove(.refresh)
+                credentials.idToken = nil
             }
             credentials.ssoToken = token
         }
+        return replaced.withLock { $0 }
     }
 
     /// Removes a session from the store, if it is still that one; other credentials stay.

@@ -93,6 +93,7 @@ extension JourneyQuestion.Form: Remembered {
         case .text: "text"
         case .number: "number"
         case .agreement: "agreement"
+        case .ceremony: "ceremony"
         case .options(let options, let defaultIndex):
             [
                 "options": .array(options.map { [.string($0.label), $0.value] }),
@@ -106,6 +107,7 @@ extension JourneyQuestion.Form: Remembered {
         case "text": self = .text
         case "number": self = .number
         case "agreement": self = .agreement
+        case "ceremony": self = .ceremony
         default:
             guard let pairs = memory["options"]?.array, let index = Int?(memory: memory["default"] ?? .null)
             else { return nil }

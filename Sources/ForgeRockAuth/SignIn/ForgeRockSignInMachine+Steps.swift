@@ -211,6 +211,11 @@ extension ForgeRockSignInMachine {
     }
 
     private mutating func performWebAuthn(in current: inout JourneyStep, at index: Int) async throws {
+        if webAuthn.authenticator == nil, webAuthn.isAsked {
+            let options = webAuthn.ceremony(in: current).options?.description
+            asked.append(.ceremony(at: index, in: current, options: options))
+            return
+        }
         context?.emit(.challenge(kind: Factor.Key.webauthn.rawValue, destination: nil))
         guard let result = try await webAuthn.outcome(for: current) else { return }
         current.callbacks[index].setInput(.string(result.outcome))
@@ -219,6 +224,14 @@ extension ForgeRockSignInMachine {
         var notice = Outcome(error.isRefusal ? .declined : .factorUnavailable, remedies: [.switchFactor])
         notice.factorResult = error.name
         await context?.notice(notice)
+    }
+
+    /// The value of an answer; a credential in JSON is told as the step under way wants it.
+    func value(of answer: Secret, to question: JourneyQuestion) -> JSONValue? {
+        guard case .ceremony = question.form, let step, let json = try? JSONValue(parsing: answer.reveal()),
+            let success = WebAuthnSuccess(credential: json, deviceName: webAuthn.deviceName)
+        else { return question.value(of: answer) }
+        return .string(success.outcome(for: step))
     }
 
     /// Answers the confirmations, or asks for them if nothing else is asked.
@@ -273,7 +286,7 @@ extension JourneyStep {
 extension RecoveryError {
     /// Whether an end of the journey leaves open what became of the answers: a fault on the way, or a status that
     /// anything between here and the server may have sent.
-    fileprivate var provesNothing: Bool {
+    var provesNothing: Bool {
         outcome.processed == .unknown || (outcome.kind == .flowExpired && outcome.code == nil)
     }
 }

@@ -63,11 +63,13 @@ struct ForgeRockSignInMachine: SignInMachine {
         answers.begin()
         step = nil
         asked = []
+        let login = journey.options.presentsLoginAtOnce ? answers.takeLogin() : nil
         do {
-            if let session = try accept(try await journey.opened()) { return .finished(session) }
+            if let session = try accept(try await journey.opened(presenting: login)) { return .finished(session) }
         } catch let refusal as StepRefusal {
             throw refusal.error
         } catch let error as RecoveryError {
+            if login != nil, error.kind == .invalidCredentials || error.provesNothing { answers.forgetPassword() }
             throw ended(by: error)
         }
         return try await proceed()
@@ -100,7 +102,7 @@ struct ForgeRockSignInMachine: SignInMachine {
         }
         let same = asked.first { $0.id == challenge.factor.id }
         guard let question = same ?? asked.first(where: { $0.key == challenge.key }) else { return try await proceed() }
-        guard let value = question.value(of: answer) else {
+        guard let value = value(of: answer, to: question) else {
             throw Self.refusal(.invalidRequest, parameter: question.prompt)
         }
         if question.given == .identifier { journey.account = LockoutLedger.account(for: answer.reveal()) }
@@ -134,6 +136,11 @@ struct ForgeRockSignInMachine: SignInMachine {
     ) async throws -> SignInStep<ForgeRockSession> {
         // What the step offers beside its question, such as another method or a recovery code.
         let questions = step.map { JourneyQuestions.confirmations(of: $0) } ?? []
+        if factor.key == .webauthn, questions.isEmpty, let question = asked.first(where: { $0.id == factor.id }) {
+            // The journey has a way for those who have no authenticator, or says that it has none.
+            fill(question, .string(WebAuthn.Failure.unsupported().webAuthnOutcome))
+            return try await proceed()
+        }
         asked += questions.filter { question in !asked.contains { $0.place == question.place } }
         let goesOn = ["submit", "resend", "again", "ok", "next", "continue"]
         return .choose(

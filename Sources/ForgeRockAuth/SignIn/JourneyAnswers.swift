@@ -42,6 +42,20 @@ struct JourneyAnswers {
         }
     }
 
+    /// The name and the password if both are at hand, to be presented before the journey has asked.
+    ///
+    /// The password is used with that: a journey that asks for it all the same may have refused it, and counted it.
+    mutating func takeLogin() -> ZeroPageLogin? {
+        guard let identifier, let password else { return nil }
+        hasUsed.password = true
+        return ZeroPageLogin(name: identifier, password: password)
+    }
+
+    /// Forgets the password that was refused.
+    mutating func forgetPassword() {
+        password = nil
+    }
+
     /// Remembers an answer of the person.
     mutating func learn(_ value: JSONValue, to question: JourneyQuestion) {
         used.insert(question.name)

@@ -19,3 +19,14 @@ public struct NoJourneyCallbackResponder: JourneyCallbackResponder {
     /// Answers nothing.
     public func answer(_ callback: inout JourneyCallback, in step: JourneyStep) -> Bool { false }
 }
+
+/// Asks one responder, then another.
+struct JourneyCallbackResponders: JourneyCallbackResponder {
+    let first: any JourneyCallbackResponder
+    let second: any JourneyCallbackResponder
+
+    func answer(_ callback: inout JourneyCallback, in step: JourneyStep) async throws -> Bool {
+        if try await first.answer(&callback, in: step) { return true }
+        return try await second.answer(&callback, in: step)
+    }
+}

@@ -13,6 +13,8 @@ struct JourneyQuestion {
         case agreement
         /// One of several values, each with its label.
         case options([(label: String, value: JSONValue)], defaultIndex: Int?)
+        /// The outcome of a WebAuthn ceremony that is carried out elsewhere.
+        case ceremony
     }
 
     /// Which callback of the step, and which of its inputs.
@@ -81,7 +83,7 @@ struct JourneyQuestion {
     func value(of answer: Secret) -> JSONValue? {
         let text = answer.reveal()
         switch form {
-        case .text:
+        case .text, .ceremony:
             return .string(text)
         case .number:
             return (try? JSONValue(parsing: text)).flatMap { $0.number }.map { .number($0) }
@@ -133,11 +135,35 @@ extension Factor.Key {
     /// The sort of code that a prompt asks for; nil if it asks for none.
     static func code(askedBy prompt: String?, texts: [String]) -> Factor.Key? {
         let asked = (prompt ?? "").lowercased()
-        if asked.holds("recovery code") || asked.holds("backup code") { return .backupCode }
         let words = ["one time", "one-time", "otp", "passcode", "code", "hotp"]
         guard words.contains(where: { asked.holds($0) }), !asked.holds("postal"), !asked.holds("zip") else {
             return nil
         }
+        return code(by: asked, texts)
+    }
+
+    /// The sort of code that a prompt asks for where mostly something else is asked for, such as a name; nil unless the
+    /// prompt says so in words that mean nothing else: a "customer code" is a name, and so is what a text beside it speaks
+    /// of.
+    static func code(namedBy prompt: String?, texts: [String]) -> Factor.Key? {
+        let asked = (prompt ?? "").lowercased()
+        guard !["user name", "username", "user id", "userid"].contains(where: { asked.holds($0) }) else { return nil }
+        let words = asked.utf8.split { !$0.isAlphanumeric && $0 < 0x80 }.map { String(decoding: $0, as: UTF8.self) }
+        let names = [
+            "one time", "one-time", "passcode", "verification code", "authentication code", "authenticator code",
+            "security code", "recovery code", "backup code", "digit code", "oath code", "sms code", "email code",
+            "e-mail code", "tokencode", "code from your", "code sent", "code we sent", "code that",
+        ]
+        let isNamed = names.contains { asked.holds($0) } || words.contains { ["otp", "totp", "hotp"].contains($0) }
+        guard isNamed || words.filter({ !fillers.contains($0) }) == ["code"] else { return nil }
+        return code(by: asked, texts)
+    }
+
+    /// The words that a prompt may have around the one thing that it asks for.
+    private static let fillers: Set<String> = ["enter", "type", "in", "input", "please", "the", "your", "a", "here"]
+
+    private static func code(by asked: String, _ texts: [String]) -> Factor.Key {
+        if asked.holds("recovery code") || asked.holds("backup code") { return .backupCode }
         for text in [asked] + texts.map({ $0.lowercased() }) {
             if text.holds("mail") { return .emailCode }
             if text.holds("sms") || text.holds("phone") || text.holds("text message") { return .phoneCode }

@@ -56,7 +56,7 @@ enum JourneyQuestions {
         }
         switch callback.content {
         case .name(let prompt):
-            let code = Factor.Key.code(askedBy: prompt, texts: texts)
+            let code = Factor.Key.code(namedBy: prompt, texts: texts)
             return question(code ?? .text, given: code == nil ? .identifier : nil)
         case .password(let prompt):
             if let code = Factor.Key.code(askedBy: prompt, texts: texts) { return question(code) }
@@ -64,7 +64,7 @@ enum JourneyQuestions {
             let isNew = ["new password", "confirm password", "choose a password"].contains { asked.holds($0) }
             return isNew ? question(.newPassword) : question(.password, given: .password)
         case .textInput(let prompt, _):
-            return question(Factor.Key.code(askedBy: prompt, texts: texts) ?? .text)
+            return question(Factor.Key.code(namedBy: prompt, texts: texts) ?? .text)
         case .choice(_, let choices, let defaultIndex):
             let options = choices.enumerated().map {
                 (label: $0.element, value: JSONValue.number(JSONValue.Number($0.offset)))
@@ -88,6 +88,20 @@ enum JourneyQuestions {
         case .validatedPassword: return question(.newPassword)
         default: return []
         }
+    }
+}
+
+extension JourneyQuestion {
+    /// The question for the outcome of a WebAuthn ceremony.
+    static func ceremony(at index: Int, in step: JourneyStep, options: String?) -> JourneyQuestion {
+        let type = step.callbacks[index].type
+        return JourneyQuestion(
+            place: Place(callback: index, input: 0),
+            name: Name(type: type, stage: step.stage, prompt: "webAuthnOutcome", occurrence: 0, input: 0),
+            key: .webauthn,
+            form: .ceremony,
+            hint: options
+        )
     }
 }
 

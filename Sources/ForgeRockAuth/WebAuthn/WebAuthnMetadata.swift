@@ -33,7 +33,7 @@ struct WebAuthnMetadata {
                     challenge: challenge,
                     relyingPartyID: id,
                     relyingPartyName: data["relyingPartyName"]?.string ?? "",
-                    origin: origin(id),
+                    origin: "https://\(id)",
                     user: user,
                     algorithms: algorithms,
                     excludedCredentials: credentials("excludeCredentials"),
@@ -50,7 +50,7 @@ struct WebAuthnMetadata {
             WebAuthn.SigningRequest(
                 challenge: challenge,
                 relyingPartyID: id,
-                origin: origin(id),
+                origin: "https://\(id)",
                 allowedCredentials: credentials("allowCredentials"),
                 userVerification: WebAuthnJSON.requirement(data["userVerification"]) ?? .preferred,
                 timeout: WebAuthnJSON.timeout(data["timeout"])
@@ -62,14 +62,12 @@ struct WebAuthnMetadata {
         data["_" + name] ?? data[name]
     }
 
-    /// The id itself, or a piece of script such as `rpId: "example.com",`.
+    /// The id itself, or what a piece of script such as `rpId: "example.com",` or `id: "example.com",` holds; empty for the
+    /// host that the client acts for.
     private var relyingPartyID: String {
         let text = member("relyingPartyId")?.string ?? ""
-        return WebAuthnScript.quoted("rpId", in: text) ?? (text.contains(":") ? "" : text)
-    }
-
-    private func origin(_ id: String) -> String {
-        data["origin"]?.string?.nonEmpty ?? "https://\(id)"
+        return WebAuthnScript.quoted("rpId", in: text) ?? WebAuthnScript.quoted("id", in: text)
+            ?? (text.contains(":") ? "" : text)
     }
 
     private var user: WebAuthn.RegistrationRequest.User {

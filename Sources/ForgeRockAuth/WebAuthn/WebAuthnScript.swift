@@ -23,8 +23,9 @@ struct WebAuthnScript {
         guard let challenge = Self.byteArrays(in: Self.rest(of: "challenge", in: text) ?? [], limit: 1).first else {
             return .unreadable
         }
-        let id = Self.quoted("rpId", in: text) ?? Self.rest(of: "rp", in: text).flatMap { Self.quoted("id", in: $0) }
-        let relyingParty = id ?? ""
+        // Without an id the script leaves the name alone in it.
+        let party: Script = Self.rest(of: "rp", in: text).map { $0.prefix { $0 != UInt8(ascii: "}") } } ?? []
+        let relyingParty = Self.quoted("rpId", in: text) ?? Self.quoted("id", in: party) ?? ""
         let origin = "https://\(relyingParty)"
         let verification =
             Self.quoted("userVerification", in: text)
@@ -48,7 +49,7 @@ struct WebAuthnScript {
             WebAuthn.RegistrationRequest(
                 challenge: challenge,
                 relyingPartyID: relyingParty,
-                relyingPartyName: Self.rest(of: "rp", in: text).flatMap { Self.quoted("name", in: $0) } ?? "",
+                relyingPartyName: Self.quoted("name", in: party) ?? "",
                 origin: origin,
                 user: WebAuthn.RegistrationRequest.User(
                     id: Array((Self.quotedArgument(in: Self.rest(of: "id", in: user) ?? []) ?? name).utf8),
