@@ -8,12 +8,15 @@ struct Responder: ChallengeResponder {
     let terminal: Prompts?
     /// Whether security keys can be asked without the person.
     var hasSecurityKey = false
+    /// Takes the person to a page and returns where the browser came back; nil if nobody listens there.
+    var visit: (@Sendable (_ url: Secret) async throws -> Secret)?
     /// Tells the person something, also if they cannot be asked.
     var tell: @Sendable (ScreenText) -> Void = { _ in }
 
     func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         if challenge.key == .push { return try await answer(toPush: challenge) }
         if let answer = answers.take(challenge.key) { return .text(answer) }
+        if challenge.key == .redirect, let url = challenge.url, let visit { return .text(try await visit(url)) }
         guard let terminal else {
             // Perhaps the server takes another proof instead, whose answer is at hand.
             if answers.mayStandIn(for: challenge.key) { return .useAnotherFactor }

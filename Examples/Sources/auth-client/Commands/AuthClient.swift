@@ -43,6 +43,16 @@ struct AuthClient: ParsableCommand {
               facebook sign-in shows a code to enter in a browser, and needs
               no answers.
 
+            IN A BROWSER
+              With --redirect-uri on this machine, such as
+              http://127.0.0.1/callback, sign-in goes through a browser at
+              clerk (--at says at whom), facebook, auth0 and oauth: the
+              address is shown, and opened by the program that BROWSER
+              names, or on a desktop by its own; the program listens where
+              the browser comes back. A port of its own is taken where none
+              is named. Where the browser comes back to another place, the
+              address that it came back to is asked for (answers: redirect).
+
             AT A PROMPT
               ?        tells what can be typed
               resend   has another code or confirmation sent
@@ -91,6 +101,8 @@ struct AuthClient: ParsableCommand {
                 --client-token-env FACEBOOK_CLIENT_TOKEN sign-in
               auth-client --provider auth0 --client-id abc \\
                 --base-url https://example.eu.auth0.com sign-in
+              auth-client --provider clerk --base-url https://clerk.example.com \\
+                --at google --redirect-uri http://127.0.0.1:8400/done sign-in
               auth-client --provider clerk classify < exchanges.jsonl
               curl -si https://clerk.example.com/v1/client | \\
                 auth-client --provider clerk explain
@@ -133,8 +145,13 @@ struct AuthClient: ParsableCommand {
             if options.softwareKey != nil, options.provider != .okta, options.provider != .forgerock {
                 throw ValidationError("--software-key belongs to --provider okta or forgerock.")
             }
+            try options.clerk.check(for: options.provider, redirectURI: options.oauth.redirectURI)
             try options.forgeRock.check(for: options.provider, command: command)
-            try options.facebook.check(for: options.provider, command: command)
+            try options.facebook.check(
+                for: options.provider,
+                command: command,
+                hasBrowser: options.oauth.redirectURI != nil
+            )
             guard let baseURL = options.baseURL else {
                 throw ValidationError("--base-url is missing: the URL of what stands before the server's paths.")
             }
@@ -234,6 +251,8 @@ struct ClientOptions: ParsableArguments {
     var softwareKey: String?
 
     @OptionGroup(title: "OAuth 2") var oauth: OAuthOptions
+
+    @OptionGroup(title: "Clerk") var clerk: ClerkOptions
 
     @OptionGroup(title: "ForgeRock") var forgeRock: ForgeRockOptions
 

@@ -109,8 +109,10 @@ struct CommandRun: Sendable {
             }
         }
         do {
+            let listener = try command == .signIn ? options.listener() : nil
             let setup = ProviderSetup(
                 options: options,
+                redirectURI: listener?.uri ?? options.redirectURI,
                 tokens: options.tokenPlace.store,
                 client: client(nil, nil),
                 notice: { terminal.tell($0) },
@@ -121,7 +123,7 @@ struct CommandRun: Sendable {
                 ending.withLock { $0 = RenewalEnding(tokens, terminal: terminal, time: runtime.time) }
             }
             let bounds = CommandBounds(time: runtime.time, end: deadline)
-            return try await bounds.holdAll { try await perform(provider, terminal: terminal, bounds) }
+            return try await bounds.holdAll { try await perform(provider, terminal: terminal, bounds, listener) }
         } catch {
             // Whatever was under way when the person pressed Ctrl-C: it was interrupted.
             return .failed(options.provider.rawValue, with: Task.isCancelled ? CancellationError() : error)
@@ -131,12 +133,13 @@ struct CommandRun: Sendable {
     private func perform(
         _ provider: any ProviderCommands,
         terminal: Terminal,
-        _ bounds: CommandBounds
+        _ bounds: CommandBounds,
+        _ listener: LoopbackListener?
     ) async throws -> Report {
         let name = options.provider.rawValue
         switch command {
         case .signIn:
-            let input = try SignInInput(options: options, terminal: terminal, bounds: bounds)
+            let input = try SignInInput(options: options, terminal: terminal, bounds: bounds, listener: listener)
             try options.tokenPlace.check()
             let session = try await provider.signIn(input)
             try input.checkChoices()
@@ -209,6 +212,7 @@ struct ClientOptionsValue: Sendable {
     let deviceURL: String?
     let redirectURI: String?
     let authServer: String?
+    let place: String?
     let forgeRock: ForgeRockValue
     let facebook: FacebookValue
     let events: String?
@@ -233,6 +237,7 @@ struct ClientOptionsValue: Sendable {
         deviceURL = options.oauth.deviceURL
         redirectURI = options.oauth.redirectURI
         authServer = options.oauth.authServer
+        place = options.clerk.place
         forgeRock = ForgeRockValue(
             realm: options.forgeRock.realm,
             journey: options.forgeRock.journey,

@@ -22,7 +22,7 @@ struct FacebookOptions: ParsableArguments {
     var appSecretEnv: String?
 
     /// Checks that the options fit the provider and the command.
-    func check(for provider: ProviderName, command: CommandName) throws {
+    func check(for provider: ProviderName, command: CommandName, hasBrowser: Bool) throws {
         guard provider == .facebook else {
             if [appID, clientTokenEnv, appSecretEnv].contains(where: { $0 != nil }) {
                 throw ValidationError(
@@ -32,8 +32,10 @@ struct FacebookOptions: ParsableArguments {
             return
         }
         guard appID?.isEmpty == false else { throw ValidationError("--provider facebook needs --app-id.") }
-        if command == .signIn, clientTokenEnv == nil {
-            throw ValidationError("sign-in needs --client-token-env: device login presents the app's client token.")
+        if command == .signIn, clientTokenEnv == nil, !hasBrowser {
+            throw ValidationError(
+                "sign-in needs --client-token-env, which device login presents, or --redirect-uri for a browser."
+            )
         }
         if command == .refresh, appSecretEnv == nil {
             throw ValidationError("refresh needs --app-secret-env: a token is exchanged with the app's secret.")

@@ -36,7 +36,10 @@ struct OAuthOptions: ParsableArguments {
     @Option(
         name: .customLong("redirect-uri"),
         help: ArgumentHelp(
-            "okta, forgerock: where the app's answers go, as it is registered; nothing is sent there.",
+            """
+            Where the browser comes back to, as it is registered; on this machine it is listened at. okta, forgerock: \
+            where the app's answers go; nothing is sent there.
+            """,
             valueName: "uri"
         )
     )
@@ -58,7 +61,6 @@ struct OAuthOptions: ParsableArguments {
         switch provider.registration {
         case .withEndpoints, .required:
             guard clientID?.isEmpty == false else { throw ValidationError("--provider \(name) needs --client-id.") }
-            if redirectURI != nil { throw ValidationError("--redirect-uri belongs to --provider okta or forgerock.") }
             if provider.registration == .required { try checkEndpoints(endpoints) }
         case .withRedirect:
             try checkEndpoints(endpoints)
@@ -69,13 +71,13 @@ struct OAuthOptions: ParsableArguments {
                 throw ValidationError("--provider \(name) with --client-id needs --redirect-uri.")
             }
         case .scopeAlone:
-            if isGiven([clientID, clientSecretEnv, redirectURI] + endpoints) {
-                throw ValidationError("Of these options --scope alone belongs to --provider \(name).")
+            if isGiven([clientID, clientSecretEnv] + endpoints) {
+                throw ValidationError("Of these options --scope and --redirect-uri belong to --provider \(name).")
             }
         case .none:
-            if isGiven([clientID] + app + endpoints + [redirectURI]) {
+            if isGiven([clientID] + app + endpoints) {
                 throw ValidationError(
-                    "--client-id, --client-secret-env, --scope, --redirect-uri, --token-url and --device-url belong to "
+                    "--client-id, --client-secret-env, --scope, --token-url and --device-url belong to "
                         + "--provider oauth, auth0, okta or forgerock (--scope to facebook too)."
                 )
             }
@@ -90,6 +92,12 @@ struct OAuthOptions: ParsableArguments {
 }
 
 extension ClientOptionsValue {
+    /// Listens where the browser comes back, if it is sent out at all and that is on this machine.
+    func listener() throws -> LoopbackListener? {
+        guard provider.sendsOut, let redirectURI, LoopbackListener.isLocal(redirectURI) else { return nil }
+        return try LoopbackListener(uri: redirectURI)
+    }
+
     /// The client's secret, if it has one.
     func clientSecret() throws -> Secret? {
         try Environment.secret(clientSecretEnv, option: "--client-secret-env")

@@ -34,6 +34,14 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
     /// Whether only what is logged can be asked about, and no server.
     var servesNoServer: Bool { self == .http }
 
+    /// Whether a sign-in sends the person's browser out, if there is a place to come back to.
+    var sendsOut: Bool {
+        switch self {
+        case .clerk, .facebook, .auth0, .oauth: true
+        case .okta, .forgerock, .http: false
+        }
+    }
+
     /// What the commands want to know of the app's registration there.
     var registration: Registration {
         switch self {
@@ -80,6 +88,7 @@ extension ProviderSetup {
             clientSecret: try options.clientSecret()
         )
         if let scope = options.scope { configuration.scope = scope }
+        configuration.redirectURI = redirectURI
         let auth0: Auth0
         do {
             auth0 = try Auth0(tenant: options.baseURL, client: client, tokens: tokens, configuration: configuration)

@@ -6,19 +6,42 @@ import HTTPRecovery
 extension ProviderSetup {
     /// Clerk's Frontend API.
     func clerk() throws -> StandardCommands<Clerk> {
+        var configuration = ClerkConfiguration()
+        configuration.redirectURL = redirectURI
         let clerk: Clerk
         do {
-            clerk = try Clerk(frontendAPI: options.baseURL, client: client, tokens: tokens)
+            clerk = try Clerk(
+                frontendAPI: options.baseURL,
+                client: client,
+                tokens: tokens,
+                configuration: configuration
+            )
         } catch {
             throw InputError("--base-url: \(error)")
         }
         return StandardCommands(provider: clerk, notice: notice) { input in
-            try await clerk.signIn(
+            let bounds = input.options.bounding(SignInOptions())
+            if let place = input.options.place {
+                return try await clerk.signIn(
+                    at: ClerkRedirect(named: place, identifier: input.options.identifier),
+                    answering: input.responder,
+                    options: bounds
+                )
+            }
+            return try await clerk.signIn(
                 identifier: input.identifier(),
                 password: input.openingPassword(),
                 answering: input.responder,
-                options: input.options.bounding(SignInOptions())
+                options: bounds
             )
         }
+    }
+}
+
+extension ClerkRedirect {
+    /// The way that a person means: Clerk's own name of it, or that of a social provider.
+    fileprivate init(named name: String, identifier: String?) {
+        let isStrategy = name.contains("_") || name == "saml"
+        self.init(strategy: isStrategy ? name : "oauth_\(name)", identifier: identifier)
     }
 }

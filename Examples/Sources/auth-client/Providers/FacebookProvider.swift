@@ -4,7 +4,7 @@ import FacebookAuth
 import HTTPRecovery
 
 extension ProviderSetup {
-    /// Facebook's Graph: a person's token, obtained by device login.
+    /// Facebook's Graph: a person's token, obtained in a browser, or by device login.
     func facebook() throws -> StandardCommands<Facebook> {
         guard let appID = options.facebook.appID else { throw InputError("--app-id is missing") }
         let secret = try Environment.secret(options.facebook.appSecretEnv, option: "--app-secret-env")
@@ -18,6 +18,8 @@ extension ProviderSetup {
         if let scope = options.scope {
             configuration.permissions = scope.split { $0 == " " || $0 == "," }.map(String.init)
         }
+        configuration.webLogin = redirectURI.map { FacebookConfiguration.WebLogin(redirectURI: $0) }
+        let isInBrowser = configuration.webLogin != nil
         let facebook: Facebook
         do {
             facebook = try Facebook(
@@ -32,7 +34,7 @@ extension ProviderSetup {
         }
         return StandardCommands(provider: facebook, notice: notice) { input in
             try await facebook.signIn(
-                answering: DeviceInstructions(input: input),
+                answering: isInBrowser ? input.responder : DeviceInstructions(input: input),
                 options: input.options.bounding(SignInOptions())
             )
         }

@@ -3,9 +3,10 @@ import CommandLineSupport
 import HTTPRecovery
 import HTTPTypes
 
-/// Any OAuth 2 server: the device flow, and bearer tokens that are renewed.
+/// Any OAuth 2 server: the device flow, or an authorization code by a browser, and bearer tokens that are renewed.
 struct OAuthProvider: ProviderCommands {
     private let options: ClientOptionsValue
+    private let redirectURI: String?
     private let oauth: OAuthClient
     private let tokens: TokenManager
     /// Presents the access token to the base URL.
@@ -15,6 +16,7 @@ struct OAuthProvider: ProviderCommands {
 
     init(_ setup: ProviderSetup) async throws {
         options = setup.options
+        redirectURI = setup.redirectURI
         guard let clientID = setup.options.clientID else { throw InputError("--client-id is missing") }
         let server = try await Self.server(setup)
         let secret = try setup.options.clientSecret()
@@ -40,7 +42,7 @@ struct OAuthProvider: ProviderCommands {
         } catch {
             throw InputError("--token-url or --device-url: \(error)")
         }
-        if named.count == 2 { return byHand }
+        if named.count == 2, setup.redirectURI == nil { return byHand }
         let found: OAuthServer
         do {
             found = try await OAuthServer.discover(issuer: setup.options.baseURL, using: setup.client)
@@ -48,7 +50,9 @@ struct OAuthProvider: ProviderCommands {
             // A server without a list: what was named has to do.
             return byHand
         }
-        for endpoint in [OAuthServer.Endpoint.token, .deviceAuthorization, .revocation, .userInfo, .introspection]
+        for endpoint in [
+            OAuthServer.Endpoint.authorization, .token, .deviceAuthorization, .revocation, .userInfo, .introspection,
+        ]
         where named[endpoint] == nil {
             named[endpoint] = found[endpoint]
         }
@@ -62,13 +66,26 @@ struct OAuthProvider: ProviderCommands {
     // MARK: Commands
 
     func signIn(_ input: SignInInput) async throws -> Report.Session {
+        let answer = try await obtain(input)
+        let stored = try await tokens.store.update { $0 = answer.merged(into: Credentials(others: $0.others)) }
+        return session(stored.credentials, idToken: answer.idToken)
+    }
+
+    private func obtain(_ input: SignInInput) async throws -> OAuthClient.TokenAnswer {
+        if let redirectURI {
+            let request = try oauth.authorizationRequest(redirectURI: redirectURI, scope: options.scope)
+            let factor = Factor(key: .redirect, providerName: "authorization_code")
+            let visit = Challenge(factor: factor, url: Secret(request.url))
+            guard case .text(let url) = try await input.responder.answer(visit) else {
+                throw Challenge.NoAnswer(.redirect)
+            }
+            return try await oauth.tokens(for: request, redirectedTo: url.reveal())
+        }
         let device = try await oauth.authorizeDevice(scope: options.scope)
         input.tell("To sign in, open \(device.verificationURI)")
         input.tell("and enter the code  \(device.userCode)")
         if let url = device.verificationURIComplete { input.tell("or open \(url)") }
-        let answer = try await oauth.tokens(for: device)
-        let stored = try await tokens.store.update { $0 = answer.merged(into: Credentials(others: $0.others)) }
-        return session(stored.credentials, idToken: answer.idToken)
+        return try await oauth.tokens(for: device)
     }
 
     func status() async throws -> Report.Session {

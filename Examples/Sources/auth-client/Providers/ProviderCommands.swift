@@ -78,6 +78,8 @@ extension Report.Session {
 /// What the program begins with.
 struct ProviderSetup: Sendable {
     let options: ClientOptionsValue
+    /// Where the browser comes back to, with the port that is listened at; nil if none was named.
+    let redirectURI: String?
     let tokens: any TokenStore
     let client: RecoveringClient
     /// Tells the person something that is no failure.

@@ -7,8 +7,18 @@ struct SignInInput: Sendable {
     let terminal: Terminal
     private let answers: AnswerFile
     private let prompts: Prompts?
+    private let bounds: CommandBounds
+    /// Listens where the browser comes back; nil if that is not on this machine, or nobody is sent there.
+    private let listener: LoopbackListener?
 
-    init(options: ClientOptionsValue, terminal: Terminal, bounds: CommandBounds) throws {
+    init(
+        options: ClientOptionsValue,
+        terminal: Terminal,
+        bounds: CommandBounds,
+        listener: LoopbackListener? = nil
+    ) throws {
+        self.bounds = bounds
+        self.listener = listener
         self.options = options
         self.terminal = terminal
         self.prompts = terminal.canAsk ? Prompts(terminal: terminal, bounds: bounds) : nil
@@ -17,9 +27,22 @@ struct SignInInput: Sendable {
 
     /// Answers from the file first, then from the person.
     var responder: Responder {
-        Responder(answers: answers, terminal: prompts, hasSecurityKey: options.softwareKey != nil) {
-            if !terminal.isQuiet { tell($0) }
-        }
+        Responder(
+            answers: answers,
+            terminal: prompts,
+            hasSecurityKey: options.softwareKey != nil,
+            visit: listener.map { listener in { try await visit($0, until: listener) } },
+            tell: { if !terminal.isQuiet { tell($0) } }
+        )
+    }
+
+    /// Sends the person to a page, and waits until the browser comes back.
+    private func visit(_ url: Secret, until listener: LoopbackListener) async throws -> Secret {
+        // The address is for the person's own browser; it opens nothing without what this program keeps to itself.
+        let address = url.reveal()
+        tell(Browser.open(address) ? "The browser was asked to open:" : "To go on, open this address in a browser:")
+        tell("  \(address)")
+        return Secret(try await bounds.hold { try await listener.visit() })
     }
 
     /// Checks at the end that every choice that was prepared was one.
