@@ -71,17 +71,17 @@ struct ClerkMachine: SignInMachine {
                 step = try await stage.begin()
             case .finished(let session): return .finished(session)
             case .transferToSignIn(let account):
-                try await transfer(to: ClerkSignInMachine(api: api, goal: .transfer, account: account))
+                try transfer(to: ClerkSignInMachine(api: api, goal: .transfer, account: account))
                 step = try await stage.begin()
-            case .transferToSignUp:
-                try await transfer(to: ClerkSignUpMachine(api: api, request: .transfer))
+            case .transferToSignUp(let request):
+                try transfer(to: ClerkSignUpMachine(api: api, request: request))
                 step = try await stage.begin()
             }
         }
     }
 
     /// Goes on in another part with a proof, which is taken over once: a server that hands it back knows no way out.
-    private mutating func transfer(to next: any ClerkStage) async throws {
+    private mutating func transfer(to next: any ClerkStage) throws {
         guard opening == nil else {
             throw RecoveryError(outcome: Outcome(.stateConflict, remedies: [.restartFlow]), reason: .notRecoverable)
         }

@@ -44,7 +44,13 @@ struct ClerkSignInMachine: ClerkStage {
         case .identifier: return try await create(password: password)
         case .newPassword: return try await create(password: nil)
         case .passkey, .transfer: return try await create(password: nil)
-        case .ticket, .link: return try await open()
+        case .ticket, .link, .token: return try await open()
+        case .redirect(let redirect):
+            guard api.configuration.redirectURL != nil else { throw RecoveryError.missing("redirect_url") }
+            signIn = nil
+            var form = FormFields()
+            redirect.add(to: &form, api.configuration)
+            return try await create(form)
         }
     }
 
@@ -59,7 +65,7 @@ struct ClerkSignInMachine: ClerkStage {
     mutating func choose(_ factor: Factor) async throws -> ClerkStep {
         codeLimit = nil
         switch factor.key {
-        case .emailCode, .phoneCode, .emailLink: return try await prepare(factor)
+        case .emailCode, .phoneCode, .emailLink, .redirect: return try await prepare(factor)
         case .webauthn: return try await sign(factor)
         default: return .ask(Challenge(factor: factor))
         }
@@ -81,6 +87,8 @@ struct ClerkSignInMachine: ClerkStage {
             return step
         case .emailLink:
             return try await open(answer, of: challenge)
+        case .redirect:
+            return try await comeBack(to: answer, of: challenge)
         case .webauthn where answer.reveal() == "unsupported":
             throw PasskeyCeremony.failure(.unsupported())
         default:
@@ -162,7 +170,12 @@ struct ClerkSignInMachine: ClerkStage {
                 return try await redeem(try await calls.ticket(for: callback, proof: link.proof))
             case .ticket(let ticket):
                 return try await redeem(ticket)
-            case .identifier, .newPassword, .passkey, .transfer:
+            case .token(let token, let strategy):
+                var form = FormFields()
+                form.add("strategy", strategy)
+                form.add("token", secret: token)
+                return try await create(form)
+            case .identifier, .newPassword, .passkey, .transfer, .redirect:
                 return try await create(password: password)
             }
         } catch let error as RecoveryError {
@@ -198,8 +211,22 @@ struct ClerkSignInMachine: ClerkStage {
             signIn = updated
             let verification = isSecondFactor ? updated.secondFactorVerification : updated.firstFactorVerification
             codeLimit = calls.limit(of: verification, for: factor)
+            if factor.key == .redirect {
+                guard let url = verification?.openRedirect else { throw answer.failure(.unreadable) }
+                return .ask(Challenge(factor: factor, url: url))
+            }
         }
         return .ask(Challenge(factor: factor))
+    }
+
+    /// Goes on with where the browser came back from another provider.
+    private mutating func comeBack(to address: Secret, of challenge: Challenge) async throws -> ClerkStep {
+        let answer = try await calls.read(path(), after: address)
+        // Nobody has been there yet, or that was no address of the way back.
+        if let open = answer.signIn?.firstFactorVerification?.openRedirect, open == challenge.url {
+            throw answer.failure(.challengeIncorrect, [.askUser])
+        }
+        return try await advance(answer)
     }
 
     /// What the link that was sent last is bound to.
@@ -255,8 +282,9 @@ struct ClerkSignInMachine: ClerkStage {
         if factors.isEmpty, !isSecondFactor, signIn?.firstFactorVerification?.strategy == "passkey" {
             factors = [Factor(key: .webauthn, providerName: "passkey")]
         }
-        // A link needs an address to come back to.
-        return api.configuration.redirectURL == nil ? factors.filter { $0.key != .emailLink } : factors
+        // These need an address to come back to.
+        let hasWayBack = api.configuration.redirectURL != nil
+        return hasWayBack ? factors : factors.filter { $0.key != .emailLink && $0.key != .redirect }
     }
 
     /// The factors to sign in with; resetting a password is no way to sign in unless it is wanted, or the only one.
@@ -280,7 +308,13 @@ struct ClerkSignInMachine: ClerkStage {
         if let name = updated.identifier { calls.account = LockoutLedger.account(for: name) }
         if updated.status != .complete, updated.firstFactorVerification?.isTransferable == true {
             // Who has proved themselves has no account: a sign-up can take the proof over.
+            if let request = goal.signUpRequest { return .transferToSignUp(request) }
             throw answer.failure(.notFound, [], status: updated.status.rawValue)
+        }
+        if let url = updated.firstFactorVerification?.openRedirect, case .redirect(let redirect) = goal,
+            updated.status != .complete
+        {
+            return .ask(redirect.question(url))
         }
         switch updated.status {
         case .complete:
@@ -296,6 +330,9 @@ struct ClerkSignInMachine: ClerkStage {
             throw answer.failure(.challengeRequired, [.solveChallenge])
         case .abandoned:
             throw answer.failure(.flowExpired, [.restartFlow])
+        case .needsIdentifier where goal.isElsewhere && updated.firstFactorVerification?.status == "verified":
+            // Only a redirect URL that the instance allows brings back what a native client goes on with.
+            throw answer.failure(.misconfigured, [.fixRequest], parameter: "redirect_url")
         case .needsIdentifier:
             throw answer.failure(.invalidRequest, [.askUser], parameter: "identifier")
         default:

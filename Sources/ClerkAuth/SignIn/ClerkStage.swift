@@ -40,7 +40,7 @@ enum ClerkStep: Sendable {
     /// Who has proved themselves has an account, by this name if that is known: the proof is a sign-in's.
     case transferToSignIn(account: String?)
     /// Who has proved themselves has no account: the proof is a sign-up's.
-    case transferToSignUp
+    case transferToSignUp(ClerkSignUpRequest)
 
     init(_ step: SignInStep<ClerkSession>) {
         switch step {

@@ -94,7 +94,8 @@ struct ClerkTaskMachine: ClerkStage {
         guard present.status == .pending else { return .finished(present) }
         switch task {
         case .resetPassword:
-            return .ask(Challenge(factor: .newPassword, occasion: Outcome(.passwordExpired, remedies: [.changePassword])))
+            let occasion = Outcome(.passwordExpired, remedies: [.changePassword])
+            return .ask(Challenge(factor: .newPassword, occasion: occasion))
         case .chooseOrganization: return try await organizations()
         case .setupMFA: return try await secondFactors()
         default: throw ClerkTask.isLeft(task)
