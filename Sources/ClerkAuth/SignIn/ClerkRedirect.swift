@@ -9,7 +9,9 @@ public struct ClerkRedirect: Sendable, Hashable {
     public var strategy: String
     /// The name by which Clerk finds the connection; for `enterprise_sso`.
     public var identifier: String?
-    /// Whether somebody who has no account is signed up with what the provider tells of them. Default: they are.
+    /// Whether somebody who has no account is signed up with what the provider tells of them.
+    ///
+    /// Default: they are.
     public var signsUp: Bool
     /// Whether they have agreed to the terms, if they are signed up; nil says nothing about it.
     public var legalAccepted: Bool?
@@ -67,8 +69,9 @@ public struct ClerkRedirect: Sendable, Hashable {
 
 /// Where the browser came back from another provider.
 struct RedirectCallback {
-    /// What the way back has brought for this client: it works once, and the answer to it brings a new client token. Without one
-    /// the state of the flow tells.
+    /// What the way back has brought for this client; without one the state of the flow tells.
+    ///
+    /// It works once, and the answer to it brings a new client token.
     let nonce: Secret?
 
     /// Reads an address.

@@ -16,6 +16,8 @@ struct ClerkSignInMachine: ClerkStage {
     private var isToldOfPassword = false
     /// What the link that was sent last is bound to.
     private var proof: OAuthClient.ProofKey?
+    /// The factor whose code or link was asked for last.
+    private var chosen: Factor?
     /// Until when the code that was sent last may be presented.
     private var codeLimit: RequestOptions.SendBy?
     /// The sign-in under way, as the server told it last.
@@ -54,12 +56,29 @@ struct ClerkSignInMachine: ClerkStage {
         }
     }
 
-    mutating func resync() async throws -> ClerkStep {
+    /// What can be presented once leaves nothing to be asked for before the server has told of a sign-in.
+    var canBeLookedUp: Bool { signIn != nil || goal.identifier != nil }
+
+    mutating func resync(after doubt: RecoveryError?) async throws -> ClerkStep {
         let json = try await calls.perform(ClerkAPI.Call(path: "/client")).json
-        if let id = signIn?.id, let current = ClerkClient.find(in: json)?.signIn, current.id == id {
-            return try await follow(current, ClerkAnswer(json: json, response: nil))
+        let (client, answer) = (ClerkClient.find(in: json), ClerkAnswer(json: json, response: nil))
+        if let id = signIn?.id {
+            if let current = client?.signIn, current.id == id {
+                if doubt != nil, let question = prepared(in: current) { return .ask(question) }
+                return try await follow(current, answer)
+            }
+            // A client does not show a sign-in that is complete.
+            if doubt != nil { return try await advance(calls.perform(ClerkAPI.Call(path: path()))) }
+            return try await begin()
         }
-        return try await begin()
+        guard let doubt else { return try await begin() }
+        if let found = client?.signIn, found.identifier.map({ LockoutLedger.account(for: $0) }) == calls.account {
+            return try await follow(found, answer)
+        }
+        guard let session = client?.currentSession, let name = goal.identifier, !session.identifiers.isEmpty,
+            session.mayBelong(to: name)
+        else { throw doubt }
+        return .finished(try await api.adopt(session))
     }
 
     mutating func choose(_ factor: Factor) async throws -> ClerkStep {
@@ -200,7 +219,18 @@ struct ClerkSignInMachine: ClerkStage {
         return "/client/sign_ins/\(FormFields.encode(segment: id))"
     }
 
+    /// The question whose message is on its way already, so that no other is sent.
+    private mutating func prepared(in current: ClerkSignIn) -> Challenge? {
+        guard let factor = chosen, factor.key.isSent, current.status == signIn?.status else { return nil }
+        let verification = isSecondFactor ? current.secondFactorVerification : current.firstFactorVerification
+        guard verification?.strategy == factor.providerName, verification?.status == "unverified" else { return nil }
+        signIn = current
+        codeLimit = calls.limit(of: verification, for: factor)
+        return Challenge(factor: factor)
+    }
+
     private mutating func prepare(_ factor: Factor) async throws -> ClerkStep {
+        chosen = factor
         let before = signIn?.status
         proof =
             factor.key == .emailLink && !isSecondFactor ? OAuthClient.ProofKey(random: api.client.runtime.random) : nil
@@ -375,7 +405,7 @@ extension ClerkSignInMachine: RecalledFields {
             .init("goal", \.goal), .init("account", \.calls.account), .init("password", \.password),
             .init("is_opening_spent", \.isOpeningSpent), .init("opening_refusal", \.openingRefusal),
             .init("is_told_of_password", \.isToldOfPassword), .init("proof", \.proof),
-            .init("code_limit", \.codeLimit), .init("sign_in", \.signIn),
+            .init("chosen", \.chosen), .init("code_limit", \.codeLimit), .init("sign_in", \.signIn),
         ]
     }
 }

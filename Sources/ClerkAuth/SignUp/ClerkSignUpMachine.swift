@@ -46,7 +46,9 @@ struct ClerkSignUpMachine: ClerkStage {
         }
     }
 
-    mutating func resync() async throws -> ClerkStep {
+    var canBeLookedUp: Bool { signUp != nil }
+
+    mutating func resync(after doubt: RecoveryError?) async throws -> ClerkStep {
         guard signUp != nil else { return try await begin() }
         return try await follow(calls.perform(ClerkAPI.Call(path: path())))
     }
