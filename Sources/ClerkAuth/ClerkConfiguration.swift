@@ -22,7 +22,8 @@ public struct ClerkConfiguration: Sendable {
     /// The origin that passkey challenges are signed for; nil is `https://` and the relying party's id.
     public var origin: String?
 
-    /// Where the link of an e-mail leads after Clerk has checked it, such as `myapp://callback`; nil offers no links.
+    /// Where the link of an e-mail, and a visit to another identity provider, lead in the end, such as `myapp://callback` or the
+    /// address of a listener on this machine; nil offers neither.
     ///
     /// It has to be among the redirect URLs that the instance allows.
     public var redirectURL: String?

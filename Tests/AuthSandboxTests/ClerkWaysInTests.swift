@@ -142,6 +142,82 @@ struct ClerkWaysInTests {
         #expect(signIn?["status"] == "complete" && signIn?["created_session_id"]?.string != nil)
     }
 
+    // MARK: Identity providers
+
+    private static let back: KeyValuePairs<String, String> = ["strategy": "oauth_google", "redirect_url": "app://back"]
+
+    /// Answers the page of the identity provider as a browser does, and tells where that is sent.
+    private func visit(_ client: inout Harness, _ page: JSONValue?, _ email: String, _ decision: String = "allow")
+        -> String
+    {
+        let target =
+            page?.string.flatMap { url in url.firstRange(of: "/v1/").map { String(url[$0.lowerBound...]) } } ?? ""
+        client.send(SandboxRequest(method: "GET", target: target))
+        guard client.answer.header("Content-Type") == "text/html; charset=utf-8" else { return "no page" }
+        let form: KeyValuePairs = ["email": email, "decision": decision]
+        let type = SandboxRequest.Header(name: "content-type", value: "application/x-www-form-urlencoded")
+        client.send(
+            SandboxRequest(method: "POST", target: target, headers: [type], body: Array(Harness.encode(form).utf8))
+        )
+        return client.answer.header("Location") ?? ""
+    }
+
+    private func beginVisit(_ client: inout Harness, _ kind: String = "sign_ins") -> (id: String, page: JSONValue?) {
+        let response = client.call("POST", "client/\(kind)", Self.back)["response"]
+        let proof = response?["first_factor_verification"] ?? response?["verifications"]?["external_account"]
+        return (response?["id"]?.string ?? "", proof?["external_verification_redirect_url"])
+    }
+
+    @Test func aProviderSignsInAndItsNonceIsGoodOnce() {
+        var client = Harness()
+        let (id, page) = beginVisit(&client)
+        let address = visit(&client, page, "ada@example.com")
+        #expect(client.status == 302 && address.hasPrefix("app://back?rotating_token_nonce="))
+        let nonce = address.split(separator: "=").last.map(String.init) ?? ""
+        let before = client.token
+        client.call("GET", "client/sign_ins/\(id)?rotating_token_nonce=x")
+        #expect(client.status == 403 && client.code == "sync_nonce_already_consumed")
+        let signIn = client.call("GET", "client/sign_ins/\(id)?rotating_token_nonce=\(nonce)")["response"]
+        #expect(signIn?["status"] == "complete" && client.token != before)
+        #expect(visit(&client, page, "ada@example.com") == "no page")
+    }
+
+    @Test func whoTheProviderRefusesIsNotSignedIn() {
+        var client = Harness()
+        let (id, page) = beginVisit(&client)
+        #expect(visit(&client, page, "ada@example.com", "deny") == "app://back")
+        let proof = client.call("GET", "client/sign_ins/\(id)")["response"]?["first_factor_verification"]
+        #expect(proof?["status"] == "failed" && proof?["error"]?["code"] == "oauth_access_denied")
+    }
+
+    @Test func aProofIsTakenOverByTheOther() {
+        var client = Harness()
+        let (id, page) = beginVisit(&client)
+        #expect(visit(&client, page, "new@example.com") == "app://back")
+        let proof = client.call("GET", "client/sign_ins/\(id)")["response"]?["first_factor_verification"]
+        #expect(proof?["status"] == "transferable" && proof?["error"]?["code"] == "external_account_not_found")
+        let signUp = client.call("POST", "client/sign_ups", ["transfer": "true"])["response"]
+        #expect(signUp?["status"] == "complete" && signUp?["email_address"] == "new@example.com")
+
+        var other = Harness()
+        let second = beginVisit(&other, "sign_ups")
+        #expect(visit(&other, second.page, "ada@example.com") == "app://back")
+        let external = other.call("GET", "client/sign_ups/\(second.id)")["response"]?["verifications"]?[
+            "external_account"
+        ]
+        #expect(external?["status"] == "transferable" && external?["error"]?["code"] == "external_account_exists")
+        let signIn = other.call("POST", "client/sign_ins", ["transfer": "true"])["response"]
+        #expect(signIn?["status"] == "complete" && signIn?["identifier"] == "ada@example.com")
+    }
+
+    @Test func aProviderSignsUp() {
+        var client = Harness()
+        let (id, page) = beginVisit(&client, "sign_ups")
+        let nonce = visit(&client, page, "new@example.com").split(separator: "=").last.map(String.init) ?? ""
+        let signUp = client.call("GET", "client/sign_ups/\(id)?rotating_token_nonce=\(nonce)")["response"]
+        #expect(signUp?["status"] == "complete" && signUp?["created_session_id"]?.string != nil)
+    }
+
     // MARK: Passkeys
 
     private static let host: [SandboxRequest.Header] = [.init(name: "host", value: "clerk.example.com:8080")]

@@ -73,7 +73,8 @@ struct SignInTests {
             #expect(
                 bench.routes == [
                     "POST /v1/client/sign_ins", "POST /v1/client/sign_ins", step + "prepare_first_factor",
-                    step + "attempt_first_factor", step + "reset_password",
+                    step + "attempt_first_factor", "POST /v1/me/change_password",
+                    "POST /v1/client/sessions/{id}/touch",
                 ]
             )
         }

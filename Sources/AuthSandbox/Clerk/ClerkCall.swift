@@ -20,6 +20,8 @@ final class ClerkCall {
     var tokenHeader: String?
     /// Where the answer sends the browser, instead of telling anything.
     var redirect: String?
+    /// What the browser is shown, instead.
+    var page: String?
 
     var now: Int64 { context.now }
     var settings: SandboxSettings { context.settings }

@@ -207,6 +207,14 @@ extension ClerkFailure {
     // MARK: Tickets, links and what comes from another provider
 
     /// Nobody has proved themselves to another provider: there is nothing to take over.
+    static let nonceConsumed = ClerkFailure(403, "sync_nonce_already_consumed", "Nonce consumed")
+        .saying("The nonce has been used, or is another sign-in's.")
+    static let externalAccountUnknown = ClerkFailure(422, "external_account_not_found", "not found")
+        .saying("The External Account was not found.")
+    static let externalAccountExists = ClerkFailure(422, "external_account_exists", "already exists")
+        .saying("The External Account already exists.")
+    static let externalAccessDenied = ClerkFailure(403, "oauth_access_denied", "Access denied")
+        .saying("You did not grant access to your account.")
     static let noTransfer = ClerkFailure(400, "account_transfer_invalid", "Invalid account transfer")
         .saying("There is no account to transfer.")
     static func ticketInvalid(_ long: String) -> ClerkFailure {

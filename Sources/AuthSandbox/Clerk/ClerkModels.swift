@@ -122,6 +122,8 @@ struct ClerkSignIn: ClerkPossession, Sendable {
     var status = "needs_identifier"
     var proofs: [ClerkStep: ClerkProof] = [:]
     var createdSession: String?
+    /// What the way back from an identity provider carries, once.
+    var rotatingNonce: String?
     var clientTrustState: String?
     /// The session that it verifies again, if it is no sign-in at all, and which factors: the first, the second or
     /// `multi_factor`.
@@ -138,6 +140,11 @@ struct ClerkProof: Sendable {
     var sentAt: Int64 = 0
     /// The challenge that a passkey has to sign.
     var nonce: String?
+    /// The page of an identity provider that the person has to visit, and whom it has told of.
+    var page: String?
+    var visitor: String?
+    /// Why it has failed, if it was not proved here.
+    var refusal: ClerkFailure?
 
     static func verified(_ strategy: String) -> ClerkProof {
         ClerkProof(strategy: strategy, status: "verified", attempts: 1)
@@ -179,6 +186,9 @@ struct ClerkSignUp: ClerkPossession, Sendable {
     var fields: [String: String] = [:]
     /// The proofs of the address and the number.
     var proofs: [String: ClerkProof] = [:]
+    /// The proof of an identity provider, and what the way back from it carries, once.
+    var external: ClerkProof?
+    var rotatingNonce: String?
     var createdSession: String?
     var createdUser: String?
 
@@ -192,8 +202,23 @@ struct ClerkSignUp: ClerkPossession, Sendable {
     }
 
     func missing(_ settings: SandboxSettings) -> [String] {
-        (["email_address"] + settings.requiredFields).filter { fields[$0] == nil }
+        // Who comes from an identity provider needs no password.
+        let isExternal = external?.status == "verified"
+        return (["email_address"] + settings.requiredFields).filter {
+            fields[$0] == nil && !(isExternal && $0 == "password")
+        }
     }
+}
+
+/// A visit to an identity provider, for a sign-in or a sign-up.
+struct ClerkVisit: Sendable {
+    let strategy: String
+    /// The sign-in; else it is for the sign-up.
+    let signIn: String?
+    let signUp: String?
+    /// Where the browser goes then.
+    let target: String
+    var isOver = false
 }
 
 /// A link in an e-mail.

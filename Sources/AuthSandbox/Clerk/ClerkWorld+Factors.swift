@@ -25,10 +25,13 @@ extension ClerkWorld {
     mutating func prepare(_ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
         let strategy = call.strategy
         let isOffered = offered(signIn, call.step).contains(strategy)
-        guard isOffered, Self.preparable.contains(strategy) else { throw .strategyInvalid }
+        let isVisit = Self.isVisit(strategy)
+        guard isOffered, isVisit || Self.preparable.contains(strategy) else { throw .strategyInvalid }
         let proof: ClerkProof
         if strategy == "passkey" {
             proof = challenge(call, account: signIn.account)
+        } else if isVisit {
+            proof = try beginVisit(strategy, signIn: signIn.id, call)
         } else {
             try checkLock(signIn.account, call)
             if let former = signIn.proofs[call.step], former.strategy == strategy { try former.checkResend(call) }

@@ -3,12 +3,12 @@ import HTTPRecovery
 extension ClerkWorld {
     private static let signInParameters: Set<String> = [
         "identifier", "password", "strategy", "ticket", "token", "code", "redirect_url", "action_complete_redirect_url",
-        "transfer", "locale", "trusted_device_id", "proof_token", "sign_up_if_missing",
+        "transfer", "locale", "trusted_device_id", "proof_token", "sign_up_if_missing", "oidc_prompt",
+        "oidc_login_hint",
     ]
 
     mutating func createSignIn(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
         try limit(\.createSignIn, "create_sign_in", call)
-        if call.field("transfer") == "true" { throw .noTransfer }
         if let stranger = call.form.first(where: { !Self.signInParameters.contains($0.name) }) {
             throw .unknown(stranger.name)
         }
@@ -16,7 +16,18 @@ extension ClerkWorld {
         let client = try clientToBegin(call)
         let end = call.now + call.settings.signInLife
         var signIn = ClerkSignIn(id: call.context.random.identifier("sia_"), client: client, abandonAt: end)
-        if strategy == "ticket" {
+        if call.field("transfer") == "true" {
+            let proof = try proofToTransfer(toSignIn: client)
+            signIn.account = proof.visitor.flatMap { accountsByIdentifier[$0.lowercased()] }
+            signIn.identifier = account(of: signIn)?.user.identifier
+            signIn.proofs[.first] = .verified(proof.strategy)
+            keep(signIn, "needs_first_factor", call)
+            afterFirstFactor(signIn.id, call)
+        } else if let strategy, Self.isVisit(strategy) {
+            signIn.identifier = strategy == "enterprise_sso" ? try call.required("identifier") : nil
+            signIn.proofs[.first] = try beginVisit(strategy, signIn: signIn.id, call)
+            keep(signIn, "needs_identifier", call)
+        } else if strategy == "ticket" {
             let account = try redeemTicket(call)
             (signIn.account, signIn.identifier) = (account, accounts[account]?.user.identifier)
             signIn.proofs[.first] = .verified("ticket")
@@ -57,7 +68,7 @@ extension ClerkWorld {
         case nil, "": return call.field("password") == nil ? nil : "password"
         case "password" where call.field("password") == nil: throw .passwordMissing
         case "ticket": _ = try call.required("ticket")
-        case let strategy? where !SandboxUser.knownFirstFactors.contains(strategy):
+        case let strategy? where !SandboxUser.knownFirstFactors.contains(strategy) && !Self.isVisit(strategy):
             throw .invalidValue("strategy", strategy)
         default: break
         }
@@ -94,6 +105,11 @@ extension ClerkWorld {
     mutating func getSignIn(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
         let signIn = try own(signIns, "sign-in", call)
         followOpenedLink(signIn, call)
+        if let nonce = call.request.queryItem("rotating_token_nonce") {
+            guard nonce == signIn.rotatingNonce else { throw .nonceConsumed }
+            signIns[signIn.id]?.rotatingNonce = nil
+            afterFirstFactor(signIn.id, call)
+        }
         return wrapped(signInView(signIn.id), signIn.client)
     }
 

@@ -6,9 +6,11 @@ extension ClerkWorld {
         "unsafe_metadata",
     ]
 
+    /// What a form says beside the fields of the person.
+    private static let ownNames: Set<String> = ["strategy", "ticket", "locale", "transfer", "redirect_url"]
+
     mutating func createSignUp(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
         try limit(\.createSignUp, "create_sign_up", call)
-        if call.field("transfer") == "true" { throw .noTransfer }
         let client = try clientToBegin(call)
         let end = call.now + call.settings.signInLife
         var signUp = ClerkSignUp(id: call.context.random.identifier("sua_"), client: client, abandonAt: end)
@@ -16,6 +18,11 @@ extension ClerkWorld {
             guard let email = try takeTicket(call).email else { throw .ticketInvalid("This is no invitation.") }
             signUp.fields["email_address"] = email
             signUp.proofs["email_address"] = .verified("ticket")
+        }
+        if call.field("transfer") == "true" {
+            try take(proofToTransfer(toSignUp: client), into: &signUp)
+        } else if let strategy = call.field("strategy"), Self.isVisit(strategy) {
+            signUp.external = try beginVisit(strategy, signUp: signUp.id, call)
         }
         try fill(&signUp, call)
         clients[client]?.signUp = signUp.id
@@ -30,8 +37,14 @@ extension ClerkWorld {
         return signUp
     }
 
-    func getSignUp(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+    mutating func getSignUp(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
         let signUp = try own(signUps, "sign-up", call)
+        if let nonce = call.request.queryItem("rotating_token_nonce") {
+            guard nonce == signUp.rotatingNonce else { throw .nonceConsumed }
+            var signUp = signUp
+            signUp.rotatingNonce = nil
+            return try goOn(with: signUp, call)
+        }
         return wrapped(signUpView(signUp.id), signUp.client)
     }
 
@@ -43,7 +56,7 @@ extension ClerkWorld {
 
     /// Takes over the fields of a form.
     private func fill(_ signUp: inout ClerkSignUp, _ call: ClerkCall) throws(ClerkFailure) {
-        for field in call.form where !["strategy", "ticket", "locale"].contains(field.name) {
+        for field in call.form where !Self.ownNames.contains(field.name) {
             guard Self.fieldNames.contains(field.name) else { throw .unknown(field.name) }
             if field.value.isEmpty { throw .null(field.name) }
             switch field.name {

@@ -89,7 +89,8 @@ extension ClerkWorld {
             "unverified_fields": .texts(signUp.unverified),
             "verifications": [
                 "email_address": proofView(signUp.proofs["email_address"]),
-                "phone_number": proofView(signUp.proofs["phone_number"]), "external_account": .null,
+                "phone_number": proofView(signUp.proofs["phone_number"]),
+                "external_account": proofView(signUp.external),
             ],
             "email_address": text("email_address"), "phone_number": text("phone_number"), "username": text("username"),
             "first_name": text("first_name"), "last_name": text("last_name"),
@@ -103,10 +104,12 @@ extension ClerkWorld {
     private func proofView(_ proof: ClerkProof?) -> JSONValue {
         guard let proof else { return .null }
         let own = ["password", "totp", "backup_code", "ticket", "email_link", "passkey"]
+        let kind = Self.isVisit(proof.strategy) ? "oauth" : own.contains(proof.strategy) ? proof.strategy : "otp"
         return [
-            "object": .string("verification_" + (own.contains(proof.strategy) ? proof.strategy : "otp")),
+            "object": .string("verification_" + kind),
             "status": .string(proof.status), "strategy": .string(proof.strategy), "attempts": .int(proof.attempts),
             "expire_at": .optional(proof.expireAt), "nonce": .optional(proof.nonce),
+            "external_verification_redirect_url": .optional(proof.page), "error": proof.refusal?.items.first ?? .null,
         ]
     }
 

@@ -32,6 +32,7 @@ struct ClerkWorld: ProviderWorld {
     var tickets: [String: ClerkTicket] = [:]
     var links: [String: ClerkLink] = [:]
     var organizations: [String: ClerkOrganization] = [:]
+    var visits: [String: ClerkVisit] = [:]
     /// When requests of a class came from an address.
     var arrivals: [String: [Int64]] = [:]
     let signingKey: [UInt8]
@@ -99,7 +100,11 @@ struct ClerkWorld: ProviderWorld {
             call.client = client(of: call)
             if let client = call.client { settle(client: client, now: call.now) }
             let body = try answer(call)
-            response = call.redirect.map { .redirect(to: $0) } ?? .json(body)
+            if let page = call.page {
+                response = .text(page, status: 200, type: "text/html; charset=utf-8")
+            } else {
+                response = call.redirect.map { .redirect(to: $0) } ?? .json(body)
+            }
         } catch {
             response = refusal(error, call.client, &call.context)
         }
@@ -187,6 +192,7 @@ struct ClerkWorld: ProviderWorld {
         case "POST client/sign_ups/{id}/prepare_verification": return try prepareSignUp(call)
         case "POST client/sign_ups/{id}/attempt_verification": return try attemptSignUp(call)
         case "GET verify": return try openLink(call)
+        case "GET identity_provider", "POST identity_provider": return try visit(call)
         case "POST client/magic_links/complete": return try completeLink(call)
         case "POST client/sessions/{id}/verify": return try beginVerification(call)
         case "POST client/sessions/{id}/verify/prepare_first_factor",

@@ -82,6 +82,7 @@ public struct ClerkFactor: Sendable, Hashable {
         case "passkey": key = .webauthn
         case "totp": key = .totp
         case "backup_code": key = .backupCode
+        case _ where ClerkRedirect.isRedirect(strategy): key = .redirect
         default: return nil
         }
         return Factor(

@@ -13,6 +13,11 @@ public struct ClerkVerification: Sendable, Hashable {
     public var expireAt: Timestamp?
     /// What a passkey has to sign.
     public var nonce: Secret?
+    /// Where the person proves themselves to another provider; it holds the state of the request, so it is not printed.
+    public var redirectURL: Secret?
+
+    /// The page that the person has to visit now; nil if there is none.
+    var openRedirect: Secret? { status == "unverified" ? redirectURL : nil }
 
     /// Whether somebody has proved themselves who has no account yet (at a sign-in), or has one already (at a sign-up):
     /// the proof can be taken over to the other.
@@ -26,5 +31,6 @@ public struct ClerkVerification: Sendable, Hashable {
         attempts = json["attempts"]?.number.map { Int(clamping: $0.saturatedInt) }
         expireAt = json["expire_at"]?.milliseconds
         nonce = json["nonce"]?.string?.nonEmpty.map { Secret($0) }
+        redirectURL = json["external_verification_redirect_url"]?.string?.nonEmpty.map { Secret($0) }
     }
 }

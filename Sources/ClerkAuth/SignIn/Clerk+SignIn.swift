@@ -67,6 +67,29 @@ extension Clerk {
         try await run(.passkey, responder, options)
     }
 
+    /// Signs in at another identity provider, which the person visits in a browser.
+    ///
+    /// The responder is asked by the key `redirect`: the question's `url` is where to go, the answer is the address at which the
+    /// browser came back at the configuration's redirect URL; an empty one says that the browser was closed. A web backend
+    /// steps ``signInFlow(_:options:)`` with ``ClerkSignInMethod/redirect(_:)`` instead. Who has no account is signed up with
+    /// what the provider tells of them, unless the redirect says otherwise.
+    ///
+    /// - Parameters:
+    ///   - redirect: The provider.
+    ///   - responder: Answers what is asked.
+    ///   - options: How to deal with what goes wrong.
+    /// - Returns: The session; its id is stored before this returns.
+    /// - Throws: As ``signIn(identifier:password:answering:options:)``; of the kind `misconfigured` without a redirect URL,
+    ///   `declined` if the person has refused or closed the browser, `not_found` for somebody without an account who is not
+    ///   to be signed up.
+    public func signIn(
+        at redirect: ClerkRedirect,
+        answering responder: any ChallengeResponder,
+        options: SignInOptions = SignInOptions()
+    ) async throws -> ClerkSession {
+        try await run(.redirect(redirect), responder, options)
+    }
+
     /// Replaces a forgotten password by way of a code, and signs in with the new one.
     ///
     /// - Parameters:

@@ -34,6 +34,7 @@ struct ClerkFactorCalls: Sendable, ClientBound {
             form.add(proof == nil ? "redirect_url" : "redirect_uri", api.configuration.redirectURL)
             form.add("code_challenge", proof?.challenge)
             form.add("code_challenge_method", proof.map { _ in OAuthClient.ProofKey.method })
+        case .redirect: form.add("redirect_url", api.configuration.redirectURL)
         default: break
         }
         return try await perform(spending("\(base)/prepare_\(isSecond ? "second" : "first")_factor", form))

@@ -7,6 +7,8 @@ struct ClerkMachine: SignInMachine {
     private var stage: any ClerkStage
     /// Where it begins again, if another part has taken a proof over.
     private var opening: (any ClerkStage)?
+    /// The error of a step of which nobody knows what has become.
+    private var doubt: RecoveryError?
     /// What the present step is made with.
     private var context: SignInContext?
 
@@ -28,19 +30,21 @@ struct ClerkMachine: SignInMachine {
             self.opening = nil
             take(over: opening)
         }
-        return try await goOn(stage.begin())
+        do { return try await goOn(stage.begin()) } catch { throw conclusion(of: error) }
     }
 
     mutating func resync() async throws -> SignInStep<ClerkSession> {
-        try await goOn(stage.resync())
+        let before = doubt
+        doubt = nil
+        return try await goOn(stage.resync(after: before))
     }
 
     mutating func choose(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
-        try await goOn(stage.choose(factor))
+        do { return try await goOn(stage.choose(factor)) } catch { throw conclusion(of: error) }
     }
 
     mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<ClerkSession> {
-        try await goOn(stage.submit(answer, to: challenge))
+        do { return try await goOn(stage.submit(answer, to: challenge)) } catch { throw conclusion(of: error) }
     }
 
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> SignInStep<ClerkSession> {
@@ -48,11 +52,25 @@ struct ClerkMachine: SignInMachine {
     }
 
     mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<ClerkSession> {
-        try await goOn(stage.resend(factor, waitingAtMost: limit))
+        do {
+            return try await goOn(stage.resend(factor, waitingAtMost: limit))
+        } catch {
+            throw conclusion(of: error)
+        }
     }
 
     mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<ClerkSession> {
-        try await goOn(stage.replace(factor, after: refusal))
+        do { return try await goOn(stage.replace(factor, after: refusal)) } catch { throw conclusion(of: error) }
+    }
+
+    /// What an error means for the sign-in: what became of a step that is not to be taken again can be read.
+    private mutating func conclusion(of error: any Error) -> any Error {
+        guard var doubt = error as? RecoveryError, doubt.reason == .processedUnknown, stage.canBeLookedUp else {
+            return error
+        }
+        doubt.outcome.remedies = [.resync, .askUser]
+        self.doubt = doubt
+        return doubt
     }
 
     // MARK: From part to part
@@ -71,17 +89,17 @@ struct ClerkMachine: SignInMachine {
                 step = try await stage.begin()
             case .finished(let session): return .finished(session)
             case .transferToSignIn(let account):
-                try await transfer(to: ClerkSignInMachine(api: api, goal: .transfer, account: account))
+                try transfer(to: ClerkSignInMachine(api: api, goal: .transfer, account: account))
                 step = try await stage.begin()
-            case .transferToSignUp:
-                try await transfer(to: ClerkSignUpMachine(api: api, request: .transfer))
+            case .transferToSignUp(let request):
+                try transfer(to: ClerkSignUpMachine(api: api, request: request))
                 step = try await stage.begin()
             }
         }
     }
 
     /// Goes on in another part with a proof, which is taken over once: a server that hands it back knows no way out.
-    private mutating func transfer(to next: any ClerkStage) async throws {
+    private mutating func transfer(to next: any ClerkStage) throws {
         guard opening == nil else {
             throw RecoveryError(outcome: Outcome(.stateConflict, remedies: [.restartFlow]), reason: .notRecoverable)
         }

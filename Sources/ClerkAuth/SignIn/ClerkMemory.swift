@@ -67,6 +67,7 @@ extension ClerkVerification: RememberedFields {
         [
             .init("status", \.status), .init("strategy", \.strategy), .init("attempts", \.attempts),
             .init("expire_at", \.expireAt), .init("nonce", \.nonce),
+            .init("redirect", \.redirectURL),
         ]
     }
 }
@@ -80,6 +81,18 @@ extension ClerkSignUpRequest: RememberedFields {
             .init("username", \.username), .init("password", \.password), .init("first_name", \.firstName),
             .init("last_name", \.lastName), .init("ticket", \.ticket), .init("legal", \.legalAccepted),
             .init("metadata", \.unsafeMetadata), .init("transfers", \.transfersSignIn),
+            .init("redirect", \.redirect),
+        ]
+    }
+}
+
+extension ClerkRedirect: RememberedFields {
+    package init() { self.init(strategy: "") }
+
+    package static var fields: [RememberedField<ClerkRedirect>] {
+        [
+            .init("strategy", \.strategy), .init("identifier", \.identifier), .init("signs_up", \.signsUp),
+            .init("legal", \.legalAccepted), .init("prompt", \.prompt), .init("hint", \.loginHint),
         ]
     }
 }
@@ -94,6 +107,8 @@ extension ClerkSignInMethod: Remembered {
         case .link(let link, let address): ["link": link.proof.memory, "address": address.memory]
         case .passkey: ["passkey": true]
         case .transfer: ["transfer": true]
+        case .redirect(let redirect): ["redirect": redirect.memory]
+        case .token(let token, let strategy): ["token": token.memory, "strategy": .string(strategy)]
         }
     }
 
@@ -108,6 +123,10 @@ extension ClerkSignInMethod: Remembered {
             let address = memory["address"].flatMap({ Secret(memory: $0) })
         {
             self = .link(ClerkEmailLink(proof: proof), ledTo: address)
+        } else if let redirect = memory["redirect"].flatMap({ ClerkRedirect(memory: $0) }) {
+            self = .redirect(redirect)
+        } else if let token = memory["token"].flatMap({ Secret(memory: $0) }), let name = memory["strategy"]?.string {
+            self = .token(token, strategy: name)
         } else if memory["passkey"] != nil {
             self = .passkey
         } else if memory["transfer"] != nil {

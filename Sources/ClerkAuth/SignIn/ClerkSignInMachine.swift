@@ -16,6 +16,8 @@ struct ClerkSignInMachine: ClerkStage {
     private var isToldOfPassword = false
     /// What the link that was sent last is bound to.
     private var proof: OAuthClient.ProofKey?
+    /// The factor whose code or link was asked for last.
+    private var chosen: Factor?
     /// Until when the code that was sent last may be presented.
     private var codeLimit: RequestOptions.SendBy?
     /// The sign-in under way, as the server told it last.
@@ -44,22 +46,45 @@ struct ClerkSignInMachine: ClerkStage {
         case .identifier: return try await create(password: password)
         case .newPassword: return try await create(password: nil)
         case .passkey, .transfer: return try await create(password: nil)
-        case .ticket, .link: return try await open()
+        case .ticket, .link, .token: return try await open()
+        case .redirect(let redirect):
+            guard api.configuration.redirectURL != nil else { throw RecoveryError.missing("redirect_url") }
+            signIn = nil
+            var form = FormFields()
+            redirect.add(to: &form, api.configuration)
+            return try await create(form)
         }
     }
 
-    mutating func resync() async throws -> ClerkStep {
+    /// What can be presented once leaves nothing to be asked for before the server has told of a sign-in.
+    var canBeLookedUp: Bool { signIn != nil || goal.identifier != nil }
+
+    mutating func resync(after doubt: RecoveryError?) async throws -> ClerkStep {
         let json = try await calls.perform(ClerkAPI.Call(path: "/client")).json
-        if let id = signIn?.id, let current = ClerkClient.find(in: json)?.signIn, current.id == id {
-            return try await follow(current, ClerkAnswer(json: json, response: nil))
+        let (client, answer) = (ClerkClient.find(in: json), ClerkAnswer(json: json, response: nil))
+        if let id = signIn?.id {
+            if let current = client?.signIn, current.id == id {
+                if doubt != nil, let question = prepared(in: current) { return .ask(question) }
+                return try await follow(current, answer)
+            }
+            // A client does not show a sign-in that is complete.
+            if doubt != nil { return try await advance(calls.perform(ClerkAPI.Call(path: path()))) }
+            return try await begin()
         }
-        return try await begin()
+        guard let doubt else { return try await begin() }
+        if let found = client?.signIn, found.identifier.map({ LockoutLedger.account(for: $0) }) == calls.account {
+            return try await follow(found, answer)
+        }
+        guard let session = client?.currentSession, let name = goal.identifier, !session.identifiers.isEmpty,
+            session.mayBelong(to: name)
+        else { throw doubt }
+        return .finished(try await api.adopt(session))
     }
 
     mutating func choose(_ factor: Factor) async throws -> ClerkStep {
         codeLimit = nil
         switch factor.key {
-        case .emailCode, .phoneCode, .emailLink: return try await prepare(factor)
+        case .emailCode, .phoneCode, .emailLink, .redirect: return try await prepare(factor)
         case .webauthn: return try await sign(factor)
         default: return .ask(Challenge(factor: factor))
         }
@@ -81,6 +106,8 @@ struct ClerkSignInMachine: ClerkStage {
             return step
         case .emailLink:
             return try await open(answer, of: challenge)
+        case .redirect:
+            return try await comeBack(to: answer, of: challenge)
         case .webauthn where answer.reveal() == "unsupported":
             throw PasskeyCeremony.failure(.unsupported())
         default:
@@ -162,7 +189,12 @@ struct ClerkSignInMachine: ClerkStage {
                 return try await redeem(try await calls.ticket(for: callback, proof: link.proof))
             case .ticket(let ticket):
                 return try await redeem(ticket)
-            case .identifier, .newPassword, .passkey, .transfer:
+            case .token(let token, let strategy):
+                var form = FormFields()
+                form.add("strategy", strategy)
+                form.add("token", secret: token)
+                return try await create(form)
+            case .identifier, .newPassword, .passkey, .transfer, .redirect:
                 return try await create(password: password)
             }
         } catch let error as RecoveryError {
@@ -187,7 +219,18 @@ struct ClerkSignInMachine: ClerkStage {
         return "/client/sign_ins/\(FormFields.encode(segment: id))"
     }
 
+    /// The question whose message is on its way already, so that no other is sent.
+    private mutating func prepared(in current: ClerkSignIn) -> Challenge? {
+        guard let factor = chosen, factor.key.isSent, current.status == signIn?.status else { return nil }
+        let verification = isSecondFactor ? current.secondFactorVerification : current.firstFactorVerification
+        guard verification?.strategy == factor.providerName, verification?.status == "unverified" else { return nil }
+        signIn = current
+        codeLimit = calls.limit(of: verification, for: factor)
+        return Challenge(factor: factor)
+    }
+
     private mutating func prepare(_ factor: Factor) async throws -> ClerkStep {
+        chosen = factor
         let before = signIn?.status
         proof =
             factor.key == .emailLink && !isSecondFactor ? OAuthClient.ProofKey(random: api.client.runtime.random) : nil
@@ -198,8 +241,22 @@ struct ClerkSignInMachine: ClerkStage {
             signIn = updated
             let verification = isSecondFactor ? updated.secondFactorVerification : updated.firstFactorVerification
             codeLimit = calls.limit(of: verification, for: factor)
+            if factor.key == .redirect {
+                guard let url = verification?.openRedirect else { throw answer.failure(.unreadable) }
+                return .ask(Challenge(factor: factor, url: url))
+            }
         }
         return .ask(Challenge(factor: factor))
+    }
+
+    /// Goes on with where the browser came back from another provider.
+    private mutating func comeBack(to address: Secret, of challenge: Challenge) async throws -> ClerkStep {
+        let answer = try await calls.read(path(), after: address)
+        // Nobody has been there yet, or that was no address of the way back.
+        if let open = answer.signIn?.firstFactorVerification?.openRedirect, open == challenge.url {
+            throw answer.failure(.challengeIncorrect, [.askUser])
+        }
+        return try await advance(answer)
     }
 
     /// What the link that was sent last is bound to.
@@ -255,8 +312,9 @@ struct ClerkSignInMachine: ClerkStage {
         if factors.isEmpty, !isSecondFactor, signIn?.firstFactorVerification?.strategy == "passkey" {
             factors = [Factor(key: .webauthn, providerName: "passkey")]
         }
-        // A link needs an address to come back to.
-        return api.configuration.redirectURL == nil ? factors.filter { $0.key != .emailLink } : factors
+        // These need an address to come back to.
+        let hasWayBack = api.configuration.redirectURL != nil
+        return hasWayBack ? factors : factors.filter { $0.key != .emailLink && $0.key != .redirect }
     }
 
     /// The factors to sign in with; resetting a password is no way to sign in unless it is wanted, or the only one.
@@ -280,7 +338,13 @@ struct ClerkSignInMachine: ClerkStage {
         if let name = updated.identifier { calls.account = LockoutLedger.account(for: name) }
         if updated.status != .complete, updated.firstFactorVerification?.isTransferable == true {
             // Who has proved themselves has no account: a sign-up can take the proof over.
+            if let request = goal.signUpRequest { return .transferToSignUp(request) }
             throw answer.failure(.notFound, [], status: updated.status.rawValue)
+        }
+        if let url = updated.firstFactorVerification?.openRedirect, case .redirect(let redirect) = goal,
+            updated.status != .complete
+        {
+            return .ask(redirect.question(url))
         }
         switch updated.status {
         case .complete:
@@ -296,6 +360,9 @@ struct ClerkSignInMachine: ClerkStage {
             throw answer.failure(.challengeRequired, [.solveChallenge])
         case .abandoned:
             throw answer.failure(.flowExpired, [.restartFlow])
+        case .needsIdentifier where goal.isElsewhere && updated.firstFactorVerification?.status == "verified":
+            // Only a redirect URL that the instance allows brings back what a native client goes on with.
+            throw answer.failure(.misconfigured, [.fixRequest], parameter: "redirect_url")
         case .needsIdentifier:
             throw answer.failure(.invalidRequest, [.askUser], parameter: "identifier")
         default:
@@ -338,7 +405,7 @@ extension ClerkSignInMachine: RecalledFields {
             .init("goal", \.goal), .init("account", \.calls.account), .init("password", \.password),
             .init("is_opening_spent", \.isOpeningSpent), .init("opening_refusal", \.openingRefusal),
             .init("is_told_of_password", \.isToldOfPassword), .init("proof", \.proof),
-            .init("code_limit", \.codeLimit), .init("sign_in", \.signIn),
+            .init("chosen", \.chosen), .init("code_limit", \.codeLimit), .init("sign_in", \.signIn),
         ]
     }
 }

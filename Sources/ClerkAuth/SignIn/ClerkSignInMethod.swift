@@ -12,6 +12,11 @@ import HTTPRecovery
     case ticket(Secret)
     /// What the link of an e-mail has led to. It is presented once.
     case link(ClerkEmailLink, ledTo: Secret)
+    /// Another identity provider, which the person visits in a browser.
+    case redirect(ClerkRedirect)
+    /// What another provider has given the program itself, by Clerk's name of the way: an ID token for
+    /// `oauth_token_apple`, a credential for `google_one_tap`. It is presented once.
+    case token(Secret, strategy: String)
     /// Any passkey that the authenticator finds.
     case passkey
     /// The proof of somebody who has proved themselves in a sign-up and has an account already.
@@ -23,7 +28,22 @@ import HTTPRecovery
         case .identifier(let name, _), .newPassword(let name, _): LockoutLedger.account(for: name)
         case .ticket(let ticket): "ticket \(Fingerprint.text(of: ticket.reveal()))"
         case .link(_, let address): "link \(Fingerprint.text(of: address.reveal()))"
+        case .token(let token, _): "token \(Fingerprint.text(of: token.reveal()))"
+        case .redirect(let redirect): redirect.identifier.map { LockoutLedger.account(for: $0) }
         case .passkey, .transfer: nil
+        }
+    }
+
+    /// Whether the person proves themselves to another provider.
+    var isElsewhere: Bool { if case .redirect = self { true } else { false } }
+
+    /// What somebody is signed up with who has proved themselves elsewhere and has no account; nil if they are not.
+    var signUpRequest: ClerkSignUpRequest? {
+        switch self {
+        case .redirect(let redirect) where redirect.signsUp:
+            ClerkSignUpRequest(legalAccepted: redirect.legalAccepted, transfersSignIn: true)
+        case .token: .transfer
+        default: nil
         }
     }
 
@@ -31,7 +51,8 @@ import HTTPRecovery
     var identifier: String? {
         switch self {
         case .identifier(let name, _), .newPassword(let name, _): name
-        case .ticket, .link, .passkey, .transfer: nil
+        case .redirect(let redirect): redirect.identifier
+        case .ticket, .link, .passkey, .transfer, .token: nil
         }
     }
 }

@@ -12,9 +12,15 @@ protocol ClerkStage: Sendable {
     /// What ``begin()`` presents an answer to.
     var openingFactor: Factor? { get }
 
+    /// Whether the server can be asked what has become of a step whose answer was lost.
+    var canBeLookedUp: Bool { get }
+
     mutating func enter(_ context: SignInContext)
     mutating func begin() async throws -> ClerkStep
-    mutating func resync() async throws -> ClerkStep
+    /// Reads where it stands.
+    ///
+    /// - Parameter doubt: The error of a step of which nobody knows what has become; what it has spent is not spent again.
+    mutating func resync(after doubt: RecoveryError?) async throws -> ClerkStep
     mutating func choose(_ factor: Factor) async throws -> ClerkStep
     mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> ClerkStep
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> ClerkStep
@@ -26,7 +32,7 @@ extension ClerkStage {
     /// By default nothing is answered elsewhere: where it stands is read.
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> ClerkStep {
         if let bound { throw bound }
-        return try await resync()
+        return try await resync(after: nil)
     }
 }
 
@@ -40,7 +46,7 @@ enum ClerkStep: Sendable {
     /// Who has proved themselves has an account, by this name if that is known: the proof is a sign-in's.
     case transferToSignIn(account: String?)
     /// Who has proved themselves has no account: the proof is a sign-up's.
-    case transferToSignUp
+    case transferToSignUp(ClerkSignUpRequest)
 
     init(_ step: SignInStep<ClerkSession>) {
         switch step {

@@ -31,6 +31,10 @@ struct ClerkSignUpMachine: ClerkStage {
         signUp = nil
         if let ticketRefusal { throw ticketRefusal }
         var form = request.form
+        if let redirect = request.redirect {
+            guard calls.api.configuration.redirectURL != nil else { throw RecoveryError.missing("redirect_url") }
+            redirect.add(to: &form, calls.api.configuration)
+        }
         form.add("locale", calls.api.configuration.locale)
         do {
             return try await follow(calls.perform(calls.spending("/client/sign_ups", form)))
@@ -42,7 +46,9 @@ struct ClerkSignUpMachine: ClerkStage {
         }
     }
 
-    mutating func resync() async throws -> ClerkStep {
+    var canBeLookedUp: Bool { signUp != nil }
+
+    mutating func resync(after doubt: RecoveryError?) async throws -> ClerkStep {
         guard signUp != nil else { return try await begin() }
         return try await follow(calls.perform(ClerkAPI.Call(path: path())))
     }
@@ -64,6 +70,7 @@ struct ClerkSignUpMachine: ClerkStage {
             form.add("code", secret: answer)
             return try await follow(calls.perform(calls.spending("\(path())/attempt_verification", form)))
         }
+        if factor.key == .redirect { return try await comeBack(to: answer) }
         if factor.key == .newPassword { request.password = answer }
         // The sign-up was refused with the password before: it is created with this one.
         guard signUp != nil else { return try await begin() }
@@ -84,6 +91,15 @@ struct ClerkSignUpMachine: ClerkStage {
 
     mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> ClerkStep {
         return .choose(unproved)
+    }
+
+    /// Goes on with where the browser came back.
+    private mutating func comeBack(to address: Secret) async throws -> ClerkStep {
+        let answer = try await calls.read(path(), after: address)
+        if Self.signUp(in: answer)?.verifications["external_account"]?.openRedirect != nil {
+            throw answer.failure(.challengeIncorrect, [.askUser])
+        }
+        return try await follow(answer)
     }
 
     // MARK: Where the sign-up stands
@@ -145,6 +161,9 @@ struct ClerkSignUpMachine: ClerkStage {
         if updated.status == .abandoned { throw answer.failure(.flowExpired, [.restartFlow]) }
         if updated.verifications["external_account"]?.isTransferable == true {
             return .transferToSignIn(account: updated.emailAddress.map { LockoutLedger.account(for: $0) })
+        }
+        if let url = updated.verifications["external_account"]?.openRedirect {
+            return .ask((request.redirect ?? ClerkRedirect(strategy: "external_account")).question(url))
         }
         if let field = updated.missingFields.first { return .ask(Self.question(Self.factor(for: field))) }
         if !unproved.isEmpty { return .choose(unproved) }

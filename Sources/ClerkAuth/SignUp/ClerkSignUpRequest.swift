@@ -24,6 +24,8 @@ public struct ClerkSignUpRequest: Sendable, Hashable {
     /// Whether it takes over the proof of a sign-in by somebody who had no account
     /// (``ClerkVerification/isTransferable``).
     public var transfersSignIn: Bool
+    /// The identity provider that they sign up with; nil if they sign up here.
+    public var redirect: ClerkRedirect?
 
     /// Creates a request.
     public init(
@@ -36,7 +38,8 @@ public struct ClerkSignUpRequest: Sendable, Hashable {
         ticket: Secret? = nil,
         legalAccepted: Bool? = nil,
         unsafeMetadata: JSONValue? = nil,
-        transfersSignIn: Bool = false
+        transfersSignIn: Bool = false,
+        redirect: ClerkRedirect? = nil
     ) {
         self.emailAddress = emailAddress
         self.phoneNumber = phoneNumber
@@ -48,6 +51,7 @@ public struct ClerkSignUpRequest: Sendable, Hashable {
         self.legalAccepted = legalAccepted
         self.unsafeMetadata = unsafeMetadata
         self.transfersSignIn = transfersSignIn
+        self.redirect = redirect
     }
 
     /// A sign-up that takes a sign-in's proof over.

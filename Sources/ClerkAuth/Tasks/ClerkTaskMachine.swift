@@ -48,7 +48,9 @@ struct ClerkTaskMachine: ClerkStage {
         return try await follow(session)
     }
 
-    mutating func resync() async throws -> ClerkStep {
+    var canBeLookedUp: Bool { true }
+
+    mutating func resync(after doubt: RecoveryError?) async throws -> ClerkStep {
         if reverification != nil { return try await reverify { try await $0.resync() } }
         guard let present = try await api.liveSession(session.id) else { throw RecoveryError.signedOut }
         return try await follow(present)
@@ -94,7 +96,8 @@ struct ClerkTaskMachine: ClerkStage {
         guard present.status == .pending else { return .finished(present) }
         switch task {
         case .resetPassword:
-            return .ask(Challenge(factor: .newPassword, occasion: Outcome(.passwordExpired, remedies: [.changePassword])))
+            let occasion = Outcome(.passwordExpired, remedies: [.changePassword])
+            return .ask(Challenge(factor: .newPassword, occasion: occasion))
         case .chooseOrganization: return try await organizations()
         case .setupMFA: return try await secondFactors()
         default: throw ClerkTask.isLeft(task)
@@ -137,7 +140,7 @@ struct ClerkTaskMachine: ClerkStage {
         }
         guard case .finished = step else { return ClerkStep(step) }
         reverification = nil
-        guard let work = interrupted else { return try await resync() }
+        guard let work = interrupted else { return try await resync(after: nil) }
         return try await perform(work)
     }
 

@@ -1,0 +1,127 @@
+import HTTPRecovery
+
+// Identity providers: their page, the way back from it, and proofs that a sign-in and a sign-up take over from each other.
+extension ClerkWorld {
+    /// Whether a strategy is a visit to an identity provider.
+    static func isVisit(_ strategy: String) -> Bool {
+        strategy == "enterprise_sso" || strategy.hasPrefix("oauth_") && !strategy.hasPrefix("oauth_token_")
+    }
+
+    /// Has the person visit a provider's page.
+    mutating func beginVisit(
+        _ strategy: String,
+        signIn: String? = nil,
+        signUp: String? = nil,
+        _ call: ClerkCall
+    ) throws(ClerkFailure) -> ClerkProof {
+        let target = try call.required("redirect_url")
+        let state = call.context.random.letters(40)
+        visits[state] = ClerkVisit(strategy: strategy, signIn: signIn, signUp: signUp, target: target)
+        var proof = ClerkProof(strategy: strategy, expireAt: call.now + call.settings.codeLife)
+        proof.page = "http://\(call.host)/v1/identity_provider?state=\(state)"
+        return proof
+    }
+
+    /// The page of the identity provider, and the answer to it: a browser's, which has no client token.
+    mutating func visit(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        let state = call.request.queryItem("state") ?? ""
+        guard let visit = visits[state], !visit.isOver else {
+            throw ClerkFailure(400, "oauth_callback_invalid", "Invalid callback").saying(
+                "This page is no longer valid."
+            )
+        }
+        guard let decision = call.field("decision") else {
+            call.page = Self.page(visit.strategy)
+            return .null
+        }
+        visits[state]?.isOver = true
+        var nonce: String?
+        if let id = visit.signIn, var signIn = signIns[id], var proof = signIn.proofs[.first] {
+            let failure = decision == "allow" ? refusal(of: call.field("email"), call) : .externalAccessDenied
+            Self.judge(&proof, call.field("email"), failure, orTransfer: failure == .externalAccountUnknown)
+            if proof.status == "verified" {
+                signIn.account = proof.visitor.flatMap { accountsByIdentifier[$0.lowercased()] }
+                signIn.identifier = account(of: signIn)?.user.identifier
+                nonce = call.context.random.letters(32)
+                signIn.rotatingNonce = nonce
+            }
+            signIn.proofs[.first] = proof
+            signIns[id] = signIn
+        } else if let id = visit.signUp, var signUp = signUps[id], var proof = signUp.external {
+            let isTaken = call.field("email").map { accountsByIdentifier[$0.lowercased()] != nil } ?? true
+            let failure: ClerkFailure? =
+                decision == "allow" ? (isTaken ? .externalAccountExists : nil) : .externalAccessDenied
+            Self.judge(&proof, call.field("email"), failure, orTransfer: failure == .externalAccountExists)
+            if proof.status == "verified" {
+                take(proof, into: &signUp)
+                nonce = call.context.random.letters(32)
+                signUp.rotatingNonce = nonce
+            }
+            signUp.external = proof
+            signUps[id] = signUp
+        }
+        let mark = visit.target.contains("?") ? "&" : "?"
+        call.redirect = visit.target + (nonce.map { "\(mark)rotating_token_nonce=\($0)" } ?? "")
+        return .null
+    }
+
+    /// Why somebody whom the provider knows cannot sign in here; nil if they can.
+    private func refusal(of email: String?, _ call: ClerkCall) -> ClerkFailure? {
+        guard let id = email.flatMap({ accountsByIdentifier[$0.lowercased()] }), let account = accounts[id] else {
+            return .externalAccountUnknown
+        }
+        if let refusal = ClerkFailure.states[account.user.state] { return refusal }
+        let format = (account.user.lockout ?? call.settings.lockout).format
+        switch account.lock {
+        case .indefinite: return .locked(milliseconds: nil, format: format)
+        case .until(let time) where time > call.now: return .locked(milliseconds: time - call.now, format: format)
+        case .open, .until: return nil
+        }
+    }
+
+    private static func judge(
+        _ proof: inout ClerkProof,
+        _ email: String?,
+        _ failure: ClerkFailure?,
+        orTransfer isTransferable: Bool
+    ) {
+        proof.page = nil
+        proof.visitor = email
+        proof.refusal = failure
+        proof.status = failure == nil ? "verified" : isTransferable ? "transferable" : "failed"
+    }
+
+    // MARK: Taking a proof over
+
+    /// What a sign-up has proved of somebody who has an account.
+    func proofToTransfer(toSignIn client: String) throws(ClerkFailure) -> ClerkProof {
+        let proof = clients[client]?.signUp.flatMap { signUps[$0]?.external }
+        guard let proof, proof.status == "transferable" else { throw .noTransfer }
+        return proof
+    }
+
+    /// What a sign-in has proved of somebody who has no account.
+    func proofToTransfer(toSignUp client: String) throws(ClerkFailure) -> ClerkProof {
+        let proof = clients[client]?.signIn.flatMap { signIns[$0]?.proofs[.first] }
+        guard let proof, proof.status == "transferable" else { throw .noTransfer }
+        return proof
+    }
+
+    /// Fills in what a provider has proved.
+    func take(_ proof: ClerkProof, into signUp: inout ClerkSignUp) {
+        signUp.external = .verified(proof.strategy)
+        signUp.fields["email_address"] = proof.visitor
+        signUp.proofs["email_address"] = .verified("from_" + proof.strategy)
+    }
+
+    private static func page(_ strategy: String) -> String {
+        """
+        <!doctype html><html><head><title>Sandbox identity provider</title></head><body>
+        <h1>Sign in with \(strategy.filter { $0.isLetter || $0 == "_" })</h1>
+        <form method="post"><label>E-mail <input id="email" name="email" type="email" value="ada@example.com"></label>
+        <button id="allow" name="decision" value="allow">Allow</button>
+        <button id="deny" name="decision" value="deny">Deny</button></form></body></html>
+
+        """
+    }
+}
