@@ -5,6 +5,8 @@ import HTTPTypes
 /// Graph as the module calls it.
 struct GraphAPI: Sendable, ClientBound {
     let server: GraphServer
+    /// Facebook's site, where people sign in.
+    let site: GraphServer
     let app: FacebookApp
     var client: RecoveringClient
     let store: FacebookTokenStore

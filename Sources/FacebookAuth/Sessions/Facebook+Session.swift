@@ -149,7 +149,10 @@ extension Facebook {
         try await api.client.operation { operation in
             let held = try await api.store.read().credentials
             guard let version = held.version(of: .access) else {
-                try await api.store.update { $0.facebookProfile = nil }
+                try await api.store.update { credentials in
+                    credentials.facebookProfile = nil
+                    credentials.facebookPermissions = []
+                }
                 return
             }
             if revoking {
@@ -162,7 +165,10 @@ extension Facebook {
                     // The token is dead already, which is what was wanted.
                 }
             }
-            if try await api.store.clear(ifVersion: version, keepsProfile: false) { operation.emit(.clear(.access)) }
+            if try await api.store.clear(ifVersion: version, keepsProfile: false) {
+                operation.emit(.clear(.access))
+                try await api.store.update { $0.facebookPermissions = [] }
+            }
         }
     }
 }
