@@ -37,6 +37,9 @@ struct GraphAPI: Sendable, ClientBound {
         var business: String?
         /// A customer of a business, whose limit holds nobody else.
         var counterpart: String?
+
+        /// Whether it only reads, so that it may be repeated also if it is not known for whom it was made first.
+        var isRead: Bool { (request?.method ?? method) == .get || method == .head }
     }
 
     var classifier: FacebookClassifier { FacebookClassifier(errors: errors.withLock { $0 }) }
@@ -49,7 +52,11 @@ struct GraphAPI: Sendable, ClientBound {
     /// Performs a call with an authorization that remembers what it has presented; if that is the stored token and it
     /// is refused, that is settled within the call.
     func send(_ call: Call, authorization: FacebookAuthorization) async throws -> RecoveredResponse {
-        try await send(call, authorization: authorization, policies: call.token == .stored ? [renewal] : [])
+        try await send(
+            call,
+            authorization: authorization,
+            policies: call.token == .stored ? [renewal(ofRead: call.isRead)] : []
+        )
     }
 
     private func send(
