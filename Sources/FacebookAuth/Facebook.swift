@@ -1,7 +1,7 @@
 public import AuthRecovery
 public import HTTPRecovery
 
-/// Facebook's Graph API for a program without a browser, with recovery.
+/// Facebook's Graph API for services and programs at a terminal, with recovery.
 ///
 /// ```swift
 /// let app = FacebookApp(id: "1234", clientToken: clientToken)
@@ -35,8 +35,12 @@ public struct Facebook: AuthProvider {
         configuration: FacebookConfiguration = FacebookConfiguration()
     ) throws(Origin.InvalidURL) {
         let store = FacebookTokenStore(base: tokens)
+        let server = try GraphServer(graph, version: configuration.version)
+        let isElsewhere = server.origin.description != "https://graph.facebook.com"
+        let site = configuration.webLogin?.site ?? (isElsewhere ? graph : "https://www.facebook.com")
         var api = GraphAPI(
-            server: try GraphServer(graph, version: configuration.version),
+            server: server,
+            site: try GraphServer(site, version: configuration.version),
             app: app,
             client: client,
             store: store,
@@ -56,38 +60,52 @@ public struct Facebook: AuthProvider {
 
     // MARK: Signing in
 
-    /// Signs a person in by device login: they enter a code at Facebook, on any device.
+    /// Signs a person in: by the login dialog in a browser if the configuration has a
+    /// ``FacebookConfiguration/webLogin``, else by device login, where they enter a code at Facebook, on any device.
     ///
-    /// The responder is shown where and what; the waits between the questions whether they have done so are shown to it,
-    /// too. A code that nobody has entered in time is replaced by a new one as often as the options allow. Whoever was
-    /// signed in stays so until the new token is there.
+    /// The responder of a web login is asked for `redirect`: it opens the challenge's URL, and answers with the address at
+    /// which the browser came back. That of a device login is shown where and what; the waits between the questions whether
+    /// they have done so are shown to it, too. A code that nobody has entered in time, or that was used up, is replaced by a
+    /// new one as often as the options allow. Whoever was signed in stays so until the new token is there.
     ///
     /// - Parameters:
     ///   - permissions: What is asked for; nil takes the configuration's.
-    ///   - responder: Shows the code.
+    ///   - authType: Why somebody is asked who has been asked before; a device login does not know it.
+    ///   - responder: Opens the page, or shows the code.
     ///   - options: How often a login that ran out is begun again, and the bounds of the waits between two questions.
     /// - Returns: The session; its token is stored before this returns.
     /// - Throws: `RecoveryError`: of the kind `declined` if the person said no, `flow_expired` if they took too
-    ///   long, `timed_out` for a wait past a bound of the options, or what is waited for. `CancellationError` as soon as the task is cancelled.
+    ///   long, `timed_out` for a wait past a bound of the options, or what is waited for. `CancellationError` as soon as the
+    ///   task is cancelled.
     public func signIn(
         permissions: [String]? = nil,
+        authType: FacebookConfiguration.WebLogin.AuthType? = nil,
         answering responder: any ChallengeResponder,
         options: SignInOptions = SignInOptions()
     ) async throws -> FacebookSession {
-        var flow = signInFlow(permissions: permissions, options: options)
-        return try await flow.run(answering: responder)
+        var flow = signInFlow(permissions: permissions, authType: authType, options: options)
+        do {
+            return try await flow.run(answering: responder)
+        } catch let error as RecoveryError {
+            throw error.worded
+        }
     }
 
-    /// A sign-in by device login to be stepped, as by a web backend: nothing is sent before its first step.
+    /// A sign-in to be stepped, as by a web backend: nothing is sent before its first step.
     ///
     /// - Parameters:
     ///   - permissions: What is asked for; nil takes the configuration's.
+    ///   - authType: Why somebody is asked who has been asked before; a device login does not know it.
     ///   - options: How often a login that ran out is begun again, and the bounds of the waits between two questions.
     public func signInFlow(
         permissions: [String]? = nil,
+        authType: FacebookConfiguration.WebLogin.AuthType? = nil,
         options: SignInOptions = SignInOptions()
     ) -> SignInFlow<FacebookSession> {
-        SignInFlow(DeviceSignInMachine(deviceSignIn(permissions)), client: api.client, options: options)
+        let machine: any SignInMachine<FacebookSession> =
+            dialog(permissions, authType).map { FacebookWebSignInMachine($0) }
+            ?? DeviceSignInMachine(deviceSignIn(permissions))
+        return SignInFlow(machine, client: api.client, options: options)
     }
 
     /// The same for programs that work with any provider.
@@ -115,7 +133,22 @@ public struct Facebook: AuthProvider {
 
     /// Takes a sign-in up again.
     public func signInMachine(from memory: JSONValue) -> (any SignInMachine<FacebookSession>)? {
-        DeviceSignInMachine(deviceSignIn(), from: memory)
+        if let dialog = dialog(), let machine = FacebookWebSignInMachine(dialog, from: memory) { return machine }
+        return DeviceSignInMachine(deviceSignIn(), from: memory)
+    }
+
+    private func dialog(
+        _ permissions: [String]? = nil,
+        _ authType: FacebookConfiguration.WebLogin.AuthType? = nil
+    ) -> FacebookLoginDialog? {
+        api.configuration.webLogin.map { web in
+            FacebookLoginDialog(
+                api: api,
+                web: web,
+                permissions: permissions ?? api.configuration.permissions,
+                authType: authType
+            )
+        }
     }
 
     private func deviceSignIn(_ permissions: [String]? = nil) -> FacebookDeviceSignIn {
@@ -135,7 +168,7 @@ public struct Facebook: AuthProvider {
     ///
     /// It waits on the client's clock; the waits are events of the reason `challenge_pending`.
     ///
-    /// - Throws: As ``signIn(permissions:answering:options:)``.
+    /// - Throws: As ``signIn(permissions:authType:answering:options:)``.
     public func finishDeviceLogin(_ device: OAuthClient.DeviceAuthorization) async throws -> FacebookSession {
         try await api.client.operation { operation in
             try await deviceSignIn().wait(for: device, in: operation)

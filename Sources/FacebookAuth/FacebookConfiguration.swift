@@ -14,7 +14,9 @@ public struct FacebookConfiguration: Sendable {
     public var version: String?
     /// How tokens are presented; by default in the header.
     public var tokenPlacement: TokenPlacement
-    /// What the device login asks for; by default `public_profile`.
+    /// How people sign in in a browser; nil, the default, signs them in by device login.
+    public var webLogin: WebLogin?
+    /// What a sign-in asks for; by default `public_profile`.
     public var permissions: [String]
     /// The fields that are read of the person; by default `id` and `name`.
     public var profileFields: [String]
@@ -38,6 +40,7 @@ public struct FacebookConfiguration: Sendable {
     public init(
         version: String? = "v25.0",
         tokenPlacement: TokenPlacement = .header,
+        webLogin: WebLogin? = nil,
         permissions: [String] = ["public_profile"],
         profileFields: [String] = ["id", "name"],
         recoversFromErrors: Bool = true,
@@ -47,6 +50,7 @@ public struct FacebookConfiguration: Sendable {
     ) {
         self.version = version
         self.tokenPlacement = tokenPlacement
+        self.webLogin = webLogin
         self.permissions = permissions
         self.profileFields = profileFields
         self.recoversFromErrors = recoversFromErrors

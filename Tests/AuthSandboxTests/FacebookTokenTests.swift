@@ -35,7 +35,7 @@ struct FacebookTokenTests {
         client.call("GET", "/v25.0/dialog/oauth?user=ada%40example.com", query)
         let location = client.base.answer.header("Location") ?? ""
         #expect(
-            client.status == 302 && location.hasPrefix(Self.back + "?code=AQ") && location.hasSuffix("&state=s%201")
+            client.status == 302 && location.hasPrefix(Self.back + "?code=AQ") && location.hasSuffix("&state=s%201#_=_")
         )
         client.call("GET", "/v25.0/dialog/oauth?decision=deny", query)
         #expect(client.base.answer.header("Location")?.contains("error=access_denied&error_code=200&") == true)

@@ -65,7 +65,7 @@ struct ScenarioCompletenessTests {
                     "webauthn_timeout_s": 12, "advice_carrier": "header", "advice_encoding": "base64",
                     "transaction_lifetime_s": 13, "refresh_grace_s": 14},
                   "facebook": {"app_id": "1", "app_secret": "s", "client_token": "t", "require_proof": true,
-                    "token_life_s": 1, "long_token_life_s": 2, "code_life_s": 3, "device_life_s": 4,
+                    "token_life_s": 1, "long_token_life_s": 2, "code_life_s": 3, "redirect_uris": "u", "device_life_s": 4,
                     "device_interval_s": 6, "device": {"polls": 1, "decision": "deny", "user": "x"},
                     "hide_subcodes": true, "string_codes": true, "errors_in_200": true, "challenge": false,
                     "app_limit": {"count": 1, "per_s": 2}, "limit_transient": null, "limit_retry_after": true,
@@ -112,8 +112,9 @@ struct ScenarioCompletenessTests {
                      "recovery_question": "q", "recovery_answer": "a", "lockout_shown": true, "unlock": false,
                      "forgot": false},
                    "forgerock": {"name": "n", "realms": "/alpha", "state": "inactive"},
-                   "facebook": {"id": "7", "behaviour": "expired", "permissions": "p", "declines": "d", "pages": "8"},
-                   "auth0": {"factors": "push", "enroll": "sms", "refusal": "r"}
+                    "facebook": {"id": "7", "behaviour": "expired", "permissions": "p", "declines": "d", "pages": "8",
+                      "leaves_out": "9"},
+                    "auth0": {"factors": "push", "enroll": "sms", "refusal": "r"}
                  }],
                  "oauth": {"default_clients": false, "clients": [{
                    "client_id": "app", "client_secret": "s", "auth_methods": "client_secret_post",

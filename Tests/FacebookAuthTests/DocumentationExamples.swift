@@ -58,6 +58,32 @@ import Testing
         #expect(bench.transport.received.count == 4)
     }
 
+    @Test func signingInInABrowser() async throws {
+        let bench = try FacebookBench([.token(), .me], credentials: Credentials())
+        let (app, client, store) = (FacebookBench.service, bench.client, bench.tokens)
+        let sentTo = Locked<Secret?>(nil)
+        let redirect = { (url: Secret?) in sentTo.withLock { $0 = url } }
+
+        let configuration = FacebookConfiguration(
+            webLogin: FacebookConfiguration.WebLogin(redirectURI: "https://app.example.com/facebook"),
+            permissions: ["public_profile", "email"]
+        )
+        let facebook = try Facebook(app: app, client: client, tokens: store, configuration: configuration)
+
+        var flow = facebook.signInFlow()
+        if case .ask(let challenge) = try await flow.step(.begin).step {
+            redirect(challenge.url)
+        }
+        let state = Browser.fields(sentTo.withLock { $0?.reveal() ?? "" })["state"] ?? ""
+        let url = Secret("https://app.example.com/facebook?code=c&denied_scopes=email&state=\(state)")
+        // The browser came back:
+        var declined: [String] = []
+        if case .finished(let session) = try await flow.step(.answer(.text(url))).step {
+            declined = session.permissions.filter { $0.status == .declined }.map(\.name)
+        }
+        #expect(declined == ["email"])
+    }
+
     @Test func tables() async throws {
         let bench = try FacebookBench([.answer("{}")])
         let facebook = bench.facebook

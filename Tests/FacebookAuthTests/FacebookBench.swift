@@ -19,6 +19,11 @@ struct FacebookBench {
     static let app = FacebookApp(id: "77", clientToken: "ct")
     static let service = FacebookApp(id: "77", secret: "s3cret", clientToken: "ct", prover: ReversingProver())
     static let held = Credentials(accessToken: "tok1")
+    /// The same, of a person who is known: the one of `me`.
+    static let ada = Credentials(
+        accessToken: "tok1",
+        others: [.init("facebook_profile", ["id": "1", "name": "Ada"])]
+    )
 
     init(
         _ steps: [Step] = [],

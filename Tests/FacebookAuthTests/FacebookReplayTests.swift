@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func theReplayHasTheCallsNumberAndSaysWhy() async throws {
-        let tokens = InMemoryTokenStore(FacebookBench.held)
+        let tokens = InMemoryTokenStore(FacebookBench.ada)
         let bench = try FacebookBench([replacing(in: tokens), .answer("{}")], tokens: tokens)
         let response = try await bench.facebook.send(.post, path: "me/feed", body: .form(["message": "x"]))
         #expect(response.history.attempts.map(\.cause) == [.call, .repair(name: "refresh_credential")])
@@ -102,7 +102,8 @@ import Testing
     /// The second send is a call of the same work, with a time of its own.
     @Test func aPersonMayTakeLongerThanACall() async throws {
         let bench = try FacebookBench(
-            [.error(190, 463), .device, .pending, .pending, .token(), .me, .answer(#"{"id":"9"}"#)]
+            [.error(190, 463), .device, .pending, .pending, .token(), .me, .answer(#"{"id":"9"}"#)],
+            credentials: FacebookBench.ada
         ) {
             Deadline(.seconds(8))
             Recovery()

@@ -182,7 +182,10 @@ struct FacebookSessionTests {
     }
 
     @Test func aDeadTokenIsReplacedByASignInAndTheCallRepeated() async throws {
-        let bench = try FacebookBench([.error(190, 463), .device, .token(), .me, .answer(#"{"id":"9"}"#)])
+        let bench = try FacebookBench(
+            [.error(190, 463), .device, .token(), .me, .answer(#"{"id":"9"}"#)],
+            credentials: FacebookBench.ada
+        )
         let response = try await bench.skippingWaits {
             try await bench.facebook.send(.post, path: "me/feed", body: .form(["message": "x"]), answering: Person())
         }

@@ -16,6 +16,11 @@ struct FacebookPerson: Sendable {
         return names.isEmpty ? user.identifier : names.joined(separator: " ")
     }
 
+    /// Whether they manage a page, and have let the app see it.
+    func reaches(_ page: String) -> Bool {
+        user.facebook.pages.contains(page) && !user.facebook.leavesOut.contains(page)
+    }
+
     func has(_ permission: String) -> Bool {
         permissions.contains { $0.name == permission && $0.status == "granted" }
     }
@@ -69,6 +74,10 @@ struct FacebookCode: Sendable {
     let person: String
     let redirectURI: String
     let scopes: [String]
+    /// The challenge (S256) that the verifier has to fit in place of the app's secret; nil without one.
+    var challenge: String?
+    /// What the ID token is tied to the request by; nil where none was asked for.
+    var nonce: String?
     let expiresAt: Int64
 }
 
@@ -124,6 +133,9 @@ struct FacebookExchange {
 
     /// The token that is presented.
     var token: String? { value("access_token") ?? bearer }
+
+    /// All values of a field.
+    func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
     func required(_ name: String) throws(FacebookFailure) -> String {
         guard let value = value(name) else { throw .parameter("The parameter \(name) is required") }

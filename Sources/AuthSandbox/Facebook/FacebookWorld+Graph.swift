@@ -23,7 +23,7 @@ extension FacebookWorld {
         if let index = person.posts.firstIndex(where: { $0.id == first }), edge.isEmpty {
             return try post(exchange, person, index)
         }
-        if person.user.facebook.pages.contains(first) { return try self.page(exchange, first, person, edge) }
+        if person.reaches(first) { return try self.page(exchange, first, person, edge) }
         throw FacebookRoute.isID(first) ? .missingObject : FacebookFailure(803)
     }
 
@@ -70,7 +70,7 @@ extension FacebookWorld {
             people[person.id]?.set(String(name.dropFirst("DELETE permissions/".count)), "declined")
             return ["success": true]
         case "GET accounts":
-            let pages: [JSONValue] = person.user.facebook.pages.map { page in
+            let pages: [JSONValue] = person.user.facebook.pages.filter(person.reaches).map { page in
                 let token = issue(person.id, page: page, expiresAt: nil, now: exchange.now)
                 return ["id": .string(page), "name": .string("Page \(page)"), "access_token": .string(token)]
             }

@@ -93,8 +93,9 @@ extension FacebookWorld {
             )
         }
         let grant = exchange.value("grant_type") ?? "authorization_code"
-        // The oldest of the ways is for apps without their secret.
-        if grant != "fb_extend_sso_token" {
+        // The oldest of the ways is for apps without their secret, and so is a code with a verifier.
+        let isProved = grant == "authorization_code" && exchange.value("code_verifier") != nil
+        if grant != "fb_extend_sso_token", !isProved {
             guard try exchange.required("client_secret") == settings.appSecret else {
                 throw FacebookFailure(1, nil, "Error validating client secret.", status: 400)
             }
@@ -133,67 +134,6 @@ extension FacebookWorld {
             expiresAt: exchange.now + exchange.settings.longTokenLife,
             now: exchange.now
         )
-    }
-
-    private mutating func redeem(_ exchange: FacebookExchange) throws(FacebookFailure) -> JSONValue {
-        let text = try exchange.required("code")
-        let redirectURI = try exchange.required("redirect_uri")
-        guard let code = codes.removeValue(forKey: text), let person = people[code.person] else {
-            throw .parameter("This authorization code has been used.")
-        }
-        guard code.expiresAt > exchange.now else { throw .parameter("This authorization code has expired.") }
-        guard code.redirectURI == redirectURI else {
-            throw .parameter(
-                "Error validating verification code. Please make sure your redirect_uri is identical to the one you used."
-            )
-        }
-        counters.codes += 1
-        let end = exchange.now + exchange.settings.tokenLife
-        let token = issue(
-            person.id,
-            behaviour: person.user.facebook.behaviour,
-            scopes: code.scopes,
-            expiresAt: end,
-            now: exchange.now
-        )
-        return [
-            "access_token": .string(token), "token_type": "bearer",
-            "expires_in": .int(exchange.settings.tokenLife / 1000),
-        ]
-    }
-
-    /// The login dialog without its pages: `user` agrees, and without one, or with `decision=deny`, nobody does.
-    mutating func dialog(_ exchange: FacebookExchange) throws(FacebookFailure) -> SandboxResponse {
-        let redirectURI = try exchange.required("redirect_uri")
-        guard exchange.value("client_id") == exchange.settings.appID else { throw .parameter("Invalid App ID") }
-        var answer = "error=access_denied&error_code=200&error_description=Permissions+error&error_reason=user_denied"
-        if exchange.value("decision") != "deny", let person = exchange.value("user").flatMap({ person(named: $0) }) {
-            let code = makeCode(person.id, redirectURI, Self.scopes(exchange), exchange.settings, now: exchange.now)
-            answer = "code=\(code)"
-        }
-        if let state = exchange.value("state") { answer += "&state=\(FormEncoding.encode(state))" }
-        var response = SandboxResponse(status: 302)
-        response.setHeader("Location", redirectURI + (redirectURI.contains("?") ? "&" : "?") + answer)
-        return response
-    }
-
-    /// A code, as the login dialog would issue one.
-    mutating func makeCode(
-        _ person: String,
-        _ redirectURI: String,
-        _ scopes: [String],
-        _ settings: SandboxFacebookSettings,
-        now: Int64
-    ) -> String {
-        let granted = grant(scopes, to: person)
-        let code = "AQ" + random.letters(40)
-        codes[code] = FacebookCode(
-            person: person,
-            redirectURI: redirectURI,
-            scopes: granted,
-            expiresAt: now + settings.codeLife
-        )
-        return code
     }
 
     /// What is asked for, with commas or spaces between.
@@ -244,7 +184,7 @@ extension FacebookWorld {
             .adding("expires_at", .int((token.expiresAt ?? 0) / 1000))
             .adding("data_access_expires_at", .int(token.issuedAt / 1000 + 7_776_000))
             .adding("scopes", .array(token.scopes.map(JSONValue.string)))
-            .adding("granular_scopes", [])
+            .adding("granular_scopes", .array(granularScopes(of: token)))
         if let page = token.page { data = data.adding("profile_id", .string(page)) }
         if let behaviour {
             var error: JSONValue = ["code": 190, "message": .string(behaviour.message)]
@@ -252,5 +192,15 @@ extension FacebookWorld {
             data = data.adding("error", error)
         }
         return ["data": data]
+    }
+
+    /// What the permissions about pages hold for: all, or those that the person has not left out.
+    private func granularScopes(of token: FacebookToken) -> [JSONValue] {
+        guard let user = people[token.person]?.user.facebook else { return [] }
+        let ids: [JSONValue] = user.pages.filter { !user.leavesOut.contains($0) }.map(JSONValue.string)
+        return token.scopes.filter { $0.hasPrefix("pages_") }.map { scope in
+            let entry: JSONValue = ["scope": .string(scope)]
+            return user.leavesOut.isEmpty ? entry : entry.adding("target_ids", .array(ids))
+        }
     }
 }

@@ -109,7 +109,7 @@ struct FacebookWorld: ProviderWorld {
             return .json(try beginDeviceLogin(exchange, context: &context))
         case ("device", 2) where exchange.parts[1] == "login_status":
             return .json(try pollDeviceLogin(exchange))
-        case ("dialog", 2) where exchange.parts[1] == "oauth": return try dialog(exchange)
+        case ("dialog", 2) where exchange.parts[1] == "oauth": return dialog(exchange)
         case ("oauth", 2) where exchange.parts[1] == "access_token": return .json(try tokenAnswer(exchange))
         case ("debug_token", 1): return .json(try inspection(exchange))
         default: return .json(try graph(exchange))

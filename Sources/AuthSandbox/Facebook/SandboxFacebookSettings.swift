@@ -32,6 +32,10 @@ public struct SandboxFacebookSettings: Sendable, Equatable {
     ///
     /// Default: 10 minutes.
     public var codeLife: Int64 = 600_000
+    /// `redirect_uris`: where the login dialog may lead back to; for any other it shows a page.
+    ///
+    /// Default: none (`[]`), which allows all.
+    public var redirectURIs: [String] = []
     /// `device_life_s`: how long a device login lasts.
     ///
     /// Default: 7 minutes.
@@ -125,6 +129,7 @@ extension SandboxFacebookSettings: SandboxPart {
         case tokenLife = "token_life_s"
         case longTokenLife = "long_token_life_s"
         case codeLife = "code_life_s"
+        case redirectURIs = "redirect_uris"
         case deviceLife = "device_life_s"
         case deviceInterval = "device_interval_s"
         case device

@@ -16,6 +16,9 @@ public struct SandboxFacebookUser: Sendable, Equatable {
     public var declines: [String] = []
     /// `pages`: the ids of pages that the person manages.
     public var pages: [String] = []
+    /// `leaves_out`: the ids of pages that the person leaves out when they are asked for permissions about pages: these are
+    /// granted, and such a page is as if it did not exist.
+    public var leavesOut: [String] = []
 
     /// Creates somebody whose tokens are good.
     public init() {}
@@ -25,7 +28,7 @@ extension SandboxFacebookUser: SandboxPart {
     static let key = "facebook"
 
     func check(path: String) throws(SandboxError) {
-        for id in pages + [id].compactMap(\.self) where !FacebookRoute.isID(id) || id.contains("_") {
+        for id in pages + leavesOut + [id].compactMap(\.self) where !FacebookRoute.isID(id) || id.contains("_") {
             throw SandboxError(.invalidInput, "\(path): \"\(id)\" is no id, which is digits")
         }
     }

@@ -54,7 +54,7 @@ extension Facebook {
                 maxAttempts: maxAttempts
             ) { call, operation in
                 try await within(operation)
-                    .recovering(call.token, nil, continuing: authorization) { authorization, api in
+                    .recovering(call.token, nil, continuing: authorization, isRead: false) { authorization, api in
                         (try await api.send(call, authorization: authorization), authorization.presented)
                     }
             }

@@ -36,11 +36,12 @@ final class FacebookAuthorization: ClientLayer {
         }
         let first = self.presented?.userID ?? context.record.presented?.identity
         if let first, let now = presented.userID, first != now {
-            throw RecoveryError(
-                outcome: Outcome(.stateConflict, processed: .no, remedies: [.restartFlow]),
+            let refusal = RecoveryError(
+                outcome: Outcome(.stateConflict, processed: .no),
                 reason: .identityChanged,
                 history: context.record.history
             )
+            throw refusal.ofAnotherPerson
         }
         // Whose calls these are stays known if a newer token does not tell.
         presented.userID = presented.userID ?? first

@@ -5,6 +5,8 @@ import HTTPTypes
 /// Graph as the module calls it.
 struct GraphAPI: Sendable, ClientBound {
     let server: GraphServer
+    /// Facebook's site, where people sign in.
+    let site: GraphServer
     let app: FacebookApp
     var client: RecoveringClient
     let store: FacebookTokenStore
@@ -35,6 +37,9 @@ struct GraphAPI: Sendable, ClientBound {
         var business: String?
         /// A customer of a business, whose limit holds nobody else.
         var counterpart: String?
+
+        /// Whether it only reads, so that it may be repeated also if it is not known for whom it was made first.
+        var isRead: Bool { (request?.method ?? method) == .get || method == .head }
     }
 
     var classifier: FacebookClassifier { FacebookClassifier(errors: errors.withLock { $0 }) }
@@ -47,7 +52,11 @@ struct GraphAPI: Sendable, ClientBound {
     /// Performs a call with an authorization that remembers what it has presented; if that is the stored token and it
     /// is refused, that is settled within the call.
     func send(_ call: Call, authorization: FacebookAuthorization) async throws -> RecoveredResponse {
-        try await send(call, authorization: authorization, policies: call.token == .stored ? [renewal] : [])
+        try await send(
+            call,
+            authorization: authorization,
+            policies: call.token == .stored ? [renewal(ofRead: call.isRead)] : []
+        )
     }
 
     private func send(

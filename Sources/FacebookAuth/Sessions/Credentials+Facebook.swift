@@ -3,6 +3,7 @@ import HTTPRecovery
 
 extension Credentials {
     private static let profileKey = "facebook_profile"
+    private static let permissionsKey = "facebook_permissions"
     private static let dataAccessKey = "data_access_expiration_time"
 
     /// The person, as they were read last.
@@ -13,6 +14,13 @@ extension Credentials {
 
     /// Whose token it is, if that is known.
     var facebookUserID: String? { facebookProfile.flatMap { FacebookUser($0)?.id } }
+
+    /// What the last sign-in has asked for, and what the person has said about it; it outlives the token, so that the next
+    /// sign-in asks for the same.
+    var facebookPermissions: [FacebookPermission] {
+        get { (other(Self.permissionsKey)?.array ?? []).prefix(1024).compactMap { FacebookPermission($0) } }
+        set { setOther(Self.permissionsKey, newValue.isEmpty ? nil : .array(newValue.map(\.json))) }
+    }
 
     /// When the app's access to the person's data ends, as Facebook writes it; it goes with the token.
     var facebookDataAccess: JSONValue? {
@@ -25,7 +33,8 @@ extension Credentials {
         FacebookSession(
             user: facebookProfile.flatMap { FacebookUser($0) },
             expiresAt: expiresAt,
-            dataAccessExpiresAt: Timestamp(facebook: facebookDataAccess)
+            dataAccessExpiresAt: Timestamp(facebook: facebookDataAccess),
+            permissions: facebookPermissions.filter { $0.status != .unknown }
         )
     }
 

@@ -10,14 +10,16 @@ extension Facebook {
     ///   - responder: Signs in; nil leaves that to the caller.
     ///   - earlier: What an earlier part of the same work has presented its token with: it goes on for the same person
     ///     only.
+    ///   - isRead: Whether the call only reads. Anything else is made once more only for a person who is known to be the same.
     func recovering<Value: Sendable>(
         _ token: FacebookToken,
         _ responder: (any ChallengeResponder)?,
         continuing earlier: FacebookAuthorization? = nil,
+        isRead: Bool,
         _ call: (FacebookAuthorization, GraphAPI) async throws -> Value
     ) async throws -> Value {
         do {
-            return try await attended(token, responder, continuing: earlier, call)
+            return try await attended(token, responder, earlier, isRead, call)
         } catch let error as RecoveryError {
             throw error.worded
         }
@@ -26,7 +28,8 @@ extension Facebook {
     private func attended<Value: Sendable>(
         _ token: FacebookToken,
         _ responder: (any ChallengeResponder)?,
-        continuing earlier: FacebookAuthorization?,
+        _ earlier: FacebookAuthorization?,
+        _ isRead: Bool,
         _ call: (FacebookAuthorization, GraphAPI) async throws -> Value
     ) async throws -> Value {
         if token != .stored, token != .none, token.given(by: api.app) == nil {
@@ -46,10 +49,17 @@ extension Facebook {
                 return try await call(authorization, api)
             },
             asking: { error, operation in
-                let session = try await within(operation).signIn(answering: responder)
-                if let id = first.presented?.userID, let other = session.user?.id, other != id {
-                    throw error.ofAnotherPerson
-                }
+                let before = try await api.within(operation).signedInBefore(first.presented)
+                let session = try await within(operation).signIn(
+                    permissions: before.permissions,
+                    authType: error.wishedAuthType,
+                    answering: responder
+                )
+                let other = session.user?.id
+                if let id = before.userID, let other, other != id { throw error.ofAnotherPerson }
+                // What was never presented was made for nobody.
+                let isSame = before.userID != nil && other != nil
+                if !isRead, !isSame, first.presented != nil { throw error.ofUnknownPerson }
                 return FacebookAuthorization(api, token: token)
             }
         )
@@ -60,6 +70,28 @@ extension GraphAPI {
     /// - Throws: `RecoveryError` of the kind `reauthentication_required` if no token is stored.
     fileprivate func requireToken() async throws {
         guard try await store.read().credentials.accessToken?.isEmpty == false else { throw RecoveryError.signedOut }
+    }
+
+    /// Whose a token was that is of no use any more, and which permissions it had, so that its person is asked for the same;
+    /// nil for what nobody knows.
+    fileprivate func signedInBefore(
+        _ presented: FacebookAuthorization.Presented?
+    ) async throws -> (userID: String?, permissions: [String]?) {
+        let kept = try await store.read().credentials.facebookPermissions.filter { $0.status != .declined }
+        var names = kept.map(\.name)
+        var userID = presented?.userID
+        if let token = presented?.token, names.isEmpty || userID == nil, app.secret != nil {
+            do {
+                let info = try await inspect(token)
+                userID = userID ?? info.userID
+                if names.isEmpty { names = info.scopes }
+            } catch is RecoveryError {
+                // Then nobody knows more than before.
+            }
+        }
+        // A dialog that wants it asks for it by itself.
+        names.removeAll { $0 == "openid" }
+        return (userID, names.isEmpty ? nil : names)
     }
 
     /// Asks what Facebook knows of a token.
@@ -96,5 +128,13 @@ extension GraphAPI {
             credentials.facebookProfile = json
         }
         return user
+    }
+}
+
+extension RecoveryError {
+    /// How a sign-in that is to help asks somebody who has been asked before.
+    fileprivate var wishedAuthType: FacebookConfiguration.WebLogin.AuthType? {
+        if kind == .permissionDenied { return .rerequest }
+        return outcome.subcode == "493" ? .reauthorize : nil
     }
 }

@@ -14,7 +14,9 @@ extension Facebook {
     public func currentUser() async throws -> FacebookUser? {
         guard try await api.store.read().credentials.accessToken != nil else { return nil }
         do {
-            return try await recovering(.stored, nil) { authorization, api in try await api.profile(authorization) }
+            return try await recovering(.stored, nil, isRead: true) { authorization, api in
+                try await api.profile(authorization)
+            }
         } catch let error as RecoveryError where error.kind == .reauthenticationRequired {
             return nil
         }
@@ -64,8 +66,9 @@ extension Facebook {
     ///   - business: The business or ad account that the call counts for, if the path does not tell, so that its limit
     ///     holds the calls that count for it and no others.
     ///   - counterpart: The customer that a message is for, so that the limit for the pair holds nobody else's.
-    ///   - responder: Signs in again if the token was definitely refused, by device login, and repeats the call once
-    ///     with the new token; nil, the default, leaves that to the caller.
+    ///   - responder: Signs in again, for the permissions that the token had, if it was definitely refused, and the call is
+    ///     made once more with the new token: a read unless another person has signed in, anything else only for a person
+    ///     who is known to be the same. Nil, the default, leaves that to the caller.
     /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if a person has to sign in,
     ///   `user_action_required` if they have to settle something at Facebook. `CancellationError` as soon as the task
     ///   is cancelled.
@@ -102,7 +105,7 @@ extension Facebook {
         _ call: GraphAPI.Call,
         answering responder: (any ChallengeResponder)? = nil
     ) async throws -> RecoveredResponse {
-        try await recovering(call.token, responder) { authorization, api in
+        try await recovering(call.token, responder, isRead: call.isRead) { authorization, api in
             try await api.send(call, authorization: authorization)
         }
     }
@@ -149,7 +152,10 @@ extension Facebook {
         try await api.client.operation { operation in
             let held = try await api.store.read().credentials
             guard let version = held.version(of: .access) else {
-                try await api.store.update { $0.facebookProfile = nil }
+                try await api.store.update { credentials in
+                    credentials.facebookProfile = nil
+                    credentials.facebookPermissions = []
+                }
                 return
             }
             if revoking {
@@ -162,7 +168,10 @@ extension Facebook {
                     // The token is dead already, which is what was wanted.
                 }
             }
-            if try await api.store.clear(ifVersion: version, keepsProfile: false) { operation.emit(.clear(.access)) }
+            if try await api.store.clear(ifVersion: version, keepsProfile: false) {
+                operation.emit(.clear(.access))
+                try await api.store.update { $0.facebookPermissions = [] }
+            }
         }
     }
 }

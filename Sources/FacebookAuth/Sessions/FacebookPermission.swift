@@ -19,6 +19,13 @@ public struct FacebookPermission: Sendable, Hashable {
     /// What was said about it.
     public var status: Status
 
+    init(name: String, status: Status) {
+        (self.name, self.status) = (name, status)
+    }
+
+    /// As Facebook writes it.
+    var json: JSONValue { ["permission": .string(name), "status": .string(status.rawValue)] }
+
     /// Reads an element of the answer; nil if it has no name.
     init?(_ json: JSONValue) {
         guard let name = json["permission"]?.string?.nonEmpty else { return nil }

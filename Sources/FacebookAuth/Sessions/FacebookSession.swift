@@ -13,13 +13,24 @@ public struct FacebookSession: AuthSession, Hashable {
     /// Only a sign-in extends it (``FacebookTokenInfo/dataAccessExpiresAt`` asks Facebook).
     public var dataAccessExpiresAt: Timestamp?
 
+    /// What the person has said about each permission, as far as the sign-in has told.
+    ///
+    /// One in a browser does, a device login does not. ``Facebook/permissions()`` asks Facebook.
+    public var permissions: [FacebookPermission]
+
     /// The person and the end.
     public var summary: SessionSummary { SessionSummary(name: user?.id, expiresAt: expiresAt) }
 
     /// Creates a session.
-    public init(user: FacebookUser? = nil, expiresAt: Timestamp? = nil, dataAccessExpiresAt: Timestamp? = nil) {
+    public init(
+        user: FacebookUser? = nil,
+        expiresAt: Timestamp? = nil,
+        dataAccessExpiresAt: Timestamp? = nil,
+        permissions: [FacebookPermission] = []
+    ) {
         self.user = user
         self.expiresAt = expiresAt
         self.dataAccessExpiresAt = dataAccessExpiresAt
+        self.permissions = permissions
     }
 }

@@ -3,11 +3,11 @@ import HTTPRecovery
 
 extension GraphAPI {
     /// What is done if the stored token is refused: one that is dead is removed, and the call goes out once more if
-    /// another one of the same person is there.
-    var renewal: SessionRenewal {
+    /// another one of the same person is there; a read also if it is not known whose the first was.
+    func renewal(ofRead isRead: Bool) -> SessionRenewal {
         SessionRenewal(where: \.isDefiniteRefusal) { outcome, context in
             guard let presented = context.record.presented else { return .failed(outcome, reason: .notRecoverable) }
-            return try await context.work { try await within($0).settled(outcome, presented, context) }
+            return try await context.work { try await within($0).settled(outcome, presented, isRead, context) }
         }
     }
 
@@ -15,6 +15,7 @@ extension GraphAPI {
     private func settled(
         _ outcome: Outcome,
         _ presented: PresentedCredential,
+        _ isRead: Bool,
         _ context: CallContext
     ) async throws -> FailureContext.RemediationResult {
         let refusal = RecoveryError(outcome: outcome, reason: .notRecoverable)
@@ -31,6 +32,8 @@ extension GraphAPI {
             let known: String
             if let held = present.facebookUserID { known = held } else { known = try await profile().id }
             if known != id { throw refusal.ofAnotherPerson }
+        } else if !isRead {
+            throw refusal.ofUnknownPerson
         }
         return .repaired
     }
@@ -95,7 +98,16 @@ extension RecoveryError {
         error.outcome.kind = .stateConflict
         error.outcome.remedies = [.restartFlow]
         error.outcome.tokenAction = .keep
+        error.outcome.userMessage = FacebookLoginError.userMismatch.userMessage
         error.reason = .identityChanged
+        return error
+    }
+
+    /// The error if nobody knows whether the call would go out for the same person as at first: who is signed in now may
+    /// make it anew.
+    var ofUnknownPerson: RecoveryError {
+        var error = ofAnotherPerson
+        error.outcome.userMessage = "You are signed in now. Please do this once more."
         return error
     }
 

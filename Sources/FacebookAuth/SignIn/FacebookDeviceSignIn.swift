@@ -78,7 +78,7 @@ struct FacebookDeviceSignIn: DeviceLoginServer {
         guard let answer = OAuthClient.TokenAnswer(try api.json(in: response), date: clock.now) else {
             throw RecoveryError(.unreadable, in: response)
         }
-        return try await api.signedIn(with: answer)
+        return try await api.signedIn(with: answer, permissions: api.asked(permissions))
     }
 }
 
@@ -107,11 +107,19 @@ extension OAuthClient.DeviceAuthorization {
 
 extension GraphAPI {
     /// Stores a token that a sign-in has brought, in place of all that was held of another; then reads whose it is.
-    func signedIn(with answer: OAuthClient.TokenAnswer) async throws -> FacebookSession {
+    ///
+    /// - Parameters:
+    ///   - answer: The token.
+    ///   - permissions: What was asked for, and what the person has said about it.
+    func signedIn(
+        with answer: OAuthClient.TokenAnswer,
+        permissions: [FacebookPermission]
+    ) async throws -> FacebookSession {
         let stored = try await store.keep { credentials in
             var fresh = credentials
             fresh.facebookProfile = nil
             fresh.facebookDataAccess = nil
+            fresh.facebookPermissions = permissions
             credentials = fresh.taking(answer)
         }
         var session = stored.credentials.facebookSession
@@ -121,6 +129,11 @@ extension GraphAPI {
             // The sign-in has succeeded all the same; who it is can be asked later.
         }
         return session
+    }
+
+    /// Permissions that were asked for, if nobody has told what the person said about them.
+    func asked(_ permissions: [String]) -> [FacebookPermission] {
+        permissions.map { FacebookPermission(name: $0, status: .unknown) }
     }
 
     /// Reads who is signed in, and keeps it beside the token.

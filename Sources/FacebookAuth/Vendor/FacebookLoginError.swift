@@ -76,6 +76,10 @@ public enum FacebookLoginError: Int, Sendable, Hashable, CaseIterable, FacebookV
             return
         }
         let outcome = error.outcome
+        if let code = outcome.code, let ofSignIn = Self.codesOfSignIn[code] {
+            self = ofSignIn
+            return
+        }
         switch (outcome.code.flatMap { Int($0) }, outcome.subcode.flatMap { Int($0) }) {
         case (_, 459), (_, 490): self = .userCheckpointed
         case (_, 464): self = .unconfirmedUser
@@ -84,8 +88,14 @@ public enum FacebookLoginError: Int, Sendable, Hashable, CaseIterable, FacebookV
             switch outcome.kind {
             case .reauthenticationRequired where outcome.code == nil: self = .missingAccessToken
             case .credentialRejected where outcome.credential == .id: self = .invalidIDToken
+            case .unknown where outcome.statusType == FacebookLoginDialog.name: self = .unknown
             default: return nil
             }
         }
     }
+
+    /// What this library says of a redirect or an ID token that belongs to another sign-in.
+    private static let codesOfSignIn: [String: FacebookLoginError] = [
+        "state_mismatch": .badChallengeString, "id_token_missing": .invalidIDToken, "nonce_mismatch": .invalidIDToken,
+    ]
 }

@@ -22,7 +22,7 @@ extension RecoveryError {
     var worded: RecoveryError {
         let isAboutToken = reason != .identityChanged
         let sentence = (isAboutToken ? outcome.sentenceOfRefusal : nil) ?? FacebookLoginError(self)?.userMessage
-        guard let text = sentence, outcome.userMessage == nil || !isAboutToken else { return self }
+        guard let text = sentence, outcome.userMessage == nil else { return self }
         var error = self
         error.outcome.userMessage = text
         return error
