@@ -73,6 +73,46 @@ struct ForgeRockJourneyTests {
         }
     }
 
+    @Test func anAuthenticatorIsRegisteredAndRecoveryCodesAreShownOnce() throws {
+        var client = ForgeRockHarness()
+        client.begin("RegisterAuthenticator")
+        client.answer("ada", .string(Harness.password))
+        #expect(
+            client.types == [
+                "TextOutputCallback", "TextOutputCallback", "HiddenValueCallback", "ConfirmationCallback",
+            ]
+        )
+        let uri = client.step["callbacks"]?[2]?["output"]?[0]?["value"]?.string ?? ""
+        #expect(uri.hasPrefix("otpauth://totp/Sandbox:ada?"))
+        let name = "secret="
+        let start = try #require(uri.firstRange(of: name)?.upperBound)
+        let secret = try #require(Base32.decode(String(uri[start...].prefix(32))))
+        client.answer(nil, 0)
+        client.answer(.string(TOTP.code(secret: secret, step: TOTP.step(atMilliseconds: client.base.now))), 0)
+        let script = client.step["callbacks"]?[0]?["output"]?[0]?["value"]?.string ?? ""
+        let own = client.base.world.forgerock.accounts["ada"]?.user.backupCodes ?? []
+        #expect(own.count == 10 && own.allSatisfy { script.contains("\"\($0)\\n\" +\n") })
+        client.answer(nil)
+        #expect(client.token != nil)
+    }
+
+    @Test func aPushTellsTheNumberToChoose() {
+        var client = ForgeRockHarness { $0.pushNumber = "73" }
+        client.begin("Push")
+        client.answer("ada", .string(Harness.password))
+        #expect(client.types == ["PollingWaitCallback", "HiddenValueCallback", "ConfirmationCallback"])
+        #expect(client.step["callbacks"]?[1]?["output"]?[0]?["value"]?.string == "73")
+        for _ in 1...3 {
+            client.advance(seconds: 1)
+            client.answer(nil, 100)
+        }
+        #expect(client.token != nil)
+        client.begin("Push")
+        client.answer("ada", .string(Harness.password))
+        client.answer(nil, 0)
+        #expect(client.status == 401)
+    }
+
     @Test func theDefaultPeopleAreThere() {
         for name in ["ada", "grace@example.com", "LINUS", "edsger@example.com", "katherine+clerk_test"] {
             var client = ForgeRockHarness()

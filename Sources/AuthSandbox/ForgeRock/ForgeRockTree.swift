@@ -14,7 +14,12 @@ struct ForgeRockTree: Sendable {
         case recoveryCode
         case registerCredential
         case proveCredential
-        case poll
+        /// A wait for a phone; with a number that has to be chosen there.
+        case poll(asksForNumber: Bool)
+        /// The address of a new authenticator, as a QR code has it.
+        case registerAuthenticator
+        /// Codes for whoever loses their device, shown once.
+        case recoveryCodes
         case suspend
         case newPassword
         case choice(String, [String])
@@ -77,7 +82,16 @@ struct ForgeRockTree: Sendable {
             "Polling",
             "name and password, then several polls with a way out",
             start: "login",
-            merging(login(then: "poll"), ["poll": (.poll, ["done": success, "exit": failure])])
+            merging(login(then: "poll"), ["poll": (.poll(asksForNumber: false), ["done": success, "exit": failure])])
+        ),
+        ForgeRockTree(
+            "Push",
+            "name and password, then polls for a phone on which a number has to be chosen",
+            start: "login",
+            merging(
+                login(then: "poll"),
+                ["poll": (.poll(asksForNumber: true), ["done": success, "exit": failure])]
+            )
         ),
         ForgeRockTree(
             "Suspend",
@@ -104,6 +118,22 @@ struct ForgeRockTree: Sendable {
                     ),
                     "recovery": (.recoveryCode, ["true": success, "false": failure]),
                     "code": code,
+                ]
+            )
+        ),
+        ForgeRockTree(
+            "RegisterAuthenticator",
+            "name and password, then a new authenticator, its first code, and new recovery codes",
+            start: "login",
+            merging(
+                login(then: "register"),
+                [
+                    "register": (.registerAuthenticator, ["done": "factor"]),
+                    "factor": (
+                        .authenticatorCode,
+                        ["true": "codes", "false": failure, "recovery": failure, "none": failure]
+                    ),
+                    "codes": (.recoveryCodes, ["done": success]),
                 ]
             )
         ),

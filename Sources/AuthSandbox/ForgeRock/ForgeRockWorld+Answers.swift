@@ -36,6 +36,7 @@ extension ForgeRockWorld {
         case .registerCredential: return try register(&run, answers, exchange)
         case .proveCredential: return try prove(&run, answers, exchange)
         case .poll: return poll(&run, answers, exchange)
+        case .registerAuthenticator, .recoveryCodes: return "done"
         case .newPassword: return replacePassword(&run, answers, context.settings.passwordPolicy)
         case .choice(_, let choices):
             guard let index = answers.number(0), choices.indices.contains(Int(clamping: index)) else {
@@ -191,7 +192,8 @@ extension ForgeRockWorld {
         _ answers: ForgeRockAnswers,
         _ exchange: ForgeRockExchange
     ) -> String? {
-        if answers.number(1) == 0 { return "exit" }
+        // The way out is the last of what is shown.
+        if answers.number(run.callbacks.count - 1) == 0 { return "exit" }
         // Rounding is no hurry.
         if exchange.now - run.shownAt < exchange.settings.pollWait - 20 {
             counters.earlyPolls += 1

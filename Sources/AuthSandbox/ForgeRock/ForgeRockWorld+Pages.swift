@@ -47,7 +47,9 @@ extension ForgeRockWorld {
             )
         case .registerCredential: return .page(registrationPage(&run, exchange))
         case .proveCredential: return .page(authenticationPage(&run, exchange))
-        case .poll:
+        case .registerAuthenticator: return .page(authenticatorPage(&run))
+        case .recoveryCodes: return .page(recoveryCodesPage(run))
+        case .poll(let asksForNumber):
             guard run.polls < exchange.settings.pollCount else { return .outcome("done") }
             let wait = ForgeRockCallback(
                 "PollingWaitCallback",
@@ -56,7 +58,10 @@ extension ForgeRockWorld {
                     "message": "Waiting for the response from your device...",
                 ]
             )
-            return .page(ForgeRockPage("PollingWait", [wait, .confirmation(["Exit"], preset: 100)]))
+            let number: [ForgeRockCallback] =
+                asksForNumber ? [.hidden("pushChallengeNumber", exchange.settings.pushNumber)] : []
+            let exit = ForgeRockCallback.confirmation(["Exit"], preset: 100)
+            return .page(ForgeRockPage("PollingWait", [wait] + number + [exit]))
         case .newPassword: return .page(passwordPage(run, context.settings.passwordPolicy))
         case .choice(let prompt, let choices):
             return .page(ForgeRockPage("Choice", [.choice(prompt, choices)]))

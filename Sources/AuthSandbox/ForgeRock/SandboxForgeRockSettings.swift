@@ -91,6 +91,10 @@ public struct SandboxForgeRockSettings: Sendable, Equatable {
     ///
     /// Default: 1 s.
     public var pollWait: Int64 = 1000
+    /// `push_number`: what the journey `Push` has chosen on the phone.
+    ///
+    /// Default: `42`.
+    public var pushNumber = "42"
     /// `code_lifetime_s`: how long a code by e-mail can be used.
     ///
     /// Default: 300 s.
@@ -200,7 +204,7 @@ extension SandboxForgeRockSettings: SandboxPart {
         case namePrompt, lockout, loginAttempts, sessionDialect
         case sessionIdle = "session_idle_s"
         case sessionLife = "session_life_s"
-        case sessionQuota, pollCount
+        case sessionQuota, pollCount, pushNumber
         case pollWait = "poll_wait_s"
         case codeLifetime = "code_lifetime_s"
         case codeAttempts, fixedCode

@@ -11,7 +11,8 @@ extension ForgeRockSignInMachine: RecalledFields {
             .init("restart", \.restart), .init("journey", \.journey.recalledMemory), .init("answers", \.answers),
             .init("has_begun", \.hasBegun), .init("needs_pause", \.needsPause), .init("step", \.step),
             .init("answered", \.answered), .init("asked", \.asked), .init("is_prepared", \.isPrepared),
-            .init("fell_back", \.fellBack), .init("polling_since", \.pollingSince),
+            .init("is_showing", \.isShowing), .init("has_shown", \.hasShown), .init("fell_back", \.fellBack),
+            .init("polling_since", \.pollingSince),
         ]
     }
 }

@@ -17,7 +17,11 @@ extension ForgeRockSignInMachine {
 
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> SignInStep<ForgeRockSession> {
         if let bound { throw bound }
-        if let session = try await send() { return .finished(session) }
+        if isShowing {
+            (isShowing, hasShown) = (false, true)
+        } else if let session = try await send() {
+            return .finished(session)
+        }
         return try await goOn()
     }
 
@@ -27,6 +31,7 @@ extension ForgeRockSignInMachine {
             try Task.checkCancellation()
             if step == nil { return try await begin() }
             if !isPrepared { try await prepare() }
+            if let shown = showOnce() { return shown }
             if let wanted = nextQuestion() {
                 if case .choose(let factors) = wanted { await showQuestion(of: factors) }
                 return wanted
@@ -62,8 +67,33 @@ extension ForgeRockSignInMachine {
                 retryAt: now.advanced(by: pause)
             )
         }
-        let factor = Factor(key: .push, providerName: "PollingWaitCallback", id: current.stage)
-        return .pending(Challenge(factor: factor, prompt: current.pollingMessage), SignInContext.Pause(pause))
+        let shown = ShownOnce(current)
+        let factor = Factor(
+            key: shown?.key ?? .push,
+            providerName: shown?.name ?? "PollingWaitCallback",
+            id: current.stage
+        )
+        let challenge = Challenge(
+            factor: factor,
+            prompt: current.pollingMessage ?? shown?.prompt,
+            number: current.pushNumber,
+            setup: shown?.setup
+        )
+        return .pending(challenge, SignInContext.Pause(pause))
+    }
+
+    /// Shows what the step shows once; nil if there is nothing, or the person has it.
+    ///
+    /// The step is not sent before they have: a server that is told to go on forgets it.
+    private mutating func showOnce() -> SignInStep<ForgeRockSession>? {
+        guard !hasShown, let current = step, current.first(\.pollingWait) == nil, let shown = ShownOnce(current) else {
+            return nil
+        }
+        isShowing = true
+        let texts = JourneyQuestions.shownTexts(current).joined(separator: "\n").nonEmpty
+        let factor = Factor(key: shown.key, providerName: shown.name, id: current.stage)
+        let challenge = Challenge(factor: factor, prompt: texts ?? shown.prompt, setup: shown.setup)
+        return .pending(challenge, SignInContext.Pause(.zero))
     }
 
     /// Sends the step under way; the session if the journey is over with it.
@@ -88,6 +118,7 @@ extension ForgeRockSignInMachine {
             let before = asked
             step = next
             isPrepared = false
+            (isShowing, hasShown) = (false, false)
             answered = []
             asked = JourneyQuestions.of(next)
             if var refusal = answer.refusal ?? refusal(in: next, of: before, answer.response) {
@@ -207,7 +238,7 @@ extension ForgeRockSignInMachine {
             fellBack = nil
             context?.emit(.fallback(from: fallback.rawValue, to: question.key.rawValue))
         }
-        if asked.isEmpty { await showTexts(of: current) }
+        if asked.isEmpty, ShownOnce(current) == nil { await showTexts(of: current) }
     }
 
     private mutating func performWebAuthn(in current: inout JourneyStep, at index: Int) async throws {

@@ -22,6 +22,10 @@ struct ForgeRockSignInMachine: SignInMachine {
     var asked: [JourneyQuestion] = []
     /// Whether what needs no person is done in the step.
     var isPrepared = false
+    /// Whether what the step shows once is on its way to the person, who goes on when they have it.
+    var isShowing = false
+    /// Whether the person has it.
+    var hasShown = false
     /// The factor that failed and that another step stands in for.
     var fellBack: Factor.Key?
     /// Since when the server has been asked again and again; nil while it is not.
