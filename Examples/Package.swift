@@ -102,6 +102,7 @@ let package = Package(
                 "CommandLineSupport",
                 // Built for the end-to-end tests, which run it.
                 "http-recover",
+                .product(name: "CurlTransport", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

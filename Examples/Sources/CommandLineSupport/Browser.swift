@@ -15,7 +15,7 @@ public enum Browser {
     private static func start(_ program: String, _ url: String) -> Bool {
         // The URL is an argument: it must be none of the program's options.
         guard url.hasPrefix("http://") || url.hasPrefix("https://") else { return false }
-        var actions = posix_spawn_file_actions_t()
+        var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
@@ -28,7 +28,8 @@ public enum Browser {
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
         var process = pid_t()
         var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [strdup(program), strdup(url), nil]
-        defer { for unsafeargument in unsafe arguments { unsafe free(argument) } }
+        // The C copies of the arguments live until the program has been started.
+        defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
         return unsafe posix_spawnp(&process, program, &actions, &attributes, &arguments, environ) == 0
     }
 }

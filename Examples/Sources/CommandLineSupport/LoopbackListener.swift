@@ -1,7 +1,6 @@
 import Dispatch
 import Glibc
 import HTTPRecovery
-import Locking
 
 /// Waits on this machine for the browser that comes back at a redirect URI (RFC 8252 section 7.3).
 ///
@@ -17,7 +16,7 @@ public final class LoopbackListener: Sendable {
 
     /// Whether a redirect URI leads to this machine, so that a program can listen there.
     public static func isLocal(_ uri: String) -> Bool {
-        (try? place(of: uri)) != nil
+        (try? Place(uri)) != nil
     }
 
     /// Begins to listen.
@@ -26,14 +25,13 @@ public final class LoopbackListener: Sendable {
     ///   is free is taken, as providers allow for loopback addresses.
     /// - Throws: ``InvalidOption`` for a URI that leads elsewhere; ``FileError`` if the port cannot be listened at.
     public init(uri: String) throws {
-        let (request, port, isIPv6) = try Self.place(of: uri)
-        let listener = try Socket.listen(port: port, isIPv6: isIPv6)
-        let path = request.path.map { $0.prefix { $0 != "?" && $0 != "#" } } ?? "/"
-        let origin = "http://\(Self.host(of: request)):\(listener.port)"
-        self.uri = origin + path
+        let place = try Place(uri)
+        let listener = try Socket.listen(port: place.port, isIPv6: place.host.hasPrefix("["))
+        let origin = "http://\(place.host):\(listener.port)"
+        self.uri = origin + place.path
         let (stream, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(1))
         visits = stream
-        server = Server(listener, path: String(path)) { continuation.yield(origin + $0) }
+        server = Server(listener, path: place.path) { continuation.yield(origin + $0) }
     }
 
     deinit {
@@ -47,25 +45,27 @@ public final class LoopbackListener: Sendable {
         for await url in visits { return url }
         throw CancellationError()
     }
+}
 
-    private static func host(of request: HTTPRequest) -> String {
-        let authority = request.authority ?? ""
-        if authority.hasPrefix("[") { return "[::1]" }
-        return authority.split(separator: ":").first.map(String.init) ?? ""
-    }
+/// Where a redirect URI leads on this machine.
+private struct Place {
+    let host: String
+    /// 0 if any will do.
+    let port: UInt16
+    let path: String
 
-    private static func place(of uri: String) throws -> (request: HTTPRequest, port: UInt16, isIPv6: Bool) {
-        guard let request = try? HTTPRequest(url: uri), request.scheme == "http", let authority = request.authority
-        else {
-            throw elsewhere
+    init(_ uri: String) throws(InvalidOption) {
+        let hosts = ["127.0.0.1", "localhost", "[::1]"]
+        guard let host = hosts.first(where: { uri.hasPrefix("http://\($0)") }) else { throw Self.elsewhere }
+        self.host = host
+        let rest = uri.dropFirst("http://".count + host.count)
+        let port = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard port.isEmpty || port.hasPrefix(":"), let number = UInt16(port.isEmpty ? "0" : port.dropFirst()) else {
+            throw Self.elsewhere
         }
-        let host = host(of: request)
-        guard ["127.0.0.1", "localhost", "[::1]"].contains(host) else { throw elsewhere }
-        let rest = authority.dropFirst(host.count)
-        guard rest.isEmpty || rest.hasPrefix(":"), let port = UInt16(rest.isEmpty ? "0" : rest.dropFirst()) else {
-            throw elsewhere
-        }
-        return (request, port, host == "[::1]")
+        self.port = number
+        let path = rest.dropFirst(port.count).prefix { $0 != "?" && $0 != "#" }
+        self.path = path.isEmpty ? "/" : String(path)
     }
 
     private static let elsewhere = InvalidOption(
@@ -123,58 +123,52 @@ private struct Socket {
 }
 
 /// Reads requests from whoever connects, and answers each.
-private final class Server: Sendable {
-    /// A browser opens connections that it may never use: each is read when something comes.
-    private struct State {
-        var sources: [Int32: any DispatchSourceRead] = [:]
-        var received: [Int32: [UInt8]] = [:]
-    }
-
+///
+/// `@unchecked Sendable` is right because all that changes is reached on the queue alone, one piece of work at a time.
+private final class Server: @unchecked Sendable {
     /// More than the head of a request that a browser sends.
     private static let longestHead = 64 << 10
     private static let mostConnections = 64
 
     private let queue = DispatchQueue(label: "loopback-listener")
-    private let state = Locked(State())
+    /// A browser opens connections that it may never use: each is read when something comes.
+    private var sources: [Int32: any DispatchSourceRead] = [:]
+    private var received: [Int32: [UInt8]] = [:]
     private let path: String
     private let report: @Sendable (_ target: String) -> Void
 
     init(_ listener: Socket, path: String, report: @escaping @Sendable (String) -> Void) {
         self.path = path
         self.report = report
-        watch(listener.descriptor) { [weak self] in self?.accept(listener.descriptor) }
+        queue.async { self.watch(listener.descriptor) { $0.accept(listener.descriptor) } }
     }
 
     func stop() {
-        let sources = state.withLock { state in
-            defer { state.sources = [:] }
-            return state.sources.values
+        queue.async {
+            for source in self.sources.values { source.cancel() }
+            self.sources = [:]
         }
-        for source in sources { source.cancel() }
     }
 
-    private func watch(_ descriptor: Int32, _ body: @escaping @Sendable () -> Void) {
+    private func watch(_ descriptor: Int32, _ body: @escaping @Sendable (Server) -> Void) {
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler(handler: body)
+        source.setEventHandler { [weak self] in self.map(body) }
         source.setCancelHandler { close(descriptor) }
-        state.withLock { $0.sources[descriptor] = source }
+        sources[descriptor] = source
         source.resume()
     }
 
     private func accept(_ listener: Int32) {
         while true {
-            let descriptor = unsafe accept4(
-                listener,
-                nil,
-                nil,
-                Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-            )
+            let descriptor = Glibc.accept(listener, nil, nil)
             guard descriptor >= 0 else { return }
-            guard state.withLock({ $0.sources.count }) <= Self.mostConnections else {
+            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            guard sources.count <= Self.mostConnections else {
                 close(descriptor)
                 continue
             }
-            watch(descriptor) { [weak self] in self?.read(descriptor) }
+            watch(descriptor) { $0.read(descriptor) }
         }
     }
 
@@ -184,10 +178,8 @@ private final class Server: Sendable {
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
         if count < 0, errno == EAGAIN || errno == EINTR { return }
         guard count > 0 else { return drop(descriptor) }
-        let head = state.withLock { state in
-            state.received[descriptor, default: []] += buffer[..<count]
-            return state.received[descriptor, default: []]
-        }
+        received[descriptor, default: []] += buffer[..<count]
+        let head = received[descriptor, default: []]
         guard let target = Self.target(of: head) else {
             if head.count > Self.longestHead { drop(descriptor) }
             return
@@ -222,17 +214,14 @@ private final class Server: Sendable {
         // A page of this size fits the buffer of any socket.
         let bytes = Array(answer.utf8)
         _ = unsafe bytes.withUnsafeBytes {
-            unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue))
+            unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
         }
         shutdown(descriptor, Int32(SHUT_WR))
         drop(descriptor)
     }
 
     private func drop(_ descriptor: Int32) {
-        let source = state.withLock { state in
-            state.received[descriptor] = nil
-            return state.sources.removeValue(forKey: descriptor)
-        }
-        source?.cancel()
+        received[descriptor] = nil
+        sources.removeValue(forKey: descriptor)?.cancel()
     }
 }

@@ -11,12 +11,14 @@ struct HeadlessBrowser: Sendable {
     private let session: String
 
     /// Whether there is one; `apt-get install chromium chromium-driver` brings it.
-    static let isInstalled = ["chromium", "chromedriver"].allSatisfy { access("/usr/bin/\($0)", X_OK) == 0 }
+    static let isInstalled = ["chromium", "chromedriver"].allSatisfy {
+        FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
+    }
 
     /// Runs the function with a browser of its own, whose profile stands in the directory.
     static func run(in directory: String, _ body: (HeadlessBrowser) async throws -> Void) async throws {
         let output = directory + "/chromedriver"
-        FileManager.default.createFile(atPath: output, contents: nil)
+        try write("", to: output)
         let driver = Process()
         driver.executableURL = URL(filePath: "/usr/bin/chromedriver")
         driver.arguments = ["--port=0"]

@@ -95,16 +95,25 @@ extension ProviderSetup {
         } catch {
             throw InputError("--base-url: \(error)")
         }
-        return StandardCommands(provider: auth0, notice: notice) { input in
+        return StandardCommands(provider: auth0, notice: notice) { [configuration] input in
             func tell(_ code: Secret) {
                 input.tell("Your recovery code is used up. Write down the new one: \(code.reveal())")
             }
             do {
+                let options = input.options.bounding(SignInOptions())
+                if configuration.redirectURI != nil {
+                    let hint = input.options.identifier
+                    return try await auth0.signIn(
+                        .browser(loginHint: hint),
+                        answering: input.responder,
+                        options: options
+                    )
+                }
                 let session = try await auth0.signIn(
                     identifier: input.identifier(),
                     password: input.openingPassword(),
                     answering: input.responder,
-                    options: input.options.bounding(SignInOptions())
+                    options: options
                 )
                 if let code = session.recoveryCode { tell(code) }
                 return session

@@ -27,13 +27,14 @@ struct SignInInput: Sendable {
 
     /// Answers from the file first, then from the person.
     var responder: Responder {
-        Responder(
+        var responder = Responder(
             answers: answers,
             terminal: prompts,
             hasSecurityKey: options.softwareKey != nil,
-            visit: listener.map { listener in { try await visit($0, until: listener) } },
             tell: { if !terminal.isQuiet { tell($0) } }
         )
+        if let listener { responder.visit = { url in try await visit(url, until: listener) } }
+        return responder
     }
 
     /// Sends the person to a page, and waits until the browser comes back.

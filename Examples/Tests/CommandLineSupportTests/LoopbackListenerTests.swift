@@ -1,0 +1,62 @@
+import CommandLineSupport
+import CurlTransport
+import HTTPRecovery
+import HTTPTypes
+import Testing
+
+/// Waiting on this machine for a browser.
+@Suite(.timeLimit(.minutes(10)))
+struct LoopbackListenerTests {
+    /// What a browser is answered.
+    private static func get(_ url: String) async throws -> (status: Int, body: String) {
+        let transport = CurlTransport()
+        let response = try await transport.send(HTTPRequest(url: url), body: nil, options: AttemptOptions())
+        let body = String(decoding: try await response.body.collect(upTo: 1 << 16), as: UTF8.self)
+        await transport.shutdown()
+        return (response.head.status.code, body)
+    }
+
+    @Test(arguments: [
+        ("http://127.0.0.1/callback", "http://127.0.0.1:", "/callback"),
+        ("http://localhost:0", "http://localhost:", "/"),
+        ("http://[::1]/a/b?x=1", "http://[::1]:", "/a/b"),
+    ])
+    func theFirstVisitIsTold(_ uri: String, _ origin: String, _ path: String) async throws {
+        let listener: LoopbackListener
+        do {
+            listener = try LoopbackListener(uri: uri)
+        } catch  where origin.contains("::1") {
+            // A machine without IPv6.
+            return
+        }
+        #expect(listener.uri.hasPrefix(origin) && listener.uri.hasSuffix(path))
+        #expect(try await Self.get(listener.uri + "/favicon.ico").status == 404)
+        let page = try await Self.get(listener.uri + "?code=a%20b&state=c")
+        #expect(page.status == 200 && page.body.contains("You can close this window"))
+        _ = try await Self.get(listener.uri + "?code=second")
+        #expect(try await listener.visit() == listener.uri + "?code=a%20b&state=c")
+    }
+
+    @Test func aPortThatIsNamedIsTaken() async throws {
+        let first = try LoopbackListener(uri: "http://127.0.0.1/")
+        #expect(throws: FileError.self) { try LoopbackListener(uri: first.uri) }
+        #expect(try await Self.get(first.uri).status == 200)
+        #expect(try await first.visit() == first.uri)
+    }
+
+    @Test(arguments: [
+        "https://127.0.0.1/", "http://127.0.0.1:99999/", "http://127.0.0.1.example.com/", "http://10.0.0.1/",
+        "myapp://callback", "", "http://", "http://[::2]/", "http://localhost:80:80/", "http://localhostx/",
+    ])
+    func elsewhereNobodyListens(_ uri: String) {
+        #expect(!LoopbackListener.isLocal(uri))
+        #expect(throws: (any Error).self) { try LoopbackListener(uri: uri) }
+    }
+
+    @Test func aCancellationEndsTheWait() async throws {
+        let listener = try LoopbackListener(uri: "http://127.0.0.1/")
+        let task = Task { try await listener.visit() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+}
