@@ -314,6 +314,15 @@ import Testing
         #expect(Set(spent).count == spent.count, "\(spent)")
     }
 
+    /// A limit of one factor's holds no other one back.
+    @Test func tooManyWrongCodesLeadToAnotherFactor() async throws {
+        let limit = Auth0Bench.Step.error("too_many_attempts", "Too many failed codes.", 429)
+        let bench = try Auth0Bench([.wantsMore, .enrolled("totp", "recovery"), limit, .tokens()])
+        let person = Answers([.totp: ["1"], .backupCode: ["RC"]], choosing: .totp)
+        _ = try await bench.signIn(person)
+        #expect(person.asked == [.totp, .backupCode] && bench.clock.requestedDelays.isEmpty)
+    }
+
     // MARK: Written down between two steps
 
     /// Each step at another machine: nothing is lost of what was sent out, set up or begun.

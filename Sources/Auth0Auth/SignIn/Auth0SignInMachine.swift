@@ -78,7 +78,7 @@ struct Auth0SignInMachine: SignInMachine {
     /// What somebody can begin with.
     private var ways: [Factor] {
         guard !identifier.isEmpty else { return hasBrowser ? [Auth0Way.browser.factor()] : [] }
-        let sent = api.configuration.passwordless.filter { $0.reaches(identifier) }
+        let sent = api.configuration.passwordless.filter { $0.reaches(identifier) && $0.isUsable(api.configuration) }
         return [Self.passwordFactor] + sent.map { Auth0Way.passwordless($0).factor(to: identifier) }
             + (hasBrowser ? [Auth0Way.browser.factor()] : [])
     }
@@ -136,7 +136,7 @@ struct Auth0SignInMachine: SignInMachine {
         if question.key == .password {
             // Who enters it after a way out was offered says that the way was gone.
             if Auth0Unlocking(question.factor) != nil { await forgetLockout() }
-            password = answer
+            (password, entry) = (answer, nil)
             return try await begin()
         }
         if let token { return try await submit(answer, to: question, token) }
