@@ -91,6 +91,8 @@ struct AuthClient: ParsableCommand {
                 --client-token-env FACEBOOK_CLIENT_TOKEN sign-in
               auth-client --provider auth0 --client-id abc \\
                 --base-url https://example.eu.auth0.com sign-in
+              auth-client --provider auth0 --client-id abc --way device \\
+                --base-url https://example.eu.auth0.com sign-in
               auth-client --provider clerk classify < exchanges.jsonl
               curl -si https://clerk.example.com/v1/client | \\
                 auth-client --provider clerk explain
@@ -135,6 +137,7 @@ struct AuthClient: ParsableCommand {
             }
             try options.forgeRock.check(for: options.provider, command: command)
             try options.facebook.check(for: options.provider, command: command)
+            try options.auth0.check(for: options.provider, command: command, redirectURI: options.oauth.redirectURI)
             guard let baseURL = options.baseURL else {
                 throw ValidationError("--base-url is missing: the URL of what stands before the server's paths.")
             }
@@ -238,6 +241,8 @@ struct ClientOptions: ParsableArguments {
     @OptionGroup(title: "ForgeRock") var forgeRock: ForgeRockOptions
 
     @OptionGroup(title: "Facebook") var facebook: FacebookOptions
+
+    @OptionGroup(title: "Auth0") var auth0: Auth0Options
 
     @OptionGroup(title: "Explaining") var explain: ExplainOptions
 

@@ -36,7 +36,8 @@ struct OAuthOptions: ParsableArguments {
     @Option(
         name: .customLong("redirect-uri"),
         help: ArgumentHelp(
-            "okta, forgerock: where the app's answers go, as it is registered; nothing is sent there.",
+            "okta, forgerock: where the app's answers go, as it is registered; nothing is sent there. auth0: where the "
+                + "browser comes back from the login page.",
             valueName: "uri"
         )
     )
@@ -58,8 +59,11 @@ struct OAuthOptions: ParsableArguments {
         switch provider.registration {
         case .withEndpoints, .required:
             guard clientID?.isEmpty == false else { throw ValidationError("--provider \(name) needs --client-id.") }
-            if redirectURI != nil { throw ValidationError("--redirect-uri belongs to --provider okta or forgerock.") }
-            if provider.registration == .required { try checkEndpoints(endpoints) }
+            if provider.registration == .required {
+                try checkEndpoints(endpoints)
+            } else if redirectURI != nil {
+                throw ValidationError("--redirect-uri belongs to --provider auth0, okta or forgerock.")
+            }
         case .withRedirect:
             try checkEndpoints(endpoints)
             if clientID?.isEmpty != false, clientID != nil || isGiven(app + [redirectURI, authServer]) {
