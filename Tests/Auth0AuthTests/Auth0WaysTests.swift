@@ -70,6 +70,19 @@ import Testing
         for member in row.body.members ?? [] { #expect(bodies[2][member.key] == member.value) }
     }
 
+    /// Nothing is sent to nobody: the address is asked for.
+    @Test func whoIsNotNamedIsAskedFor() async throws {
+        let bench = try Auth0Bench([.json("{}"), .tokens()])
+        var flow = bench.auth0.signInFlow(.passwordless(.emailCode, to: ""))
+        guard case .ask(let question) = try await flow.step(.begin).step else { return #expect(Bool(false)) }
+        #expect(question.factor == .identifier && bench.sent.isEmpty)
+        guard case .ask(let code) = try await flow.step(.answer(.text(Secret(Self.name)))).step else {
+            return #expect(Bool(false))
+        }
+        #expect(code.key == .emailCode && bodies(bench)[0]["email"]?.string == Self.name)
+        guard case .finished = try await flow.step(.answer(.text("1"))).step else { return #expect(Bool(false)) }
+    }
+
     /// Three wrong codes are the end of the right one: another one is sent.
     @Test(arguments: [
         "You've reached the maximum number of attempts. Please try to login again.",

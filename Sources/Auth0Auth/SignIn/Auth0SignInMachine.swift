@@ -53,7 +53,8 @@ struct Auth0SignInMachine: SignInMachine {
     mutating func begin() async throws -> SignInStep<Auth0Session> {
         (token, challenge, factor, authenticators, errand) = (nil, nil, nil, [], nil)
         (enrollable, setup, phone) = ([], nil, nil)
-        if let entry { return try await go(entry) }
+        // Nothing is sent to nobody; only a browser needs no name.
+        if let entry, entry == .browser || !identifier.isEmpty { return try await go(entry) }
         guard !identifier.isEmpty else { return .ask(.identifier) }
         guard let given = password else {
             let ways = ways
