@@ -186,6 +186,49 @@ struct Auth0SandboxWaysTests {
         }
     }
 
+    // MARK: Accounts
+
+    /// What is wrong with a password is told in a sentence; nobody learns who has an account.
+    @Test func anAccountIsMade() async throws {
+        try await Auth0SandboxTests.run(configuration: Self.configuration()) { line in
+            let cases: [(String, Secret, Outcome.Kind)] = [
+                ("new@example.com", "short", .passwordRejected),
+                ("new@example.com", "AUTH0-TEST-1", .passwordCompromised),
+                (Self.name, "long enough", .conflict),
+            ]
+            for (email, password, kind) in cases {
+                let error = await #expect(throws: RecoveryError.self) {
+                    try await line.auth0.signUp(email: email, password: password)
+                }
+                #expect(error?.kind == kind && error?.remedies.first == .askUser)
+                if kind == .passwordRejected {
+                    #expect(error?.outcome.userMessage == "At least 8 characters in length")
+                }
+            }
+            let id = try await line.auth0.signUp(email: "new@example.com", password: "long enough")
+            let session = try await signIn(line, .identifier("new@example.com", password: "long enough"), Answers())
+            #expect(session.subject == id)
+            line.sandbox.updateSettings { $0.auth0.allowsSignUp = false }
+            let error = await #expect(throws: RecoveryError.self) {
+                try await line.auth0.signUp(email: "other@example.com", password: "long enough")
+            }
+            #expect(error?.kind == .permissionDenied && error?.remedies == [.contactAdmin])
+        }
+    }
+
+    /// An answer that is lost leaves open whether there is an account: it is not made twice.
+    @Test func anAccountIsMadeOnce() async throws {
+        try await Auth0SandboxTests.run(configuration: Self.configuration()) { line in
+            line.sandbox.add(SandboxFault(.resetAfter, path: "/auth0/dbconnections/signup", times: 0))
+            await #expect(throws: RecoveryError.self) {
+                try await line.clock.skippingWaits {
+                    try await line.auth0.signUp(email: "new@example.com", password: "long enough")
+                }
+            }
+            #expect(line.sandbox.requests().count == 1)
+        }
+    }
+
     // MARK: Blocks
 
     /// The person says what they have done about the block; until then nothing is sent.

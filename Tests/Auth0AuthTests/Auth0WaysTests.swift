@@ -70,6 +70,19 @@ import Testing
         for member in row.body.members ?? [] { #expect(bodies[2][member.key] == member.value) }
     }
 
+    /// Nothing is sent to nobody: the address is asked for.
+    @Test func whoIsNotNamedIsAskedFor() async throws {
+        let bench = try Auth0Bench([.json("{}"), .tokens()])
+        var flow = bench.auth0.signInFlow(.passwordless(.emailCode, to: ""))
+        guard case .ask(let question) = try await flow.step(.begin).step else { return #expect(Bool(false)) }
+        #expect(question.factor == .identifier && bench.sent.isEmpty)
+        guard case .ask(let code) = try await flow.step(.answer(.text(Secret(Self.name)))).step else {
+            return #expect(Bool(false))
+        }
+        #expect(code.key == .emailCode && bodies(bench)[0]["email"]?.string == Self.name)
+        guard case .finished = try await flow.step(.answer(.text("1"))).step else { return #expect(Bool(false)) }
+    }
+
     /// Three wrong codes are the end of the right one: another one is sent.
     @Test(arguments: [
         "You've reached the maximum number of attempts. Please try to login again.",
@@ -312,6 +325,15 @@ import Testing
         _ = try? await bench.signIn(Answers([.text: ["noted"], .totp: ["1"]], choosing: .totp))
         let spent = bench.sent.filter { $0 != "/mfa/authenticators" }
         #expect(Set(spent).count == spent.count, "\(spent)")
+    }
+
+    /// A limit of one factor's holds no other one back.
+    @Test func tooManyWrongCodesLeadToAnotherFactor() async throws {
+        let limit = Auth0Bench.Step.error("too_many_attempts", "Too many failed codes.", 429)
+        let bench = try Auth0Bench([.wantsMore, .enrolled("totp", "recovery"), limit, .tokens()])
+        let person = Answers([.totp: ["1"], .backupCode: ["RC"]], choosing: .totp)
+        _ = try await bench.signIn(person)
+        #expect(person.asked == [.totp, .backupCode] && bench.clock.requestedDelays.isEmpty)
     }
 
     // MARK: Written down between two steps

@@ -155,6 +155,31 @@ struct Auth0WaysTests {
         #expect(client.error == "bad.connection")
     }
 
+    // MARK: Accounts
+
+    private func signUp(_ client: inout Auth0Harness, _ email: String, _ password: String) -> JSONValue {
+        client.post(
+            "/dbconnections/signup",
+            [
+                "client_id": "cli", "connection": "Username-Password-Authentication", "email": .string(email),
+                "password": .string(password),
+            ]
+        )
+    }
+
+    @Test func anAccountIsMade() {
+        var client = Auth0Harness()
+        let weak = signUp(&client, "new@example.com", "short")
+        #expect(client.status == 400 && weak["description"]?["rules"]?[0]?["verified"] == false)
+        #expect(signUp(&client, "new@example.com", "AUTH0-TEST-1")["code"] == "password_leaked")
+        #expect(signUp(&client, Auth0Harness.name, "long enough")["code"] == "invalid_signup")
+        #expect(signUp(&client, "new@example.com", "long enough")["_id"] != nil)
+        client.start("email", to: "new@example.com")
+        #expect(!client.code(to: "new@example.com").isEmpty)
+        client.base.world.context.settings.auth0.allowsSignUp = false
+        #expect(signUp(&client, "other@example.com", "long enough")["error"] == "Public signup is disabled")
+    }
+
     // MARK: Setting a factor up
 
     @Test func anAppIsSetUp() {

@@ -76,7 +76,8 @@ struct ScenarioCompletenessTests {
                     "access_lifetime_s": 3, "mfa_on_refresh": true, "requirements": true, "userinfo_limit": 4,
                     "connections": "b", "audiences": "c", "permissions": "d", "offline_access": false,
                     "ip_threshold": 5, "bot_detection": true, "grants": "e", "passwordless": "sms", "callbacks": "f",
-                    "device_life_s": 6, "device_interval_s": 7, "token_limit": 8}
+                    "device_life_s": 6, "device_interval_s": 7, "token_limit": 8,
+                    "signup": false, "password_length": 9}
                 }}
                 """
         )

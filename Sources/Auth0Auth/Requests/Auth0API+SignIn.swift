@@ -82,6 +82,25 @@ extension Auth0API {
         return try await send(grant(Self.prefix + "passwordless/otp", members + wish))
     }
 
+    /// Creates an account.
+    ///
+    /// - Returns: The person's id as tokens have it.
+    func signUp(
+        email: String,
+        password: Secret,
+        username: String?,
+        connection: String?
+    ) async throws -> String? {
+        guard let connection = connection ?? configuration.realm else { throw RecoveryError.missing("connection") }
+        var members = [
+            JSONValue.Member("email", .string(email)), JSONValue.Member("password", .string(password.reveal())),
+            JSONValue.Member("connection", .string(connection)),
+        ]
+        if let username { members.append(JSONValue.Member("username", .string(username))) }
+        let answer = try await send(Call(path: "/dbconnections/signup", members: members)).json()
+        return (answer["_id"]?.string ?? answer["id"]?.string).map { "auth0|\($0)" }
+    }
+
     /// Has a mail sent with a link to set a new password.
     func sendPasswordReset(email: String, connection: String?) async throws {
         guard let connection = connection ?? configuration.realm else { throw RecoveryError.missing("connection") }

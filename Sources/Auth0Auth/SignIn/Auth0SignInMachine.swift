@@ -53,7 +53,8 @@ struct Auth0SignInMachine: SignInMachine {
     mutating func begin() async throws -> SignInStep<Auth0Session> {
         (token, challenge, factor, authenticators, errand) = (nil, nil, nil, [], nil)
         (enrollable, setup, phone) = ([], nil, nil)
-        if let entry { return try await go(entry) }
+        // Nothing is sent to nobody; only a browser needs no name.
+        if let entry, entry == .browser || !identifier.isEmpty { return try await go(entry) }
         guard !identifier.isEmpty else { return .ask(.identifier) }
         guard let given = password else {
             let ways = ways
@@ -78,7 +79,7 @@ struct Auth0SignInMachine: SignInMachine {
     /// What somebody can begin with.
     private var ways: [Factor] {
         guard !identifier.isEmpty else { return hasBrowser ? [Auth0Way.browser.factor()] : [] }
-        let sent = api.configuration.passwordless.filter { $0.reaches(identifier) }
+        let sent = api.configuration.passwordless.filter { $0.reaches(identifier) && $0.isUsable(api.configuration) }
         return [Self.passwordFactor] + sent.map { Auth0Way.passwordless($0).factor(to: identifier) }
             + (hasBrowser ? [Auth0Way.browser.factor()] : [])
     }
@@ -136,7 +137,7 @@ struct Auth0SignInMachine: SignInMachine {
         if question.key == .password {
             // Who enters it after a way out was offered says that the way was gone.
             if Auth0Unlocking(question.factor) != nil { await forgetLockout() }
-            password = answer
+            (password, entry) = (answer, nil)
             return try await begin()
         }
         if let token { return try await submit(answer, to: question, token) }

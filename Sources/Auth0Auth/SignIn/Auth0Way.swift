@@ -44,6 +44,15 @@ enum Auth0Way: Sendable, Hashable {
 }
 
 extension Auth0Configuration.Passwordless {
+    /// Whether the configuration says what it needs.
+    func isUsable(_ configuration: Auth0Configuration) -> Bool {
+        switch self {
+        case .emailCode, .phoneCode: true
+        case .emailLink: configuration.redirectURI != nil
+        case .databaseEmailCode, .databasePhoneCode: configuration.realm != nil
+        }
+    }
+
     /// Whether something can be sent to who has this name.
     func reaches(_ name: String) -> Bool {
         switch self {

@@ -137,6 +137,7 @@ struct Auth0World: ProviderWorld {
             case "POST /u/login": return try logIn(exchange, &context)
             case "GET /unblock": return try unblockPage(exchange)
             case "GET /userinfo": return .json(try profile(exchange))
+            case "POST /dbconnections/signup": return try signUp(exchange, &context)
             case "POST /dbconnections/change_password": return try mailReset(exchange, &context)
             case "GET /reset": return try resetPage(exchange)
             case "POST /reset": return try setPassword(exchange)

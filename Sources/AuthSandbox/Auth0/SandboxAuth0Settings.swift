@@ -75,6 +75,14 @@ public struct SandboxAuth0Settings: Sendable, Equatable {
     ///
     /// Default: `Username-Password-Authentication`.
     public var connections = ["Username-Password-Authentication"]
+    /// `signup`: whether people may make accounts for themselves.
+    ///
+    /// Default: true.
+    public var allowsSignUp = true
+    /// `password_length`: how long a password has to be at least; one that begins with `AUTH0-TEST-` has been leaked.
+    ///
+    /// Default: 8.
+    public var shortestPassword: Int64 = 8
     /// `audiences`: the APIs that an `audience` can name.
     ///
     /// Default: `https://api.example.com`.
@@ -111,6 +119,8 @@ extension SandboxAuth0Settings: SandboxPart {
         case wantsFactorOnRefresh = "mfa_on_refresh"
         case tellsRequirements = "requirements"
         case profileLimit = "userinfo_limit"
+        case allowsSignUp = "signup"
+        case shortestPassword = "password_length"
         case connections, audiences, permissions
         case allowsOfflineAccess = "offline_access"
     }

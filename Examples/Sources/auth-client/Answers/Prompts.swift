@@ -106,7 +106,9 @@ final class Prompts: Sendable {
     /// What is to be known of something that is answered elsewhere; whoever reads it has asked for it.
     static func shown(_ challenge: Challenge) -> [ScreenText] {
         var lines: [ScreenText] = []
-        if let number = challenge.number {
+        if let prompt = challenge.prompt {
+            lines.append("\(prompt, limit: 500)")
+        } else if let number = challenge.number {
             lines.append("Choose the number \(number) on your phone.")
         } else if challenge.key == .push {
             lines.append(

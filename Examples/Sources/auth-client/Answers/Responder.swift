@@ -15,7 +15,11 @@ struct Responder: ChallengeResponder {
 
     func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         if challenge.key == .push { return try await answer(toPush: challenge) }
-        if let answer = answers.take(challenge.key) { return .text(answer) }
+        if let answer = answers.take(challenge.key) {
+            // What is shown once is shown, though nobody has to be asked.
+            if challenge.setup != nil { await show(challenge) }
+            return .text(answer)
+        }
         if challenge.key == .redirect, let url = challenge.url, let visit { return .text(try await visit(url)) }
         guard let terminal else {
             // Perhaps the server takes another proof instead, whose answer is at hand.

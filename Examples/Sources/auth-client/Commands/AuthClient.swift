@@ -46,11 +46,11 @@ struct AuthClient: ParsableCommand {
             IN A BROWSER
               With --redirect-uri on this machine, such as
               http://127.0.0.1/callback, sign-in goes through a browser at
-              clerk (--at says at whom), facebook, auth0 and oauth: the
-              address is shown, and opened by the program that BROWSER
-              names, or on a desktop by its own; the program listens where
-              the browser comes back. A port of its own is taken where none
-              is named. Where the browser comes back to another place, the
+              clerk (--at says at whom), facebook, auth0 (--way browser)
+              and oauth: the address is shown, and opened by the program
+              that BROWSER names, or on a desktop by its own; the program
+              listens where the browser comes back, at a port of its own
+              where none is named. Where the browser comes back to another place, the
               address that it came back to is asked for (answers: redirect).
 
             AT A PROMPT
@@ -103,6 +103,8 @@ struct AuthClient: ParsableCommand {
                 --base-url https://example.eu.auth0.com sign-in
               auth-client --provider clerk --base-url https://clerk.example.com \\
                 --at google --redirect-uri http://127.0.0.1:8400/done sign-in
+              auth-client --provider auth0 --client-id abc --way device \\
+                --base-url https://example.eu.auth0.com sign-in
               auth-client --provider clerk classify < exchanges.jsonl
               curl -si https://clerk.example.com/v1/client | \\
                 auth-client --provider clerk explain
@@ -152,6 +154,7 @@ struct AuthClient: ParsableCommand {
                 command: command,
                 hasBrowser: options.oauth.redirectURI != nil
             )
+            try options.auth0.check(for: options.provider, command: command, redirectURI: options.oauth.redirectURI)
             guard let baseURL = options.baseURL else {
                 throw ValidationError("--base-url is missing: the URL of what stands before the server's paths.")
             }
@@ -257,6 +260,8 @@ struct ClientOptions: ParsableArguments {
     @OptionGroup(title: "ForgeRock") var forgeRock: ForgeRockOptions
 
     @OptionGroup(title: "Facebook") var facebook: FacebookOptions
+
+    @OptionGroup(title: "Auth0") var auth0: Auth0Options
 
     @OptionGroup(title: "Explaining") var explain: ExplainOptions
 

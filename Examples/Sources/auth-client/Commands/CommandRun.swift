@@ -215,6 +215,7 @@ struct ClientOptionsValue: Sendable {
     let place: String?
     let forgeRock: ForgeRockValue
     let facebook: FacebookValue
+    let auth0: Auth0Value
     let events: String?
     let maxWait: Duration
     let deadline: Duration?
@@ -249,6 +250,7 @@ struct ClientOptionsValue: Sendable {
             clientTokenEnv: options.facebook.clientTokenEnv,
             appSecretEnv: options.facebook.appSecretEnv
         )
+        auth0 = Auth0Value(options.auth0)
         events = options.events
         maxWait = options.maxWait.duration
         deadline = options.deadline?.duration

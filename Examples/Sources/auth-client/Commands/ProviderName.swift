@@ -57,7 +57,7 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
     enum Registration {
         /// A client id, and where the server's endpoints are.
         case withEndpoints
-        /// A client id.
+        /// A client id, and perhaps a redirect URI.
         case required
         /// A client id with a redirect URI, or neither.
         case withRedirect
@@ -76,51 +76,6 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
         case .facebook: try setup.facebook()
         case .auth0: try setup.auth0()
         case .http: throw InputError("--provider \(rawValue) serves classify and explain alone")
-        }
-    }
-}
-
-extension ProviderSetup {
-    /// An Auth0 tenant: the database login, and an app's tokens.
-    func auth0() throws -> StandardCommands<Auth0> {
-        var configuration = Auth0Configuration(
-            clientID: options.clientID ?? "",
-            clientSecret: try options.clientSecret()
-        )
-        if let scope = options.scope { configuration.scope = scope }
-        configuration.redirectURI = redirectURI
-        let auth0: Auth0
-        do {
-            auth0 = try Auth0(tenant: options.baseURL, client: client, tokens: tokens, configuration: configuration)
-        } catch {
-            throw InputError("--base-url: \(error)")
-        }
-        return StandardCommands(provider: auth0, notice: notice) { [configuration] input in
-            func tell(_ code: Secret) {
-                input.tell("Your recovery code is used up. Write down the new one: \(code.reveal())")
-            }
-            do {
-                let options = input.options.bounding(SignInOptions())
-                if configuration.redirectURI != nil {
-                    let hint = input.options.identifier
-                    return try await auth0.signIn(
-                        .browser(loginHint: hint),
-                        answering: input.responder,
-                        options: options
-                    )
-                }
-                let session = try await auth0.signIn(
-                    identifier: input.identifier(),
-                    password: input.openingPassword(),
-                    answering: input.responder,
-                    options: options
-                )
-                if let code = session.recoveryCode { tell(code) }
-                return session
-            } catch let error as Auth0UnkeptRecoveryCode {
-                tell(error.recoveryCode)
-                throw error.cause
-            }
         }
     }
 }

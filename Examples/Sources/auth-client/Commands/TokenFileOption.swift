@@ -83,6 +83,7 @@ enum TokenPlace: Sendable {
         var parts: [String?] = [
             host.lowercased() + server[host.endIndex...], options.forgeRock.realm, options.oauth.clientID,
             options.oauth.authServer, options.facebook.appID, options.oauth.tokenURL,
+            options.auth0.audience,
         ]
         // What is not there keeps its place, or one client's name could be another's realm.
         while parts.last == .some(nil) { parts.removeLast() }

@@ -1,0 +1,83 @@
+import AuthSandbox
+import HTTPRecovery
+import Testing
+
+/// Signing in at Auth0 with the program.
+@Suite("auth-client --provider auth0", .timeLimit(.minutes(30)), .bounded)
+struct Auth0ClientTests {
+    private static let ada = "ada@example.com"
+
+    private static func run(
+        _ person: (inout SandboxUser) -> Void,
+        _ body: (Bench) async throws -> Void
+    ) async throws {
+        var user = SandboxUser(email: ada, password: "open-sesame-42")
+        person(&user)
+        var scenario = SandboxScenario.unlimited
+        scenario.users = [user]
+        scenario.settings.auth0.deviceInterval = 1000
+        let log = LogLines()
+        let sandbox = try await AuthSandbox.start(scenario: scenario) { log.add($0) }
+        defer { sandbox.stop() }
+        try await withTemporaryDirectory { directory in
+            var bench = Bench(sandbox: sandbox, directory: directory, provider: "auth0")
+            bench.options = ["--base-url", sandbox.url + "/auth0", "--client-id", "cli"]
+            bench.secretKeys.append("id_token")
+            try await body(bench)
+        }
+    }
+
+    @Test func aPasswordForAnAPI() async throws {
+        try await Self.run { _ in
+        } _: { bench in
+            var bench = bench
+            bench.options += [
+                "--connection", "Username-Password-Authentication", "--audience", "https://api.example.com",
+            ]
+            let run = try await bench.signIn(Self.ada, answers: #"{"password": "open-sesame-42"}"#)
+            #expect(run.status == 0 && run.session?.hasPrefix("auth0|") == true, "\(run.errors)")
+            #expect(bench.sandbox.auth0Grants == ["password-realm": 1])
+            #expect(try await bench.run("get", "/userinfo").output.contains(Self.ada))
+            #expect(try await bench.run("refresh").status == 0)
+            #expect(try await bench.run("sign-out").status == 0)
+        }
+    }
+
+    @Test(arguments: [true, false]) func aDevice(approving: Bool) async throws {
+        try await Self.run { _ in
+        } _: { bench in
+            let program = try bench.start(["sign-in", "--way", "device"])
+            try await bench.event("wait")
+            try bench.sandbox.answerAuth0Device(as: Self.ada, approving: approving)
+            let run = try await bench.finish(program)
+            #expect(run.errors.contains("Open \(bench.sandbox.url)/auth0/activate and enter the code "))
+            #expect(run.status == (approving ? 0 : 77) && run.kind == (approving ? nil : "declined"))
+        }
+    }
+
+    /// The tenant wants a factor, and nobody has one: it is set up with the sign-in, and the recovery code shown before.
+    @Test func aPushIsSetUp() async throws {
+        try await Self.run {
+            $0.auth0.enrollments = ["push"]
+        } _: { bench in
+            let answers = #"{"password": "open-sesame-42", "choice": "auth0", "text": "noted"}"#
+            let program = try bench.start(["sign-in", "--identifier", Self.ada], answers: answers)
+            try await bench.event("wait")
+            try bench.sandbox.answerAuth0Push()
+            let run = try await bench.finish(program)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.errors.contains("Write down this recovery code"))
+            #expect(run.errors.contains("To set it up: otpauth://"))
+        }
+    }
+
+    @Test func aRecoveryCodeIsReplaced() async throws {
+        try await Self.run {
+            $0.backupCodes = ["backup-0001"]
+        } _: { bench in
+            let answers = #"{"password": "open-sesame-42", "backup_code": "backup-0001"}"#
+            let run = try await bench.signIn(Self.ada, answers: answers)
+            #expect(run.status == 0 && run.errors.contains("Write down the new one: "))
+        }
+    }
+}
