@@ -38,6 +38,9 @@ public struct ClerkConfiguration: Sendable {
     /// The language of the messages that Clerk sends, such as `de-DE`; nil leaves it to Clerk.
     public var locale: String?
 
+    /// Proves that somebody is no robot where Clerk wants that; nil, the default, cannot, and the refusal stands.
+    public var proofs: (any ClerkConfiguration.Proving)?
+
     /// Creates a configuration.
     public init(
         tokenLeeway: Duration = .seconds(10),
@@ -46,7 +49,8 @@ public struct ClerkConfiguration: Sendable {
         origin: String? = nil,
         redirectURL: String? = nil,
         pacing: Recovery.PublishedLimits? = nil,
-        locale: String? = nil
+        locale: String? = nil,
+        proofs: (any ClerkConfiguration.Proving)? = nil
     ) {
         self.tokenLeeway = Self.bounded(tokenLeeway)
         self.sendsPreviousToken = sendsPreviousToken
@@ -55,6 +59,7 @@ public struct ClerkConfiguration: Sendable {
         self.redirectURL = redirectURL
         self.pacing = pacing
         self.locale = locale
+        self.proofs = proofs
     }
 
     static func bounded(_ leeway: Duration) -> Duration {

@@ -64,6 +64,37 @@ struct ClerkSignUpTests {
         #expect(done["status"] == "complete" && done["email_address"] == "guest@example.com")
     }
 
+    @Test func whereNobodyMaySignUpThereMayBeAWaitlist() {
+        var open = Harness()
+        open.call("POST", "waitlist", ["email_address": "new@example.com"])
+        #expect(open.status == 403 && open.code == "waitlist_not_accepting_entries")
+        var client = Harness { $0.signUpMode = "waitlist" }
+        _ = begin(&client, ["email_address": "new@example.com"])
+        #expect(client.status == 403 && client.code == "sign_up_restricted_waitlist")
+        let first = client.call("POST", "waitlist", ["email_address": "new@example.com"])
+        let second = client.call("POST", "waitlist", ["email_address": "New@example.com"])
+        #expect(first["object"] == "waitlist_entry" && first["id"] == second["id"])
+        var restricted = Harness { $0.signUpMode = "restricted" }
+        _ = begin(&restricted, ["email_address": "new@example.com"])
+        #expect(restricted.code == "sign_up_mode_restricted")
+    }
+
+    @Test func aProofAgainstAbuseIsTaken() {
+        var user = SandboxUser(email: "eva@example.com", password: "open")
+        user.statusAfterFirstFactor = "needs_protect_check"
+        var client = Harness(user: user)
+        let signIn = client.signIn("eva@example.com", "open")
+        let path = "client/sign_ins/\(signIn["id"]?.string ?? "")/protect_check"
+        #expect(signIn["status"] == "needs_protect_check")
+        client.call("PATCH", path)
+        #expect(client.code == "form_param_missing")
+        #expect(client.call("PATCH", path, ["proof_token": "p"])["response"]?["status"] == "complete")
+        client.call("PATCH", path, ["proof_token": "p"])
+        #expect(client.status == 400)
+        client.call("POST", "client/verify")
+        #expect(client.code == "form_param_missing" && client.parameter == "captcha_token")
+    }
+
     @Test func signUpsAreCounted() {
         var scenario = SandboxScenario.unlimited
         scenario.settings.rateLimits = .init()

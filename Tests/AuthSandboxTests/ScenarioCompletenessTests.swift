@@ -37,7 +37,7 @@ struct ScenarioCompletenessTests {
                   "session_token_life_s": 5, "session_life_s": 60, "sign_in_life_s": 61, "code_life_s": 62,
                   "code_attempts": 5, "resend_window_s": 1, "totp_single_use": true, "ended_session": "signed_out",
                   "require_token_seed": true, "client_in_errors": true, "fresh_for_s": 1,
-                  "required_fields": ["password", "username"], "client_token_grace_s": 1,
+                  "required_fields": ["password", "username"], "sign_up_mode": "waitlist", "client_token_grace_s": 1,
                   "password_policy": {"min_length": 9, "require_number": true, "require_uppercase": true,
                     "require_special": true, "breached": "x"},
                   "oauth": {"rotation": "persistent", "grace_s": 1, "grace_answer": "new", "returns_refresh_token": true,

@@ -207,6 +207,12 @@ extension ClerkFailure {
     // MARK: Tickets, links and what comes from another provider
 
     /// Nobody has proved themselves to another provider: there is nothing to take over.
+    static let signUpRestricted = ClerkFailure(403, "sign_up_mode_restricted", "Sign ups are restricted")
+        .saying("You don't have access to this application. Please contact support.")
+    static let signUpWaitlist = ClerkFailure(403, "sign_up_restricted_waitlist", "Sign ups are restricted")
+        .saying("Sign ups are currently unavailable. Join the waitlist to be told when they are.")
+    static let waitlistClosed = ClerkFailure(403, "waitlist_not_accepting_entries", "Waitlist is closed")
+        .saying("This application has no waitlist at present.")
     static let nonceConsumed = ClerkFailure(403, "sync_nonce_already_consumed", "Nonce consumed")
         .saying("The nonce has been used, or is another sign-in's.")
     static let externalAccountUnknown = ClerkFailure(422, "external_account_not_found", "not found")

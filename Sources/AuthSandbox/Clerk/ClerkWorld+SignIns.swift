@@ -158,6 +158,17 @@ extension ClerkWorld {
         }
     }
 
+    /// Takes whatever proof there is against abuse, and goes on.
+    mutating func proveHumanity(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        let signIn = try currentSignIn(call)
+        _ = try call.required("proof_token")
+        guard signIn.status == "needs_protect_check" else {
+            throw ClerkFailure(400, "protect_check_already_resolved", "Already resolved").saying("It is resolved.")
+        }
+        afterPassword(signIn.id, call)
+        return wrapped(signInView(signIn.id), signIn.client)
+    }
+
     /// Goes on once the password needs no more care.
     mutating func afterPassword(_ id: String, _ call: ClerkCall) {
         guard let signIn = signIns[id], let account = account(of: signIn) else { return }

@@ -11,6 +11,13 @@ extension ClerkWorld {
 
     mutating func createSignUp(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
         try limit(\.createSignUp, "create_sign_up", call)
+        if call.field("strategy") != "ticket" {
+            switch call.settings.signUpMode {
+            case "restricted": throw .signUpRestricted
+            case "waitlist": throw .signUpWaitlist
+            default: break
+            }
+        }
         let client = try clientToBegin(call)
         let end = call.now + call.settings.signInLife
         var signUp = ClerkSignUp(id: call.context.random.identifier("sua_"), client: client, abandonAt: end)
@@ -27,6 +34,15 @@ extension ClerkWorld {
         try fill(&signUp, call)
         clients[client]?.signUp = signUp.id
         return try goOn(with: signUp, call)
+    }
+
+    /// Puts somebody on the waitlist; who is on it stays.
+    mutating func joinWaitlist(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+        let address = try call.required("email_address")
+        guard call.settings.signUpMode == "waitlist" else { throw .waitlistClosed }
+        let id = waitlist[address.lowercased()] ?? call.context.random.identifier("wle_")
+        waitlist[address.lowercased()] = id
+        return ["object": "waitlist_entry", "id": .string(id)]
     }
 
     /// The sign-up in the path, which has to be the client's own and still open.

@@ -37,6 +37,13 @@ extension ClerkWorld {
         case "POST me/phone_numbers/{id}/prepare_verification": return try sendPhoneCode(call, session)
         case "POST me/phone_numbers/{id}/attempt_verification": return try verifyPhone(call, session)
         case "PATCH me/phone_numbers/{id}": return try updatePhone(call, session)
+        case "DELETE me/phone_numbers/{id}":
+            guard let phone = accounts[session.account]?.phones.first(where: { $0.id == call.id }) else {
+                throw .notFound("phone number")
+            }
+            accounts[session.account]?.phones.removeAll { $0.id == phone.id }
+            accountsByIdentifier[phone.address] = nil
+            return wrapped(["object": "phone_number", "id": .string(phone.id), "deleted": true], call.client)
         default: throw .notFound("such endpoint")
         }
     }

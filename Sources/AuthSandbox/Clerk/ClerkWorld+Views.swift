@@ -206,6 +206,13 @@ extension ClerkWorld {
                     "require_uppercase": .bool(policy.requiresUppercase),
                     "require_special_char": .bool(policy.requiresSpecial), "enforce_hibp_on_sign_in": true,
                 ],
+                "sign_up": [
+                    "mode": .string(settings.signUpMode),
+                    "legal_consent_enabled": .bool(settings.requiredFields.contains("legal_accepted")),
+                ],
+                "social": [
+                    "oauth_google": ["enabled": true, "authenticatable": true, "strategy": "oauth_google"]
+                ],
                 "attack_protection": [
                     "user_lockout": [
                         "enabled": .bool(lockout.threshold > 0), "max_attempts": .int(lockout.threshold),

@@ -33,6 +33,8 @@ struct ClerkWorld: ProviderWorld {
     var links: [String: ClerkLink] = [:]
     var organizations: [String: ClerkOrganization] = [:]
     var visits: [String: ClerkVisit] = [:]
+    /// The ids of the entries by the addresses.
+    var waitlist: [String: String] = [:]
     /// When requests of a class came from an address.
     var arrivals: [String: [Int64]] = [:]
     let signingKey: [UInt8]
@@ -191,6 +193,11 @@ struct ClerkWorld: ProviderWorld {
         case "PATCH client/sign_ups/{id}": return try updateSignUp(call)
         case "POST client/sign_ups/{id}/prepare_verification": return try prepareSignUp(call)
         case "POST client/sign_ups/{id}/attempt_verification": return try attemptSignUp(call)
+        case "POST waitlist": return try joinWaitlist(call)
+        case "POST client/verify":
+            _ = try call.required("captcha_token")
+            return wrapped(call.client.map(clientView) ?? .null, nil)
+        case "PATCH client/sign_ins/{id}/protect_check": return try proveHumanity(call)
         case "GET verify": return try openLink(call)
         case "GET identity_provider", "POST identity_provider": return try visit(call)
         case "POST client/magic_links/complete": return try completeLink(call)

@@ -78,6 +78,10 @@ public struct SandboxSettings: Sendable, Equatable {
     ///
     /// Default: `password`.
     public var requiredFields = ["password"]
+    /// `sign_up_mode`: `public`, `restricted` (by invitation alone) or `waitlist`.
+    ///
+    /// Default: `public`.
+    public var signUpMode = "public"
     /// `client_token_grace_s`: how long the client token before a rotation is still taken.
     ///
     /// Default: 0.
@@ -199,7 +203,10 @@ public struct SandboxSettings: Sendable, Equatable {
 extension SandboxSettings: Described {
     static var blank: SandboxSettings { SandboxSettings() }
     static var words: [String: [String]] {
-        ["ended_session": ["authentication_invalid", "signed_out", "resource_not_found", "session_status"]]
+        [
+            "ended_session": ["authentication_invalid", "signed_out", "resource_not_found", "session_status"],
+            "sign_up_mode": ["public", "restricted", "waitlist"],
+        ]
     }
     static var ranges: [String: ClosedRange<Int64>] { ["code_attempts": 1...1_000_000] }
 
@@ -219,7 +226,7 @@ extension SandboxSettings: Described {
         case requiresTokenSeed = "require_token_seed"
         case showsClientInErrors = "client_in_errors"
         case freshFor = "fresh_for_s"
-        case requiredFields
+        case requiredFields, signUpMode
         case clientTokenGrace = "client_token_grace_s"
         case passwordPolicy, parts
     }

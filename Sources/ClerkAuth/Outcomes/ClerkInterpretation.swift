@@ -73,6 +73,7 @@ struct ClerkInterpretation {
             var outcome = self.outcome(of: lock?.error ?? error, lock.map(\.meaning) ?? meaning)
             outcome.code = error.code
             if lock == nil { warn(&outcome, of: errors, after: error) }
+            ClerkFieldErrors.add(errors, to: &outcome)
             return outcome
         case .oauth(let error):
             // Elsewhere the words of OAuth are not Clerk's, and the status decides as it does about any unknown code.

@@ -17,6 +17,8 @@ struct ClerkAPI: Sendable, ClientBound {
     let reads = ClientReads()
     let sessionTokens = SessionTokenCache()
     let clocks = ServerClocks(capacity: 1)
+    /// How the instance is set up, once that has been read.
+    let environment = Locked<ClerkEnvironment?>(nil)
 
     /// The server's time, as far as it is known.
     var now: Timestamp {
@@ -73,6 +75,9 @@ struct ClerkAPI: Sendable, ClientBound {
                     progress: progress
                 )
             )
+        }
+        if let source = configuration.proofs {
+            policies.append(AbuseProof(api: self, source: source, path: call.path))
         }
         do {
             return try await client.send(

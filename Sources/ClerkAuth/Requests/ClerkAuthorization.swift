@@ -4,7 +4,7 @@ import HTTPTypes
 
 /// Presents the client token and keeps what the answer says about it, before anyone uses the answer.
 ///
-/// Clerk's native rules: the token goes out raw in `Authorization`; an `Authorization` field in the answer replaces
+/// Clerk's native rules: the token goes out raw in `Authorization`, which is empty without one; an `Authorization` field in the answer replaces
 /// it, on any status; a blank one, or the bare word `Bearer`, clears it, unless the answer is an outage, a limit or not
 /// Clerk's; no status and no error code does. What an answer tells of the client, on any status, is taken over in order.
 struct ClerkAuthorization: ClientLayer {
@@ -33,7 +33,8 @@ struct ClerkAuthorization: ClientLayer {
         let ticket = api.mirror.begin(ClientToken.lineage(of: stored.credentials))
         progress.ticket = ticket
         var (request, context) = (request, context)
-        if let token = stored.credentials.clientToken { request.headerFields.setAuthorization(token.reveal()) }
+        // Without a token the field is there all the same, and empty: it is what tells Clerk of a native client.
+        request.headerFields.setAuthorization(stored.credentials.clientToken?.reveal() ?? "")
         context.present(presented)
         let result: Result<RecoveredResponse, any Error>
         do {

@@ -24,6 +24,27 @@ extension Clerk {
         try await api.client.looseOperation { try await within($0).signOut(sessionID: sessionID, by: $0) }
     }
 
+    /// Gives up this client: ends all its sessions, and forgets its token and whatever hangs on it.
+    ///
+    /// It is also the way out with a client token that Clerk refuses and does not replace. The next sign-in is one of a new
+    /// device, which Clerk may want to have confirmed.
+    ///
+    /// - Throws: `RecoveryError` when the server could not be told, and everything is still held then. `CancellationError` as
+    ///   soon as the task is cancelled.
+    public func forgetDevice() async throws {
+        try await api.client.looseOperation { operation in
+            let api = api.within(operation)
+            if try await api.tokens.read().credentials.clientToken != nil { try await api.endClient() }
+            try await api.tokens.update { credentials in
+                credentials.remove(.client)
+                credentials.sessionID = nil
+                PendingSignOuts.write([], to: &credentials)
+            }
+            api.sessionTokens.drop(session: nil)
+            operation.emit(.clear(.client))
+        }
+    }
+
     private func signOut(sessionID: String?, by operation: RecoveryOperation) async throws -> SignOutResult {
         let stored = try await api.tokens.read().credentials
         var result = SignOutResult.ended

@@ -45,6 +45,15 @@ extension ClerkAPI {
         }
     }
 
+    /// Has the server end the client; one that it does not know, or whose token it refuses, counts as ended.
+    func endClient() async throws {
+        do {
+            _ = try await send(Call(method: .delete, path: "/client"))
+        } catch let error as RecoveryError where Self.saysGone(error) || error.outcome.isRefusal {
+            // That is what was wanted.
+        }
+    }
+
     /// Whether an error says that there is no such session, or no such client, any more.
     private static func saysGone(_ error: RecoveryError) -> Bool {
         switch error.kind {

@@ -98,7 +98,15 @@ struct ClerkFactorCalls: Sendable, ClientBound {
     }
 
     func perform(_ call: ClerkAPI.Call) async throws -> ClerkAnswer {
-        try await api.perform(call)
+        do {
+            return try await api.perform(call)
+        } catch let error as RecoveryError {
+            // Not refused: the flow stands at a proof against abuse, which can be given here.
+            guard api.configuration.proofs != nil, let response = error.response,
+                error.outcome.statusType == ClerkSignInStatus.needsProtectCheck.rawValue
+            else { throw error }
+            return ClerkAnswer(json: try await response.json(), response: response)
+        }
     }
 
     // MARK: Passkeys

@@ -16,6 +16,8 @@ struct ClerkSignInMachine: ClerkStage {
     private var isToldOfPassword = false
     /// What the link that was sent last is bound to.
     private var proof: OAuthClient.ProofKey?
+    /// Whether a proof against abuse was presented.
+    private var isProved = false
     /// The factor whose code or link was asked for last.
     private var chosen: Factor?
     /// Until when the code that was sent last may be presented.
@@ -357,6 +359,12 @@ struct ClerkSignInMachine: ClerkStage {
             let factor = Factor(key: .newPassword, providerName: "reset_password")
             return .ask(Challenge(factor: factor, occasion: newPasswordOccasion(answer)))
         case .needsProtectCheck:
+            let check = answer.response?.outcome.details?["protect_check"] ?? .null
+            if !isProved, let proof = try await api.configuration.proofs?.proof(for: check) {
+                // One that changes nothing is not presented again and again.
+                isProved = true
+                return try await advance(calls.perform(.protectCheck(of: path(), proof)))
+            }
             throw answer.failure(.challengeRequired, [.solveChallenge])
         case .abandoned:
             throw answer.failure(.flowExpired, [.restartFlow])
@@ -405,7 +413,8 @@ extension ClerkSignInMachine: RecalledFields {
             .init("goal", \.goal), .init("account", \.calls.account), .init("password", \.password),
             .init("is_opening_spent", \.isOpeningSpent), .init("opening_refusal", \.openingRefusal),
             .init("is_told_of_password", \.isToldOfPassword), .init("proof", \.proof),
-            .init("chosen", \.chosen), .init("code_limit", \.codeLimit), .init("sign_in", \.signIn),
+            .init("is_proved", \.isProved), .init("chosen", \.chosen), .init("code_limit", \.codeLimit),
+            .init("sign_in", \.signIn),
         ]
     }
 }

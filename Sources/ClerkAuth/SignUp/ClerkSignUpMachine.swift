@@ -16,6 +16,14 @@ struct ClerkSignUpMachine: ClerkStage {
         self.request = request
     }
 
+    /// The field of the consent to the terms.
+    private static let consent = "legal_accepted"
+
+    /// Whether somebody who is asked for a consent has given it.
+    private static func isConsent(_ answer: Secret) -> Bool {
+        ["true", "yes", "y", "1"].contains(answer.reveal().trimming(\.isWhitespace).lowercased())
+    }
+
     private static let password = Factor(key: .newPassword, providerName: "password")
 
     mutating func enter(_ context: SignInContext) {
@@ -39,6 +47,9 @@ struct ClerkSignUpMachine: ClerkStage {
         do {
             return try await follow(calls.perform(calls.spending("/client/sign_ups", form)))
         } catch let error as RecoveryError {
+            if error.outcome.parameter == Self.consent, request.legalAccepted != true, error.kind == .invalidRequest {
+                return .ask(Self.question(Self.factor(for: Self.consent)))
+            }
             if request.ticket != nil, !error.outcome.provesNothingSpent || error.kind == .flowExpired {
                 ticketRefusal = error
             }
@@ -72,6 +83,11 @@ struct ClerkSignUpMachine: ClerkStage {
         }
         if factor.key == .redirect { return try await comeBack(to: answer) }
         if factor.key == .newPassword { request.password = answer }
+        var answer = answer
+        if factor.providerName == Self.consent, Self.isConsent(answer) {
+            request.legalAccepted = true
+            answer = "true"
+        }
         // The sign-up was refused with the password before: it is created with this one.
         guard signUp != nil else { return try await begin() }
         form.add(factor.providerName, secret: answer)

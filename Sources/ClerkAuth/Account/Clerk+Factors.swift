@@ -1,0 +1,163 @@
+public import AuthRecovery
+import HTTPRecovery
+import HTTPTypes
+
+extension Clerk {
+    /// An authenticator app that is being set up.
+    public struct TOTP: Sendable, Hashable {
+        /// The key, in base32, for typing it in.
+        public var secret: Secret
+        /// The address that an authenticator app reads as a QR code.
+        public var uri: Secret
+    }
+
+    // MARK: An authenticator app
+
+    /// Begins to set up an authenticator app; one that was begun before and not proved is given up.
+    ///
+    /// - Parameter responder: Answers what is asked if the person has to prove themselves again; nil leaves that to the caller.
+    /// - Throws: `RecoveryError`; of the kind `conflict` if there is one. `CancellationError` as soon as the task is cancelled.
+    public func createTOTP(answering responder: (any ChallengeResponder)? = nil) async throws -> TOTP {
+        let json = try await manage(.post, "/v1/me/totp", FormFields(), resend: .replayable, responder)
+        guard let secret = json["secret"]?.string?.nonEmpty else { throw RecoveryError(.unreadable, in: nil) }
+        return TOTP(secret: Secret(secret), uri: Secret(json["uri"]?.string ?? ""))
+    }
+
+    /// Proves that the authenticator app is set up: it is a second factor from now on.
+    ///
+    /// - Parameters:
+    ///   - code: What it shows; it is sent once.
+    ///   - responder: Answers what is asked if the person has to prove themselves again; nil leaves that to the caller.
+    /// - Returns: The backup codes that come with the first second factor, and never again; mostly none.
+    /// - Throws: `RecoveryError`; of the kind `challenge_incorrect` for a wrong code. `CancellationError` as soon as the task is
+    ///   cancelled.
+    @discardableResult
+    public func verifyTOTP(code: Secret, answering responder: (any ChallengeResponder)? = nil) async throws -> [Secret]
+    {
+        var form = FormFields()
+        form.add("code", secret: code)
+        return Self.codes(
+            try await manage(.post, "/v1/me/totp/attempt_verification", form, resend: .spending, responder)
+        )
+    }
+
+    /// Takes the authenticator app away.
+    ///
+    /// - Parameter responder: Answers what is asked if the person has to prove themselves again; nil leaves that to the caller.
+    /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
+    public func removeTOTP(answering responder: (any ChallengeResponder)? = nil) async throws {
+        _ = try await manage(.delete, "/v1/me/totp", FormFields(), responder)
+    }
+
+    // MARK: Backup codes
+
+    /// Makes new backup codes in place of all others; they are shown this once.
+    ///
+    /// - Parameter responder: Answers what is asked if the person has to prove themselves again; nil leaves that to the caller.
+    /// - Throws: `RecoveryError`; if the answer is lost, nobody knows whether the codes before are still good.
+    ///   `CancellationError` as soon as the task is cancelled.
+    public func createBackupCodes(answering responder: (any ChallengeResponder)? = nil) async throws -> [Secret] {
+        Self.codes(try await manage(.post, "/v1/me/backup_codes", FormFields(), resend: .spending, responder))
+    }
+
+    // MARK: Phone numbers
+
+    /// Adds a phone number, and has a code sent to it.
+    ///
+    /// - Parameters:
+    ///   - phoneNumber: The number, in the form `+15555550100`.
+    ///   - responder: Answers what is asked if the person has to prove themselves again; nil leaves that to the caller.
+    /// - Returns: Clerk's id of the number, for ``verifyPhoneNumber(_:code:forSecondFactor:answering:)``.
+    /// - Throws: `RecoveryError`; of the kind `conflict` if somebody has the number, `factor_unavailable` if no code can be sent
+    ///   to it. `CancellationError` as soon as the task is cancelled.
+    public func addPhoneNumber(
+        _ phoneNumber: String,
+        answering responder: (any ChallengeResponder)? = nil
+    ) async throws -> String {
+        var form = FormFields()
+        form.add("phone_number", phoneNumber)
+        let json = try await manage(.post, "/v1/me/phone_numbers", form, responder)
+        guard let id = json["id"]?.string?.nonEmpty else { throw RecoveryError(.unreadable, in: nil) }
+        try await sendCode(toPhoneNumber: id, answering: responder)
+        return id
+    }
+
+    /// Has a code sent to a number that is not proved yet.
+    ///
+    /// - Parameters:
+    ///   - id: Clerk's id of the number.
+    ///   - responder: Answers what is asked if the person has to prove themselves again; nil leaves that to the caller.
+    /// - Throws: `RecoveryError`; of the kind `rate_limited` if the last code is too young. `CancellationError` as soon as the
+    ///   task is cancelled.
+    public func sendCode(
+        toPhoneNumber id: String,
+        answering responder: (any ChallengeResponder)? = nil
+    ) async throws {
+        let form: FormFields = ["strategy": "phone_code"]
+        _ = try await manage(.post, "\(Self.path(of: id))/prepare_verification", form, resend: .spending, responder)
+    }
+
+    /// Proves a number by the code that was sent to it.
+    ///
+    /// - Parameters:
+    ///   - id: Clerk's id of the number.
+    ///   - code: The code; it is sent once.
+    ///   - isSecondFactor: Whether the number is a second factor from now on. Default: no.
+    ///   - responder: Answers what is asked if the person has to prove themselves again; nil leaves that to the caller.
+    /// - Returns: The backup codes that come with the first second factor, and never again; mostly none.
+    /// - Throws: `RecoveryError`; of the kind `challenge_incorrect` for a wrong code. `CancellationError` as soon as the task is
+    ///   cancelled.
+    @discardableResult
+    public func verifyPhoneNumber(
+        _ id: String,
+        code: Secret,
+        forSecondFactor isSecondFactor: Bool = false,
+        answering responder: (any ChallengeResponder)? = nil
+    ) async throws -> [Secret] {
+        var form = FormFields()
+        form.add("code", secret: code)
+        let proved = try await manage(
+            .post,
+            "\(Self.path(of: id))/attempt_verification",
+            form,
+            resend: .spending,
+            responder
+        )
+        guard isSecondFactor else { return Self.codes(proved) }
+        let reserved: FormFields = ["reserved_for_second_factor": "true"]
+        return Self.codes(try await manage(.patch, Self.path(of: id), reserved, resend: .replayable, responder))
+    }
+
+    /// Takes a number away.
+    ///
+    /// - Parameters:
+    ///   - id: Clerk's id of the number.
+    ///   - responder: Answers what is asked if the person has to prove themselves again; nil leaves that to the caller.
+    /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
+    public func removePhoneNumber(_ id: String, answering responder: (any ChallengeResponder)? = nil) async throws {
+        _ = try await manage(.delete, Self.path(of: id), FormFields(), responder)
+    }
+
+    // MARK: Calls
+
+    private func manage(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ form: FormFields,
+        resend: RequestOptions.ResendPermission = .byMethod,
+        _ responder: (any ChallengeResponder)?
+    ) async throws -> JSONValue {
+        let body = method == .delete ? nil : ProviderRequest.Content.form(form)
+        let request = ProviderRequest(method, path: path, body: body, resend: resend)
+        let json = try await send(request, answering: responder).json()
+        return json["response"] ?? json
+    }
+
+    private static func path(of phone: String) -> String { "/v1/me/phone_numbers/\(FormFields.encode(segment: phone))" }
+
+    private static func codes(_ json: JSONValue) -> [Secret] {
+        ((json["codes"] ?? json["backup_codes"])?.array ?? []).prefix(64).compactMap { $0.string?.nonEmpty }.map {
+            Secret($0)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+public import HTTPRecovery
+
+/// How an instance is set up, as far as a client has to know.
+public struct ClerkEnvironment: Sendable, Hashable {
+    /// Who may sign up, by Clerk's word: `public`, `restricted` or `waitlist`; nil if the instance does not say.
+    public var signUpMode: String?
+    /// Whether a sign-up has to bring the consent to the terms.
+    public var wantsLegalConsent: Bool
+    /// Whether a client has one session at most.
+    public var isSingleSession: Bool
+    /// Whether native clients are served.
+    public var servesNativeClients: Bool
+    /// The providers to sign in with that are switched on, by their strategies, such as `oauth_google`.
+    public var socialStrategies: [String]
+    /// After how many failures an account is locked; nil if none is.
+    public var lockoutThreshold: Int?
+    /// How long an account stays locked; nil if that has no end, or is not said.
+    public var lockoutDuration: Duration?
+    /// Whether Clerk is being maintained.
+    public var isInMaintenance: Bool
+    /// The whole, as Clerk sends it.
+    public var json: JSONValue
+
+    init(_ json: JSONValue) {
+        self.json = json
+        let (settings, auth) = (json["user_settings"], json["auth_config"])
+        signUpMode = settings?["sign_up"]?["mode"]?.string?.nonEmpty
+        wantsLegalConsent = settings?["sign_up"]?["legal_consent_enabled"]?.bool == true
+        isSingleSession = auth?["single_session_mode"]?.bool == true
+        servesNativeClients = auth?["native_settings"]?["api_enabled"]?.bool != false
+        socialStrategies = (settings?["social"]?.members ?? []).prefix(200)
+            .filter { $0.value["enabled"]?.bool == true && $0.value["authenticatable"]?.bool != false }
+            .map { $0.value["strategy"]?.string?.nonEmpty ?? $0.key }
+        let lockout = settings?["attack_protection"]?["user_lockout"]
+        let isLocking = lockout?["enabled"]?.bool == true
+        lockoutThreshold = isLocking ? lockout?["max_attempts"]?.number.map { Int(clamping: $0.saturatedInt) } : nil
+        lockoutDuration =
+            isLocking
+            ? lockout?["duration_in_minutes"]?.number.map { .seconds(min($0.saturatedInt, 1 << 40) * 60) } : nil
+        isInMaintenance = json["maintenance_mode"]?.bool == true
+    }
+}
