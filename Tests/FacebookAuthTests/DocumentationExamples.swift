@@ -52,7 +52,8 @@ import Testing
         }
 
         let video = FacebookUpload(bytes, fileName: "film.mp4")
-        _ = try await facebook.upload(video, to: "1234/videos", as: .page(pageToken))
+        let receipt = try await facebook.upload(video, to: "1234/videos", as: .page(pageToken))
+        print(receipt.id ?? "")
 
         #expect(answers.map(\.outcome.kind) == [.ok, .permissionDenied])
         #expect(bench.transport.received.count == 4)
