@@ -51,7 +51,9 @@ struct GraphAPI: Sendable, ClientBound {
         var counterpart: String?
 
         /// Whether it only reads, so that it may be repeated also if it is not known for whom it was made first.
-        var isRead: Bool { (request?.method ?? method) == .get || method == .head }
+        var isRead: Bool { readsAlone ?? ((request?.method ?? method) == .get || method == .head) }
+        /// The same if the method does not tell, as of a batch.
+        var readsAlone: Bool?
     }
 
     var classifier: FacebookClassifier { FacebookClassifier(errors: errors.withLock { $0 }) }
