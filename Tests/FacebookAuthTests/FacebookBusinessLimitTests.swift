@@ -140,4 +140,19 @@ struct FacebookBusinessLimitTests {
         _ = try await bench.skippingWaits { try await bench.facebook.send(path: "6/feed") }
         #expect(bench.clock.requestedDelays.count == 2)
     }
+
+    /// Graph's hosts share its limits.
+    @Test func aLimitHoldsAllHosts() async throws {
+        let limit = ScriptedTransport.Step.error(4, nil, 403, ["retry-after": "600"])
+        let file = FacebookUpload([1, 2, 3, 4])
+        let bench = try FacebookBench([limit])
+        await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "me") }
+        let held = await #expect(throws: RecoveryError.self) { try await bench.facebook.upload(file, to: "1/videos") }
+        #expect(held?.kind == .rateLimited)
+        #expect(bench.transport.received.count == 1)
+
+        let other = try FacebookBench([limit])
+        await #expect(throws: RecoveryError.self) { try await other.facebook.upload(file, to: "1/videos") }
+        #expect(await Self.isHeld(other, "me"))
+    }
 }

@@ -205,4 +205,25 @@ struct FacebookCollectionRecoveryTests {
         #expect(error?.reason == .identityChanged)
         #expect(bench.transport.received.count == 1)
     }
+
+    /// With a token that another process has stored, reads go out for whoever it is, and a write for who is known.
+    @Test(arguments: [true, false]) func aBatchThatIsRefusedIsRepeatedByWhatItDoes(isRead: Bool) async throws {
+        let tokens = InMemoryTokenStore(FacebookBench.held)
+        let bench = try FacebookBench(
+            [
+                .run { _ in
+                    try await tokens.update { $0.accessToken = "tok9" }
+                    return .scripted(400, body: Recorded.error(190, 463))
+                }, Self.items(Self.ok),
+            ],
+            tokens: tokens
+        )
+        do {
+            let answers = try await bench.facebook.batch([FacebookBatchRequest(isRead ? .get : .post, path: "me/feed")])
+            #expect(isRead && answers.map(\.outcome.kind) == [.ok])
+        } catch let error as RecoveryError {
+            #expect(!isRead && error.reason == .identityChanged)
+        }
+        #expect(bench.transport.received.count == (isRead ? 2 : 1))
+    }
 }
