@@ -155,4 +155,19 @@ struct FacebookBusinessLimitTests {
         await #expect(throws: RecoveryError.self) { try await other.facebook.upload(file, to: "1/videos") }
         #expect(await Self.isHeld(other, "me"))
     }
+
+    /// One code is the limit of a person and, with its finer code, that of an ad account.
+    @Test(
+        arguments: [(2_446_079, "act_2/ads", "act_1/campaigns"), (nil, "act_9/ads/other", "act_2/ads")]
+            as [(Int?, String, String)]
+    )
+    func anAdAccountsOwnLimitHoldsNoPerson(subcode: Int?, free: String, held: String) async throws {
+        let limit = ScriptedTransport.Step.error(17, subcode, 400, ["retry-after": "600"])
+        let bench = try FacebookBench([limit])
+        await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "act_1/ads") }
+        #expect(await Self.isHeld(bench, held))
+        #expect(await Self.isHeld(bench, free) == (subcode == nil))
+        // Another person's calls are held by the account's limit alone.
+        #expect(await Self.isHeld(bench, "act_1/ads", as: .user("other")) == (subcode != nil))
+    }
 }
