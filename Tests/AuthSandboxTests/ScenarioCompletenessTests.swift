@@ -66,7 +66,7 @@ struct ScenarioCompletenessTests {
                     "webauthn_timeout_s": 12, "advice_carrier": "header", "advice_encoding": "base64",
                     "transaction_lifetime_s": 13, "refresh_grace_s": 14},
                   "facebook": {"app_id": "1", "app_secret": "s", "client_token": "t", "require_proof": true,
-                    "token_life_s": 1, "long_token_life_s": 2, "code_life_s": 3, "redirect_uris": "u", "device_life_s": 4,
+                    "token_life_s": 1, "long_token_life_s": 2, "code_life_s": 3, "redirect_uris": "u", "video_chunk": 5, "device_life_s": 4,
                     "device_interval_s": 6, "device": {"polls": 1, "decision": "deny", "user": "x"},
                     "hide_subcodes": true, "string_codes": true, "errors_in_200": true, "challenge": false,
                     "app_limit": {"count": 1, "per_s": 2}, "limit_transient": null, "limit_retry_after": true,

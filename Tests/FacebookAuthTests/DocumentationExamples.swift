@@ -35,7 +35,8 @@ import Testing
             .answer(#"{"data":[]}"#),
             .answer(#"[{"code":200,"body":"{}"},{"code":400,"body":"{\"error\":{\"code\":10}}"}]"#),
             .answer(#"{"upload_session_id":"1","start_offset":"0","end_offset":"0"}"#),
-            .answer(#"{"success":true}"#),
+            .answer(#"{"success":true}"#), .answer(#"{"id":"1"}"#), .answer(#"{"id":"upload:1"}"#),
+            .answer(#"{"h":"h"}"#),
         ])
         let (facebook, pageToken, bytes) = (bench.facebook, Secret("page"), [UInt8]())
 
@@ -52,10 +53,21 @@ import Testing
         }
 
         let video = FacebookUpload(bytes, fileName: "film.mp4")
-        _ = try await facebook.upload(video, to: "1234/videos", as: .page(pageToken))
+        let receipt = try await facebook.upload(video, to: "1234/videos", as: .page(pageToken))
+        print(receipt.id ?? "")
+
+        let photo = FacebookUpload(bytes, fileName: "photo.jpg")
+        _ = try await facebook.uploadPhoto(
+            photo,
+            to: "1234/photos",
+            fields: ["published": "false"],
+            as: .page(pageToken)
+        )
+        let handle = try await facebook.uploadFile(photo, type: "image/jpeg").id
+        #expect(handle == "h")
 
         #expect(answers.map(\.outcome.kind) == [.ok, .permissionDenied])
-        #expect(bench.transport.received.count == 4)
+        #expect(bench.transport.received.count == 7)
     }
 
     @Test func signingInInABrowser() async throws {

@@ -247,8 +247,24 @@ struct FacebookAnswerTests {
             302,
             "",
             .declined,
-            lines: [("location", "https://app/?error=access_denied&error_code=200&error_reason=user_denied")]
+            lines: [("location", "https://app/?error=access_denied&error_code=200&error_reason=user_denied#_=_")]
         ),
+        row(302, "", .declined, lines: [("location", "https://app/?error=access_denied&state=s")]),
+        row(
+            302,
+            "",
+            .misconfigured,
+            [.fixRequest],
+            lines: [("location", "https://app/?error_code=191&error_message=URL+blocked")]
+        ),
+        row(
+            302,
+            "",
+            .unavailable,
+            [.restartFlow],
+            lines: [("location", "https://app/?error=server_error&error_code=2&error_description=x")]
+        ),
+        row(302, "", .ok, processed: .yes, lines: [("location", "https://app/?code=c&state=s#_=_")]),
     ]
 
     static let successes: [Row] = [

@@ -140,4 +140,34 @@ struct FacebookBusinessLimitTests {
         _ = try await bench.skippingWaits { try await bench.facebook.send(path: "6/feed") }
         #expect(bench.clock.requestedDelays.count == 2)
     }
+
+    /// Graph's hosts share its limits.
+    @Test func aLimitHoldsAllHosts() async throws {
+        let limit = ScriptedTransport.Step.error(4, nil, 403, ["retry-after": "600"])
+        let file = FacebookUpload([1, 2, 3, 4])
+        let bench = try FacebookBench([limit])
+        await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "me") }
+        let held = await #expect(throws: RecoveryError.self) { try await bench.facebook.upload(file, to: "1/videos") }
+        #expect(held?.kind == .rateLimited)
+        #expect(bench.transport.received.count == 1)
+
+        let other = try FacebookBench([limit])
+        await #expect(throws: RecoveryError.self) { try await other.facebook.upload(file, to: "1/videos") }
+        #expect(await Self.isHeld(other, "me"))
+    }
+
+    /// One code is the limit of a person and, with its finer code, that of an ad account.
+    @Test(
+        arguments: [(2_446_079, "act_2/ads", "act_1/campaigns"), (nil, "act_9/ads/other", "act_2/ads")]
+            as [(Int?, String, String)]
+    )
+    func anAdAccountsOwnLimitHoldsNoPerson(subcode: Int?, free: String, held: String) async throws {
+        let limit = ScriptedTransport.Step.error(17, subcode, 400, ["retry-after": "600"])
+        let bench = try FacebookBench([limit])
+        await #expect(throws: RecoveryError.self) { try await bench.facebook.send(path: "act_1/ads") }
+        #expect(await Self.isHeld(bench, held))
+        #expect(await Self.isHeld(bench, free) == (subcode == nil))
+        // Another person's calls are held by the account's limit alone.
+        #expect(await Self.isHeld(bench, "act_1/ads", as: .user("other")) == (subcode != nil))
+    }
 }

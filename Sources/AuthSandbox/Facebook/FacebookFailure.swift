@@ -12,6 +12,8 @@ struct FacebookFailure: Error, Sendable, Equatable {
     /// Texts for the end user.
     var userTitle: String?
     var userMessage: String?
+    /// Further members of the error, also as text.
+    var data: JSONValue?
     /// Beside the body.
     var headers: [SandboxRequest.Header] = []
 
@@ -40,6 +42,7 @@ struct FacebookFailure: Error, Sendable, Equatable {
         if let isTransient { error = error.adding("is_transient", .bool(isTransient)) }
         if let userTitle { error = error.adding("error_user_title", .string(userTitle)) }
         if let userMessage { error = error.adding("error_user_msg", .string(userMessage)) }
+        if let data { error = error.adding("error_data", data) }
         return ["error": error.adding("fbtrace_id", .string(traceID))]
     }
 

@@ -69,6 +69,18 @@ struct FacebookDevice: Sendable {
     var lastPoll: Int64?
 }
 
+/// A file that is being uploaded, or was.
+struct FacebookUploadSession: Sendable {
+    /// Whose it is: a person's id, or a page's.
+    let owner: String
+    let size: Int
+    /// How many bytes have come.
+    var received = 0
+    /// The video's id; nil for a file of the app's.
+    var video: String?
+    var isPublished = false
+}
+
 /// A code that the login dialog has issued.
 struct FacebookCode: Sendable {
     let person: String
@@ -108,16 +120,23 @@ struct FacebookExchange {
     let fields: [FormEncoding.Field]
     let bearer: String?
     let host: String
+    /// A file that came in a form, and how it is called there.
+    let file: (field: String, bytes: [UInt8])?
+    /// The bytes of the body, which is no form, and the place in a file where they begin.
+    let bytes: (offset: Int?, count: Int)
     let now: Int64
     let settings: SandboxFacebookSettings
 
     init(_ request: SandboxRequest, _ route: FacebookRoute, context: SandboxContext) {
-        let form = Masking.isForm(request) ? FormEncoding.fields(request.body) : []
+        let parts = MultipartParts(request)
+        let form = Masking.isForm(request) ? FormEncoding.fields(request.body) : parts?.fields ?? []
         fields = Array((request.query + form).prefix(1000))
+        file = parts?.file
+        bytes = (request.header("file_offset").flatMap { Int($0) }, request.body.count)
         let words = (request.header("authorization") ?? "").split(separator: " ", maxSplits: 1).map(String.init)
         let isToken = words.count == 2 && ["bearer", "oauth"].contains(words[0].lowercased())
         bearer = isToken ? words[1] : nil
-        parts = route.parts
+        self.parts = route.parts
         version = route.version
         let override = fields.first { $0.name == "method" }?.value.uppercased() ?? ""
         method = ["GET", "POST", "DELETE"].contains(override) ? override : request.method

@@ -31,6 +31,7 @@ struct FacebookRoute: Sendable, Equatable {
     private static func isNode(_ parts: [String]) -> Bool {
         switch parts[0] {
         case "me", "debug_token": true
+        case let name where name.hasPrefix("upload:"): parts.count == 1
         case "device": parts.count == 1 || (parts.count == 2 && ["login", "login_status"].contains(parts[1]))
         case "oauth": parts == ["oauth", "access_token"]
         case "dialog": parts == ["dialog", "oauth"]

@@ -6,7 +6,7 @@ extension FacebookWorld {
         let principal = try admittedPrincipal(of: exchange)
         guard let first = exchange.parts.first else { throw .parameter("Unsupported \(exchange.method) request") }
         let edge = exchange.parts.dropFirst().joined(separator: "/")
-        if first == exchange.settings.appID { return try app(exchange, principal, edge) }
+        if first == exchange.settings.appID, edge != "uploads" { return try app(exchange, principal, edge) }
         guard let principal else {
             if first == "me" { throw .noToken }
             throw FacebookFailure(104, nil, "An access token is required to request this resource.")
@@ -15,6 +15,9 @@ extension FacebookWorld {
             if first == "me" { throw .noToken }
             throw FacebookRoute.isID(first) ? .missingObject : FacebookFailure(803)
         }
+        if first == exchange.settings.appID, exchange.method == "POST" { return try beginFile(exchange, for: id) }
+        if first.hasPrefix("upload:"), edge.isEmpty { return try file(exchange, first, for: id) }
+        if edge.isEmpty, exchange.method == "GET", let view = videoView(first) { return view }
         if first.hasPrefix("act_") { return try insights(exchange, person, edge) }
         if first == "me" || first == (page ?? id) {
             if let page { return try self.page(exchange, page, person, edge) }
@@ -75,6 +78,8 @@ extension FacebookWorld {
                 return ["id": .string(page), "name": .string("Page \(page)"), "access_token": .string(token)]
             }
             return ["data": .array(pages)]
+        case "POST videos": return try video(exchange, for: person.id)
+        case "POST photos": return try photo(exchange, for: person.id)
         case "GET feed": return feed(exchange, person)
         case "POST feed":
             let message = try exchange.required("message")
@@ -147,7 +152,7 @@ extension FacebookWorld {
 
     // MARK: Pages and accounts
 
-    private func page(
+    private mutating func page(
         _ exchange: FacebookExchange,
         _ page: String,
         _ person: FacebookPerson,
@@ -156,6 +161,8 @@ extension FacebookWorld {
         switch "\(exchange.method) \(edge)" {
         case "GET ": return ["name": .string("Page \(page)"), "id": .string(page)]
         case "GET feed", "GET posts": return ["data": []]
+        case "POST videos": return try video(exchange, for: page)
+        case "POST photos": return try photo(exchange, for: page)
         default: throw .missingObject
         }
     }

@@ -28,6 +28,8 @@ struct FacebookWorld: ProviderWorld {
     var codes: [String: FacebookCode] = [:]
     var devices: [String: FacebookDevice] = [:]
     var lastDevice = 0
+    var uploads: [String: FacebookUploadSession] = [:]
+    var lastUpload = 0
     var blocks: [FacebookBlock] = []
     /// How many calls the app has made since the beginning of its window.
     var window: (start: Int64, count: Int64) = (0, 0)
@@ -166,6 +168,7 @@ struct FacebookWorld: ProviderWorld {
     private mutating func prune(now: Int64) {
         codes.forget(over: Self.capacity) { $0.expiresAt > now }
         devices.forget(over: Self.capacity) { $0.expiresAt > now }
+        uploads.forget(over: Self.capacity) { !$0.isPublished }
         tokens.forget(over: Self.capacity) { ($0.expiresAt ?? .max) > now }
     }
 }

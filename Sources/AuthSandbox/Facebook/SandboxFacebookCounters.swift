@@ -28,6 +28,14 @@ public struct SandboxFacebookCounters: Encodable, Sendable, Equatable {
     public var earlyPolls: Int64 = 0
     /// `batches`: how many batches came.
     public var batches: Int64 = 0
+    /// `chunks`: how many chunks of videos came.
+    public var chunks: Int64 = 0
+    /// `videos`: how many videos were published.
+    public var videos: Int64 = 0
+    /// `photos`: how many photos came.
+    public var photos: Int64 = 0
+    /// `files`: how many of the app's files came whole.
+    public var files: Int64 = 0
 
     /// Nothing has happened.
     public init() {}

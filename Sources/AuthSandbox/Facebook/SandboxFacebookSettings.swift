@@ -36,6 +36,10 @@ public struct SandboxFacebookSettings: Sendable, Equatable {
     ///
     /// Default: none (`[]`), which allows all.
     public var redirectURIs: [String] = []
+    /// `video_chunk`: how many bytes of a video are taken at once.
+    ///
+    /// Default: 1 MiB.
+    public var videoChunk: Int64 = 1_048_576
     /// `device_life_s`: how long a device login lasts.
     ///
     /// Default: 7 minutes.
@@ -120,7 +124,7 @@ public struct SandboxFacebookSettings: Sendable, Equatable {
 
 extension SandboxFacebookSettings: SandboxPart {
     static let key = "facebook"
-    static let ranges: [String: ClosedRange<Int64>] = ["app_usage": 0...100_000]
+    static let ranges: [String: ClosedRange<Int64>] = ["app_usage": 0...100_000, "video_chunk": 1...16_777_216]
 
     enum CodingKeys: String, CodingKey {
         case appID = "app_id"
@@ -130,6 +134,7 @@ extension SandboxFacebookSettings: SandboxPart {
         case longTokenLife = "long_token_life_s"
         case codeLife = "code_life_s"
         case redirectURIs = "redirect_uris"
+        case videoChunk
         case deviceLife = "device_life_s"
         case deviceInterval = "device_interval_s"
         case device

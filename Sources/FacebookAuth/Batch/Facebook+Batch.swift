@@ -1,4 +1,4 @@
-import AuthRecovery
+public import AuthRecovery
 import HTTPRecovery
 import HTTPTypes
 
@@ -15,6 +15,9 @@ extension Facebook {
     ///   - requests: The requests.
     ///   - token: Which token is presented for those that have none of their own.
     ///   - maxAttempts: The most attempts of a request, the first included; at least 1, default: 3.
+    ///   - responder: Signs in again if the stored token was definitely refused. What was refused for it, and what needs
+    ///     that, is sent once more then: reads unless another person has signed in, anything else only for a person who is
+    ///     known to be the same. Nil, the default, leaves that to the caller.
     /// - Returns: An answer for each request, in order, failures among them.
     /// - Throws: `RecoveryError` before anything is sent if a request needs another that is none of the same fifty
     ///   (`invalid_request`); if the first batch as a whole was refused, or answered with another number of items than
@@ -22,7 +25,8 @@ extension Facebook {
     public func batch(
         _ requests: [FacebookBatchRequest],
         as token: FacebookToken = .stored,
-        maxAttempts: Int = 3
+        maxAttempts: Int = 3,
+        answering responder: (any ChallengeResponder)? = nil
     ) async throws -> [FacebookBatchAnswer] {
         let parts = stride(from: 0, to: requests.count, by: FacebookBatchRun.maximumCount).map { start in
             requests[start..<min(start + FacebookBatchRun.maximumCount, requests.count)]
@@ -33,7 +37,7 @@ extension Facebook {
             throw RecoveryError(outcome: outcome, reason: .notRecoverable)
         }
         return try await api.client.operation { operation in
-            try await batch(parts, as: token, maxAttempts: maxAttempts, in: operation)
+            try await batch(parts, as: token, maxAttempts: maxAttempts, responder, in: operation)
         }
     }
 
@@ -41,30 +45,74 @@ extension Facebook {
         _ parts: [ArraySlice<FacebookBatchRequest>],
         as token: FacebookToken,
         maxAttempts: Int,
+        _ responder: (any ChallengeResponder)?,
         in operation: RecoveryOperation
     ) async throws -> [FacebookBatchAnswer] {
         var answers: [FacebookBatchAnswer] = []
         // Whatever is sent again is sent for the same person.
         let authorization = FacebookAuthorization(api, token: token)
         for part in parts {
-            let run = FacebookBatchRun(
-                api: api,
-                requests: Array(part),
-                token: token,
-                maxAttempts: maxAttempts
-            ) { call, operation in
-                try await within(operation)
-                    .recovering(call.token, nil, continuing: authorization, isRead: false) { authorization, api in
-                        (try await api.send(call, authorization: authorization), authorization.presented)
-                    }
-            }
             do {
-                answers += try await run(in: operation)
+                var part = FacebookBatchPart(Array(part))
+                try await part.send { requests in
+                    try await run(requests, as: token, maxAttempts, responder, authorization, in: operation)
+                }
+                if let responder {
+                    try await signInAgain(for: &part, as: token, maxAttempts, responder, authorization, in: operation)
+                }
+                answers += part.answers
             } catch let error where !answers.isEmpty && !(error is CancellationError) {
                 // What was done before is told all the same.
                 answers += part.map { _ in FacebookBatchPlan.answer(for: error) }
             }
         }
         return answers
+    }
+
+    /// If the token of the batch was refused in its items, signs in, and sends once more what was refused for it; if that
+    /// is not to be, the answers of before stand.
+    private func signInAgain(
+        for part: inout FacebookBatchPart,
+        as token: FacebookToken,
+        _ maxAttempts: Int,
+        _ responder: any ChallengeResponder,
+        _ authorization: FacebookAuthorization,
+        in operation: RecoveryOperation
+    ) async throws {
+        guard token == .stored, api.configuration.recoversFromErrors, let refusal = part.refusal else { return }
+        do {
+            try await within(operation).signInAgain(
+                after: refusal,
+                authorization.presented,
+                isRead: part.repeatsReadsAlone,
+                responder
+            )
+        } catch let error as RecoveryError {
+            if error.reason == .identityChanged { part.leave(because: error) }
+            return
+        }
+        try await part.sendAgain { requests in
+            try await run(requests, as: token, maxAttempts, nil, authorization, in: operation)
+        }
+    }
+
+    private func run(
+        _ requests: [FacebookBatchRequest],
+        as token: FacebookToken,
+        _ maxAttempts: Int,
+        _ responder: (any ChallengeResponder)?,
+        _ authorization: FacebookAuthorization,
+        in operation: RecoveryOperation
+    ) async throws -> [FacebookBatchAnswer] {
+        let isRead = requests.allSatisfy(\.isRead)
+        let run = FacebookBatchRun(api: api, requests: requests, token: token, maxAttempts: maxAttempts) {
+            call,
+            operation in
+            try await within(operation)
+                .recovering(call.token, responder, continuing: authorization, isRead: isRead) { authorization, api in
+                    (try await api.send(call, authorization: authorization), authorization.presented)
+                }
+        }
+        return try await run(in: operation)
     }
 }

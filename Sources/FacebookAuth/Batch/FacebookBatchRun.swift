@@ -52,7 +52,8 @@ struct FacebookBatchRun {
             path: "",
             body: .form(form),
             token: token,
-            resend: isSafe ? .replayable : .byMethod
+            resend: isSafe ? .replayable : .byMethod,
+            readsAlone: indices.allSatisfy { requests[$0].isRead }
         )
         let (response, presented) = try await send(call, operation)
         guard let elements = try api.json(in: response).array else { throw RecoveryError(.unreadable, in: response) }

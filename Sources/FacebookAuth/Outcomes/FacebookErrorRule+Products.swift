@@ -1,7 +1,7 @@
 import HTTPRecovery
 
 extension FacebookErrorRule {
-    /// What a code means in WhatsApp, Instagram or Messenger; nil if these give it no meaning of their own.
+    /// What a code means in ads, WhatsApp, Instagram or Messenger; nil if these give it no meaning of their own.
     ///
     /// It comes before all other meanings: the products use codes of limits and permissions for what is neither.
     static func product(_ code: Int?, _ subcode: Int?) -> FacebookErrorRule? {
@@ -27,6 +27,8 @@ extension FacebookErrorRule {
     private static let unprepared = FacebookErrorRule.plain(.misconfigured, [.contactAdmin], scope: .app)
 
     private static let pairs: [Pair: FacebookErrorRule] = [
+        // The limit of an ad account, which is nobody's own.
+        Pair(17, 2_446_079): .limit(.endpoint),
         // Messenger: the time to answer a person is over, which is no missing permission.
         Pair(10, 2_018_278): faulty, Pair(10, 2_534_022): faulty,
         // How often one person may be sent marketing.

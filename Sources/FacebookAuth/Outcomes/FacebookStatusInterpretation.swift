@@ -87,19 +87,13 @@ struct FacebookStatusInterpretation {
 
     /// A redirect: to an image, or back to the app with the answer of the login dialog.
     private var redirected: Outcome {
-        guard let location = interpretation.fields.singleLine("location"),
-            let error = OAuthClient.AuthorizationRedirect(url: location).error
-        else {
-            var outcome = facebook.failure(.ok)
-            outcome.retryAfter = interpretation.delay.delay
-            return outcome
+        let location = interpretation.fields.singleLine("location")
+        let classifier = FacebookClassifier(errors: facebook.errors)
+        let refusal = location.flatMap {
+            FacebookRedirect(url: Secret($0)).refusal(judgedBy: classifier, at: interpretation.exchange.now)
         }
-        var envelope = FacebookEnvelope(.word(error.word.rawValue))
-        envelope.message = error.detail
-        var outcome =
-            FacebookWords(facebook).outcome(of: error.word.rawValue, envelope) ?? facebook.failure(.unknown)
-        outcome.code = error.word.rawValue
-        outcome.message = error.detail
+        var outcome = refusal ?? facebook.failure(.ok)
+        if refusal == nil { outcome.retryAfter = interpretation.delay.delay }
         return outcome
     }
 }

@@ -88,7 +88,8 @@ public struct FacebookUsage: Sendable, Hashable {
     static func type(ofCode code: Int?) -> String? { code.flatMap { types[$0] } }
 
     private static let types: [Int: String] = [
-        32: "pages", 80_000: "ads_insights", 80_001: "pages", 80_002: "instagram", 80_003: "custom_audience",
+        17: "ads_management", 32: "pages", 80_000: "ads_insights", 80_001: "pages", 80_002: "instagram",
+        80_003: "custom_audience",
         80_004: "ads_management", 80_005: "leadgen", 80_006: "messenger", 80_007: "whatsapp", 80_008: "whatsapp",
         80_009: "catalog_management", 80_014: "catalog_batch", 130_429: "whatsapp", 131_056: "whatsapp",
     ]

@@ -49,8 +49,9 @@ public final class FacebookPacing: Admission {
         guard attempt.isDue else { return .go() }
         let scopes = FacebookScopes(attempt.request, context: context)
         let business = business(of: scopes)
-        // What the path does not tell, the engine's gates do not know of.
-        if let business, let gate = await context.runtime.state.closedGate(among: [scopes.key(of: business)]) {
+        // What neither the path nor the host tells, the engine's gates do not know of.
+        let others = scopes.isElsewhere ? scopes.keys(within: business) : business.map { [scopes.key(of: $0)] } ?? []
+        if !others.isEmpty, let gate = await context.runtime.state.closedGate(among: others) {
             return .hold(because: Self.outcome(of: gate, at: context.runtime.time.wallTime), queue: gate.key)
         }
         let keys = scopes.shares(within: business)
@@ -131,6 +132,8 @@ public final class FacebookPacing: Admission {
                 for key in scopes.held(byType: type, of: object) { blocked[key] = wait }
             }
         }
+        // At the host that has refused it, the engine closes the gate.
+        if isLimit, scopes.isElsewhere, let key = scopes.key(for: outcome.scope) { blocked[key] = outcome.retryAfter }
         for (key, wait) in blocked {
             let opensAt = runtime.time.wallTime.advanced(by: wait)
             await runtime.state.close(SharedState.Gate(key: key, reason: .rateLimited, opensAt: opensAt))

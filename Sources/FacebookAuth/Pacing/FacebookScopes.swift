@@ -3,7 +3,10 @@ import HTTPTypes
 
 /// The scopes whose limits a call counts for, by the keys of the gates that the engine asks for the same call.
 struct FacebookScopes: Sendable {
+    /// Graph's own origin, whichever of its hosts the call goes to: its limits know no hosts.
     private let origin: Origin
+    /// Whether the call goes to another of its hosts, whose gates the engine keeps apart.
+    let isElsewhere: Bool
     /// The sort of use.
     private let use: String
     /// The object that the call is about, with its app.
@@ -34,7 +37,8 @@ struct FacebookScopes: Sendable {
     }
 
     init(origin: Origin, endpoint: String, credential: String, account: String? = nil, app: String?) {
-        self.origin = origin
+        self.origin = origin.ofGraph
+        isElsewhere = origin.ofGraph != origin
         use = String(endpoint.prefix { $0 != " " })
         var object = endpoint.dropFirst(use.count + 1)
         let isOfApp = app.map { object.hasSuffix(" app \($0)") } ?? false
@@ -111,5 +115,15 @@ struct FacebookScopes: Sendable {
         case .adAccount: held(byType: entry.type)
         case .business(let id): held(byType: entry.type, of: id)
         }
+    }
+}
+
+extension Origin {
+    /// Where Graph is, for a host beside it: for videos, and for files.
+    fileprivate var ofGraph: Origin {
+        for host in ["graph-video.", "rupload."] where authority.hasPrefix(host) {
+            return Origin(scheme: scheme, authority: "graph." + authority.dropFirst(host.count))
+        }
+        return self
     }
 }

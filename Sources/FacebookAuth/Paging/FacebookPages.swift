@@ -19,6 +19,7 @@ public struct FacebookPages: AsyncSequence, Sendable {
     let facebook: Facebook
     let first: GraphAPI.Call
     let maximumPages: Int
+    let responder: (any ChallengeResponder)?
 
     /// Reads the pages.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -26,6 +27,9 @@ public struct FacebookPages: AsyncSequence, Sendable {
         var call: GraphAPI.Call?
         var left: Int
         var latest: String?
+        let responder: (any ChallengeResponder)?
+        /// What all pages present their token with: one list is one person's.
+        let authorization: FacebookAuthorization
 
         /// The next page; nil behind the last.
         ///
@@ -35,7 +39,12 @@ public struct FacebookPages: AsyncSequence, Sendable {
             guard let call, left > 0 else { return nil }
             left -= 1
             self.call = nil
-            let response = try await facebook.send(call)
+            let response = try await facebook.recovering(
+                call.token,
+                responder,
+                continuing: authorization,
+                isRead: true
+            ) { authorization, api in try await api.send(call, authorization: authorization) }
             guard let page = FacebookPage(try facebook.api.json(in: response)) else {
                 throw RecoveryError(.unreadable, in: response)
             }
@@ -55,6 +64,12 @@ public struct FacebookPages: AsyncSequence, Sendable {
 
     /// Begins to read.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(facebook: facebook, call: first, left: maximumPages)
+        AsyncIterator(
+            facebook: facebook,
+            call: first,
+            left: maximumPages,
+            responder: responder,
+            authorization: FacebookAuthorization(facebook.api, token: first.token)
+        )
     }
 }

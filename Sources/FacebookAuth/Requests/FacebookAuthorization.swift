@@ -3,7 +3,7 @@ import HTTPRecovery
 import HTTPTypes
 
 /// Presents the token of one call, with the proof of the app's secret, anew for each attempt.
-final class FacebookAuthorization: ClientLayer {
+final class FacebookAuthorization: Sendable {
     /// What an attempt has presented.
     struct Presented: Sendable {
         var token: Secret
@@ -24,14 +24,34 @@ final class FacebookAuthorization: ClientLayer {
     /// What the last attempt has presented; nil if there was nothing to present.
     var presented: Presented? { latest.withLock { $0 } }
 
-    func intercept(
+    /// The layer that presents it for a call.
+    ///
+    /// - Parameter isOfFile: Whether the call is about the upload of a file, which knows one form of presenting alone.
+    func layer(ofFile isOfFile: Bool) -> any ClientLayer { Layer(authorization: self, isOfFile: isOfFile) }
+
+    private struct Layer: ClientLayer {
+        let authorization: FacebookAuthorization
+        let isOfFile: Bool
+
+        func intercept(
+            _ request: HTTPRequest,
+            body: MessageBody?,
+            context: CallContext,
+            next: Next
+        ) async throws -> RecoveredResponse {
+            try await authorization.present(request, ofFile: isOfFile, body: body, context: context, next: next)
+        }
+    }
+
+    private func present(
         _ request: HTTPRequest,
+        ofFile isOfFile: Bool,
         body: MessageBody?,
         context: CallContext,
         next: Next
     ) async throws -> RecoveredResponse {
         // A token goes to Graph, and nowhere else.
-        guard Origin(of: request) == api.server.origin, var presented = try await current(context) else {
+        guard api.trusts(Origin(of: request)), var presented = try await current(context) else {
             return try await next(request, body: body, context: context)
         }
         let first = self.presented?.userID ?? context.record.presented?.identity
@@ -51,6 +71,7 @@ final class FacebookAuthorization: ClientLayer {
             context.present(PresentedCredential(kind: .access, version: version, identity: presented.userID))
         }
         switch api.configuration.tokenPlacement {
+        case _ where isOfFile: request.headerFields.setAuthorization("OAuth \(presented.token.reveal())")
         case .header: request.headerFields.setAuthorization("Bearer \(presented.token.reveal())")
         case .query:
             var fields = FormFields()

@@ -22,7 +22,8 @@ enum FacebookCallPurpose: Sendable {
         return AdjustedClassifier(base, endpointClass: naming) { outcome, _ in
             switch self {
             case .poll where outcome.kind == .challengePending: outcome.kind = .continue
-            case .chunk where outcome.advice != nil: outcome.remedies = [.resync]
+            case .chunk where outcome.advice != nil || outcome.subcode == FacebookUploadPlan.tooSlow:
+                outcome.remedies = [.resync]
             case .inspection where (200..<300).contains(outcome.status ?? 0):
                 let isAnswer = [.credentialRejected, .userActionRequired, .permissionDenied].contains(outcome.kind)
                 if isAnswer { outcome.kind = .ok }

@@ -17,9 +17,19 @@ struct GraphAPI: Sendable, ClientBound {
     /// Renews the stored token; nil for the calls that do it.
     var manager: TokenManager?
 
+    /// The hosts of Graph's.
+    enum Host: Sendable {
+        case graph
+        /// Where videos are uploaded.
+        case videos
+        /// Where files are uploaded whose upload an answer has named.
+        case files
+    }
+
     /// What one call is.
     struct Call: Sendable {
         var method = HTTPRequest.Method.get
+        var host = Host.graph
         var path: String
         var query = FormFields()
         var headerFields: HTTPFields = [:]
@@ -27,6 +37,8 @@ struct GraphAPI: Sendable, ClientBound {
         /// The whole request, if an answer has named it.
         var request: HTTPRequest?
         var token = FacebookToken.stored
+        /// Whether it is about the upload of a file, which wants the token in a form of its own.
+        var isOfFile = false
         var resend = RequestOptions.ResendPermission.byMethod
         /// Until when it may leave; nil is no limit.
         var sendBy: RequestOptions.SendBy?
@@ -39,10 +51,26 @@ struct GraphAPI: Sendable, ClientBound {
         var counterpart: String?
 
         /// Whether it only reads, so that it may be repeated also if it is not known for whom it was made first.
-        var isRead: Bool { (request?.method ?? method) == .get || method == .head }
+        var isRead: Bool { readsAlone ?? ((request?.method ?? method) == .get || method == .head) }
+        /// The same if the method does not tell, as of a batch.
+        var readsAlone: Bool?
     }
 
     var classifier: FacebookClassifier { FacebookClassifier(errors: errors.withLock { $0 }) }
+
+    /// Where a host is.
+    func server(_ host: Host) -> GraphServer {
+        switch host {
+        case .graph: server
+        case .videos: server.sibling("graph-video")
+        case .files: server.sibling("rupload")
+        }
+    }
+
+    /// Whether tokens may be sent to an origin: the hosts of Graph's, and no other.
+    func trusts(_ origin: Origin) -> Bool {
+        origin == server.origin || origin == server(.videos).origin || origin == server(.files).origin
+    }
 
     /// Performs a call; a token that is refused is its caller's affair.
     func send(_ call: Call) async throws -> RecoveredResponse {
@@ -64,7 +92,7 @@ struct GraphAPI: Sendable, ClientBound {
         authorization: FacebookAuthorization,
         policies: [any RecoveryPolicy]
     ) async throws -> RecoveredResponse {
-        var request = call.request ?? server.request(call.method, path: call.path, query: call.query)
+        var request = call.request ?? server(call.host).request(call.method, path: call.path, query: call.query)
         for field in call.headerFields { request.headerFields[fields: field.name].append(field) }
         if !call.headerFields.contains(.accept) { request.headerFields[.accept] = "application/json" }
         let body = call.body?.body(typedIn: &request.headerFields)
@@ -81,7 +109,7 @@ struct GraphAPI: Sendable, ClientBound {
                 credentialID: credential,
                 app: app.id,
                 presents: call.presents ?? call.token.presents,
-                attemptLayers: [pacing.learning, authorization],
+                attemptLayers: [pacing.learning, authorization.layer(ofFile: call.isOfFile)],
                 policies: policies + (configuration.recoversFromErrors ? [] : [RecoveryOff()]),
                 admissions: [pacing]
             )

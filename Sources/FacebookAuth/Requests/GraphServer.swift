@@ -27,6 +27,18 @@ struct GraphServer: Sendable, Hashable {
 
     var origin: Origin { base.origin }
 
+    /// The host for another purpose, whose name stands in front of Facebook's; where Graph is elsewhere, as in a test, all
+    /// is there.
+    func sibling(_ name: String) -> GraphServer {
+        guard origin.authority.hasPrefix("graph.") else { return self }
+        let sibling = Origin(scheme: origin.scheme, authority: name + origin.authority.dropFirst("graph".count))
+        return GraphServer(base: ServiceURL(sibling, prefix: base.prefix), version: version)
+    }
+
+    private init(base: ServiceURL, version: String?) {
+        (self.base, self.version) = (base, version)
+    }
+
     /// A request for a path, with the version in front unless the path has one.
     ///
     /// What a query of the path says stays in front of the fields.

@@ -49,20 +49,39 @@ extension Facebook {
                 return try await call(authorization, api)
             },
             asking: { error, operation in
-                let before = try await api.within(operation).signedInBefore(first.presented)
-                let session = try await within(operation).signIn(
-                    permissions: before.permissions,
-                    authType: error.wishedAuthType,
-                    answering: responder
-                )
-                let other = session.user?.id
-                if let id = before.userID, let other, other != id { throw error.ofAnotherPerson }
-                // What was never presented was made for nobody.
-                let isSame = before.userID != nil && other != nil
-                if !isRead, !isSame, first.presented != nil { throw error.ofUnknownPerson }
+                try await within(operation).signInAgain(after: error, first.presented, isRead: isRead, responder)
                 return FacebookAuthorization(api, token: token)
             }
         )
+    }
+
+    /// Signs in, since a token is of no use any more, so that a call with it can be made once more.
+    ///
+    /// - Parameters:
+    ///   - error: What the call has come to.
+    ///   - presented: What it has presented; nil if it had nothing to present, and so was made for nobody.
+    ///   - isRead: Whether it only reads.
+    ///   - responder: Signs in.
+    /// - Throws: `RecoveryError`: what the sign-in has come to, or of the reason `identity_changed` if the call must not be
+    ///   made again. Whoever has signed in stays so.
+    func signInAgain(
+        after error: RecoveryError,
+        _ presented: FacebookAuthorization.Presented?,
+        isRead: Bool,
+        _ responder: any ChallengeResponder
+    ) async throws {
+        let before = try await api.signedInBefore(presented)
+        let session = try await signIn(
+            permissions: before.permissions,
+            authType: error.wishedAuthType,
+            answering: responder
+        )
+        guard presented != nil else { return }
+        guard let id = before.userID, let other = session.user?.id else {
+            if !isRead { throw error.ofUnknownPerson }
+            return
+        }
+        if other != id { throw error.ofAnotherPerson }
     }
 }
 

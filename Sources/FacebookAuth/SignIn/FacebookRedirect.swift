@@ -57,21 +57,25 @@ struct FacebookRedirect {
 
     /// What the dialog has refused.
     private func refusal(judgedBy classifier: FacebookClassifier, at now: Timestamp) -> RecoveryError {
-        RecoveryError(outcome: outcome(judgedBy: classifier, at: now), reason: .notRecoverable)
+        let outcome = refusal(judgedBy: classifier, at: now) ?? Outcome(.unreadable, processed: .yes)
+        return RecoveryError(outcome: outcome, reason: .notRecoverable)
     }
 
-    private func outcome(judgedBy classifier: FacebookClassifier, at now: Timestamp) -> Outcome {
+    /// What the address says that the dialog has refused; nil if it says nothing of the sort.
+    ///
+    /// It answers no request yet: that its state tells.
+    func refusal(judgedBy classifier: FacebookClassifier, at now: Timestamp) -> Outcome? {
         let (code, reason, word) = (value("error_code"), value("error_reason"), value("error"))
         let isDenial = word == "access_denied" && (code ?? "200") == "200" && (reason ?? "user_denied") == "user_denied"
         var members: [JSONValue.Member] = []
         // A denial for another reason than the person's no is what its code says.
         if let word, isDenial || code == nil { members.append(.init("error", .string(word))) }
         if !isDenial, let code { members.append(.init("error_code", .string(code))) }
+        guard !members.isEmpty else { return nil }
         if let text = value("error_message") ?? value("error_description") {
             members.append(.init("error_message", .string(text)))
             members.append(.init("error_description", .string(text)))
         }
-        guard !members.isEmpty else { return Outcome(.unreadable, processed: .yes) }
         var outcome = classifier.classify(
             Exchange(
                 method: .get,

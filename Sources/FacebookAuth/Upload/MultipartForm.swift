@@ -1,3 +1,4 @@
+import AuthRecovery
 import HTTPRecovery
 
 /// A form with a file (RFC 7578).
@@ -11,9 +12,11 @@ struct MultipartForm {
         boundary = "chunk-\(String(high, radix: 36))-\(String(low, radix: 36))"
     }
 
-    var contentType: String { "multipart/form-data; boundary=\(boundary)" }
+    private var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
-    var body: MessageBody { MessageBody(bytes + Array("--\(boundary)--\r\n".utf8)) }
+    var content: ProviderRequest.Content { ProviderRequest.Content(body, type: contentType) }
+
+    private var body: MessageBody { MessageBody(bytes + Array("--\(boundary)--\r\n".utf8)) }
 
     mutating func add(_ name: String, _ value: String) {
         bytes += "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n".utf8
