@@ -12,6 +12,8 @@ struct OktaAPI: Sendable, ClientBound {
     var account: String?
     /// When the transaction ends whose state token the calls present; nil if that is not known.
     var transactionEndsAt: Timestamp?
+    /// What the org is known to run on, for all copies.
+    let knownPipeline = Locked<Okta.Pipeline?>(nil)
 
     /// What one call is.
     struct Call {

@@ -44,6 +44,7 @@ public struct OktaApp: Sendable {
                 endpoints: [
                     .authorization: "\(base)/authorize", .token: "\(base)/token", .revocation: "\(base)/revoke",
                     .introspection: "\(base)/introspect", .userInfo: "\(base)/userinfo",
+                    .interact: "\(base)/interact",
                 ]
             ),
             clientID: clientID,
