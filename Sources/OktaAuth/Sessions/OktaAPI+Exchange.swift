@@ -78,9 +78,11 @@ extension OktaAPI {
         login: String?
     ) async throws -> OktaSession {
         try OAuthClient.AuthorizationRequest.check(answer, nonce: nonce)
+        if let app = configuration.app, let token = answer.idToken { try await verify(token, for: app) }
         try await tokens.keep { credentials in
             var fresh = credentials
             fresh.remove(.refresh)
+            fresh.idToken = answer.idToken
             credentials = answer.merged(into: fresh)
         }
         let claims = answer.idToken.flatMap { UnverifiedJWT($0) } ?? UnverifiedJWT(answer.accessToken)
@@ -88,7 +90,8 @@ extension OktaAPI {
             userID: userID ?? claims?.subject,
             login: login,
             status: "ACTIVE",
-            expiresAt: answer.expiresAt
+            expiresAt: answer.expiresAt,
+            idToken: answer.idToken.flatMap(OktaSession.IDToken.init)
         )
     }
 

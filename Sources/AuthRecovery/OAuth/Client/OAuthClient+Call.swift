@@ -58,6 +58,7 @@ extension OAuthClient {
                 credentialID: "client \(clientID)",
                 presents: call.presents,
                 attemptLayers: [ClientAuthenticationLayer(client: self, form: call.form)] + attemptLayers,
+                policies: policies,
                 observer: call.observer
             )
         )
