@@ -132,9 +132,7 @@ public struct Okta: AuthProvider {
 
     /// Takes a sign-in up again.
     public func signInMachine(from memory: JSONValue) -> (any SignInMachine<OktaSession>)? {
-        var machine = OktaSignInMachine(api: api, goal: .signIn, identifier: "", password: nil)
-        guard let recalled = memory[OktaSignInMachine.name], machine.recall(recalled) else { return nil }
-        return machine
+        OktaOrgMachine(memory: memory, api: api)
     }
 
     private func flow(
@@ -144,7 +142,7 @@ public struct Okta: AuthProvider {
         _ options: SignInOptions
     ) -> SignInFlow<OktaSession> {
         let machine = OktaSignInMachine(api: api, goal: goal, identifier: identifier, password: password)
-        return SignInFlow(machine, client: api.client, options: options)
+        return SignInFlow(OktaOrgMachine(machine), client: api.client, options: options)
     }
 }
 

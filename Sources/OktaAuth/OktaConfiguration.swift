@@ -15,6 +15,15 @@ public struct OktaConfiguration: Sendable {
     /// place of the password; default: no, the password is asked for.
     public var beginsWithoutPassword: Bool
 
+    /// Whether the org is to remember the device after a factor was verified, so that it is not asked again there; nil,
+    /// the default, leaves it to the org.
+    ///
+    /// A device is known by ``deviceToken`` or ``contextDeviceToken``.
+    public var remembersDevice: Bool?
+
+    /// Which of the org's ways a sign-in takes; default: ``Way/automatic``.
+    public var way: Way
+
     /// Whether optional factors are offered for enrollment too; default: no, they are skipped.
     public var enrollsOptionalFactors: Bool
 
@@ -47,6 +56,8 @@ public struct OktaConfiguration: Sendable {
         pollInterval: Duration = .seconds(4),
         warnsOfExpiry: Bool = false,
         beginsWithoutPassword: Bool = false,
+        remembersDevice: Bool? = nil,
+        way: Way = .automatic,
         enrollsOptionalFactors: Bool = false,
         authenticator: (any WebAuthn.Authenticator)? = nil,
         deviceFingerprint: String? = nil,
@@ -59,6 +70,8 @@ public struct OktaConfiguration: Sendable {
         self.pollInterval = max(pollInterval, .milliseconds(500))
         self.warnsOfExpiry = warnsOfExpiry
         self.beginsWithoutPassword = beginsWithoutPassword
+        self.remembersDevice = remembersDevice
+        self.way = way
         self.enrollsOptionalFactors = enrollsOptionalFactors
         self.authenticator = authenticator
         self.deviceFingerprint = deviceFingerprint
@@ -67,5 +80,18 @@ public struct OktaConfiguration: Sendable {
         self.relayState = relayState
         self.contextDeviceToken = contextDeviceToken
         self.app = app
+    }
+}
+
+extension OktaConfiguration {
+    /// How a sign-in goes about it.
+    @nonexhaustive public enum Way: String, Sendable, Hashable {
+        /// The org decides: with an app, an org on the identity engine is signed in to by its interaction code flow, as
+        /// far as the app may use it; all others by the Authentication API.
+        case automatic
+        /// By the Authentication API, which ends in a session of the org or in an app's tokens.
+        case authentication
+        /// By the identity engine's forms, whatever the policy wants; it needs an app with the interaction code grant.
+        case identityEngine
     }
 }

@@ -28,6 +28,7 @@ struct OktaBench {
         tokens: (any TokenStore)? = nil,
         configuration: OktaConfiguration = OktaConfiguration(),
         url: String = OktaBench.url,
+        asksForPipeline: Bool = false,
         @RecoveringClient.PipelineBuilder middlewares: @escaping @Sendable () -> [any ClientLayer] = { [Recovery()] }
     ) throws {
         if tokens == nil, configuration.authenticator == nil {
@@ -37,6 +38,7 @@ struct OktaBench {
                     credentials: credentials,
                     configuration: configuration,
                     url: url,
+                    asksForPipeline: asksForPipeline,
                     middlewares: middlewares
                 )
             }
@@ -45,6 +47,9 @@ struct OktaBench {
         }
         // A server that has no more to say has failed: no test goes on by accident.
         transport = ScriptedTransport(steps, then: .status(418))
+        // What the org runs on is asked where a test is about it.
+        var configuration = configuration
+        if configuration.way == .automatic, !asksForPipeline { configuration.way = .authentication }
         let runtime = Runtime.manual(clock)
         client = RecoveringClient(transport: transport, runtime: runtime, middlewares: middlewares)
         self.tokens = tokens ?? InMemoryTokenStore(credentials)
@@ -110,8 +115,17 @@ struct OktaBench {
             let path = (received.request.path ?? "").replacing("/api/v1", with: "")
             let body = received.text.replacing(#""stateToken":"00st1","#, with: "")
                 .replacing(#"{"stateToken":"00st1"}"#, with: "").replacing("\"", with: "")
-            return body.isEmpty ? path : "\(path) \(body)"
+            return body.isEmpty ? path : "\(path) \(Self.withoutProof(body))"
         }
+    }
+
+    /// A form without what is drawn anew for each flow.
+    private static func withoutProof(_ body: String) -> String {
+        let drawn = ["state=", "nonce=", "code_challenge=", "code_verifier="]
+        guard body.contains("&") else { return body }
+        return body.split(separator: "&").filter { field in !drawn.contains { field.hasPrefix($0) } }.joined(
+            separator: "&"
+        )
     }
 }
 

@@ -5,6 +5,8 @@ enum OAuthGrantType: String, Sendable, CaseIterable {
     case authorizationCode = "authorization_code"
     case deviceCode = "device_code"
     case tokenExchange = "token_exchange"
+    /// What a flow of Okta's identity engine ends in; no discovery document tells of it.
+    case interactionCode = "interaction_code"
 
     /// The value of `grant_type`.
     var wireName: String {

@@ -64,8 +64,8 @@ extension OAuthWorld {
         return code
     }
 
-    mutating func exchangeCode(_ exchange: OAuthExchange) throws(OAuthFailure) -> JSONValue {
-        let presented = try exchange.form.required("code")
+    mutating func exchangeCode(_ exchange: OAuthExchange, named name: String) throws(OAuthFailure) -> JSONValue {
+        let presented = try exchange.form.required(name)
         let dead = OAuthFailure.invalidGrant("The authorization code is invalid or has expired.")
         guard let code = codes[presented], code.grant.client == exchange.client.id else { throw dead }
         if let family = code.family {

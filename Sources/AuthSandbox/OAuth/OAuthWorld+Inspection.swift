@@ -12,7 +12,9 @@ extension OAuthWorld {
             "device_authorization_endpoint": url(.device), "userinfo_endpoint": url(.userinfo), "jwks_uri": url(.keys),
             "revocation_endpoint": url(.revoke), "introspection_endpoint": url(.introspect),
             "response_types_supported": ["code"], "response_modes_supported": ["query"],
-            "grant_types_supported": .texts(OAuthGrantType.allCases.map(\.wireName)),
+            "grant_types_supported": .texts(
+                OAuthGrantType.allCases.filter { $0 != .interactionCode }.map(\.wireName)
+            ),
             "subject_types_supported": ["public"], "id_token_signing_alg_values_supported": ["HS256"],
             "scopes_supported": ["openid", "profile", "email", "offline_access"],
             "code_challenge_methods_supported": ["S256", "plain"],

@@ -15,7 +15,8 @@ extension OAuthWorld {
         exchange.key = try checkProof(exchange, accessToken: nil)
         switch type {
         case .refreshToken: return try refresh(exchange)
-        case .authorizationCode: return try exchangeCode(exchange)
+        case .authorizationCode: return try exchangeCode(exchange, named: "code")
+        case .interactionCode: return try exchangeCode(exchange, named: "interaction_code")
         case .deviceCode: return try pollDevice(exchange)
         case .tokenExchange: return try exchangeToken(exchange)
         case .clientCredentials:

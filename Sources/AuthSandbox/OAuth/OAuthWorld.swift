@@ -92,6 +92,9 @@ struct OAuthWorld: ProviderWorld {
         _ route: OAuthRoute,
         context: inout SandboxContext
     ) -> SandboxResponse {
+        // They are this provider's from here on.
+        codes.merge(context.interactionCodes) { $1 }
+        context.interactionCodes = [:]
         let exchange = OAuthExchange(request, route: route, context: context)
         prune(now: context.now)
         let (endpoint, settings) = (route.endpoint, exchange.settings)

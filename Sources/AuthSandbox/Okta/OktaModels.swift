@@ -120,7 +120,7 @@ struct OktaExchange {
             return
         }
         let type = request.header("content-type")?.lowercased() ?? ""
-        guard type.hasPrefix("application/json") else { throw .contentType }
+        guard ["application/json", "application/ion+json"].contains(where: type.hasPrefix) else { throw .contentType }
         guard let json = try? JSONValue(parsing: request.body), case .object = json else { throw .body }
         body = json
     }

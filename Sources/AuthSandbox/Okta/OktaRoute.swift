@@ -7,6 +7,12 @@ struct OktaRoute: Sendable, Equatable {
         case authentication = "authn"
         case sessions
         case users
+        /// The steps of the identity engine.
+        case engine
+        /// Where a flow of the identity engine begins.
+        case interact
+        /// What the org runs on.
+        case organization
     }
 
     let endpoint: Endpoint
@@ -17,13 +23,27 @@ struct OktaRoute: Sendable, Equatable {
     static func find(_ path: String) -> OktaRoute? {
         guard path.utf8.count <= 4096 else { return nil }
         let parts = path.split(separator: "/").map(String.init)
+        if parts == [".well-known", "okta-organization"] { return OktaRoute(endpoint: .organization, parts: []) }
+        if parts.starts(with: ["idp", "idx"]), parts.count > 2 {
+            return OktaRoute(endpoint: .engine, parts: Array(parts[2...]))
+        }
+        if parts.first == "oauth2", parts.suffix(2) == ["v1", "interact"], parts.count <= 4 {
+            return OktaRoute(endpoint: .interact, parts: parts)
+        }
         guard parts.count >= 3, parts[0] == "api", parts[1] == "v1", let endpoint = Endpoint(rawValue: parts[2])
         else { return nil }
         return OktaRoute(endpoint: endpoint, parts: Array(parts[3...]))
     }
 
     /// What Okta counts requests by.
-    var bucket: String { "/api/v1/\(endpoint.rawValue)" }
+    var bucket: String {
+        switch endpoint {
+        case .engine: "/idp/idx"
+        case .interact: "/oauth2"
+        case .organization: "/.well-known"
+        default: "/api/v1/\(endpoint.rawValue)"
+        }
+    }
 
     /// The parts with `{id}` in the place of the id of a factor or a person, and that id.
     var pattern: (text: String, id: String) {

@@ -44,7 +44,8 @@ extension OktaWorld {
     func currentTOTP(_ account: OktaAccount, settings: SandboxSettings, now: Int64) -> String? {
         let held = account.factors.first { $0.type == "token:software:totp" }?.secret
         // An app that is being set up shows its codes already.
-        let pending = transactions.values.first { $0.account == account.id && $0.challenge?.factor.secret != nil }
+        let pending = (Array(transactions.values) + flows.values.map(\.transaction))
+            .first { $0.account == account.id && $0.challenge?.factor.secret != nil }
         guard let text = held ?? pending?.challenge?.factor.secret, let secret = Base32.decode(text) else { return nil }
         var step = TOTP.step(atMilliseconds: now)
         if settings.isTOTPSingleUse, let last = account.lastTOTPStep, last >= step { step = last + 1 }
@@ -54,13 +55,18 @@ extension OktaWorld {
     /// Answers the pushes of somebody who is being waited for.
     ///
     /// - Returns: How many were answered.
-    mutating func decide(_ id: String, as result: String) -> Int {
+    mutating func decide(_ user: String, as result: String) -> Int {
         var count = 0
-        for (token, transaction) in transactions where transaction.account == id {
+        for (token, transaction) in transactions where transaction.account == user {
             guard transaction.challenge?.factor.type == "push", transaction.challenge?.result == "WAITING" else {
                 continue
             }
             transactions[token]?.challenge?.decision = result
+            count += 1
+        }
+        for (id, flow) in flows where flow.transaction.account == user {
+            guard flow.transaction.challenge?.result == "WAITING" else { continue }
+            flows[id]?.transaction.challenge?.decision = result
             count += 1
         }
         return count

@@ -209,7 +209,7 @@ extension OktaWorld {
     }
 
     /// Counts a wrong password; tells whether it has locked the account.
-    private mutating func notePasswordFailure(_ id: String, _ context: inout SandboxContext) -> Bool {
+    mutating func notePasswordFailure(_ id: String, _ context: inout SandboxContext) -> Bool {
         guard let account = accounts[id] else { return false }
         accounts[id]?.failures += 1
         let threshold = (account.user.lockout ?? context.settings.lockout).threshold

@@ -27,7 +27,7 @@ extension OktaWorld {
         goOn(&transaction)
     }
 
-    private mutating func set(
+    mutating func set(
         _ password: String,
         of account: OktaAccount,
         _ exchange: OktaExchange

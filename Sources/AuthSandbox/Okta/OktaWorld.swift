@@ -30,6 +30,9 @@ struct OktaWorld: ProviderWorld {
     var sessionTokens: [String: OktaOneTimeToken] = [:]
     var recoveryTokens: [String: OktaOneTimeToken] = [:]
     var sessions: [String: OktaSession] = [:]
+    /// Flows of the identity engine, and the codes that they have ended with.
+    var flows: [String: OktaFlow] = [:]
+    var interactionCodes: [String: String] = [:]
     var counters = OktaCounters()
     /// How many requests each of the APIs has taken in its minute, and when that began.
     var buckets: [String: (start: Int64, count: Int64)] = [:]
@@ -103,11 +106,14 @@ struct OktaWorld: ProviderWorld {
         do throws(OktaFailure) {
             guard let route = OktaRoute.find(request.path) else { throw OktaFailure.notFound(request.path) }
             try admit(to: route.bucket, context.settings.okta, now: context.now)
+            if route.endpoint == .interact { return interact(request, context: context) }
             let exchange = try OktaExchange(request, route, context)
             switch route.endpoint {
             case .authentication: return try authenticate(exchange, context: &context)
             case .sessions: return try session(exchange)
             case .users: return try person(exchange)
+            case .organization: return organization(exchange)
+            case .engine, .interact: return engine(exchange, context: &context)
             }
         } catch {
             return response(of: error, settings: context.settings.okta)
@@ -140,6 +146,10 @@ struct OktaWorld: ProviderWorld {
     /// Forgets what has expired once there is too much of something.
     private mutating func prune(now: Int64) {
         transactions.forget(over: Self.capacity) { $0.expiresAt > now }
+        flows.forget(over: Self.capacity) { $0.transaction.expiresAt > now }
+        if interactionCodes.count > Self.capacity {
+            interactionCodes = interactionCodes.filter { flows[$0.key] != nil }
+        }
         sessionTokens.forget(over: Self.capacity) { $0.expiresAt > now }
         recoveryTokens.forget(over: Self.capacity) { $0.expiresAt > now }
         sessions.forget(over: Self.capacity) { $0.expiresAt > now }

@@ -88,6 +88,19 @@ public struct SandboxOktaSettings: Sendable, Equatable {
     /// Default: false.
     public var appRequiresMFA = false
 
+    /// `identity_engine`: whether the org runs on the identity engine, and says so.
+    ///
+    /// The Authentication API answers all the same. Default: false.
+    public var isIdentityEngine = false
+    /// `interaction_code`: whether apps may use the identity engine's flow.
+    ///
+    /// Default: true.
+    public var allowsInteractionCode = true
+    /// `identify_with_password`: whether the identity engine asks for name and password in one form.
+    ///
+    /// Default: false: the name first.
+    public var identifiesWithPassword = false
+
     static let defaultLimit = SandboxSettings.Limit(count: 600, per: 60_000)
 
     /// Creates the documented behaviour.
@@ -121,6 +134,9 @@ extension SandboxOktaSettings: SandboxPart {
         case writesPolicyAsText = "policy_as_text"
         case authorizeFailure
         case appRequiresMFA = "app_requires_mfa"
+        case isIdentityEngine = "identity_engine"
+        case allowsInteractionCode = "interaction_code"
+        case identifiesWithPassword = "identify_with_password"
     }
 }
 

@@ -14,6 +14,8 @@ struct SandboxContext: Sendable {
     var faults = FaultTable()
     /// The subject that each person has in tokens, by their identifier.
     var subjects: [String: String] = [:]
+    /// The codes that a provider's own sign-in has ended with, for a token endpoint that exchanges them.
+    var interactionCodes: [String: OAuthCode] = [:]
     /// Where the request at hand was sent: scheme and authority.
     var origin = "http://localhost"
     /// Whether a fault wants the token of the request at hand replaced.

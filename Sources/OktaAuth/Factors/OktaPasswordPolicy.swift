@@ -36,6 +36,16 @@ public struct OktaPasswordPolicy: Sendable, Hashable {
         expiresInDays = days.map { Int(clamping: $0) }
     }
 
+    /// What a person is told whose password, which is still good, expires.
+    static func warning(inDays days: Int?) -> String {
+        switch days {
+        case 0: "The password expires today."
+        case 1: "The password expires in a day."
+        case let days? where days > 1: "The password expires in \(days) days."
+        default: "The password expires soon."
+        }
+    }
+
     /// The rules in a sentence for the person; nil if there is none.
     public var summary: String? {
         let counts: [(Int?, String)] = [

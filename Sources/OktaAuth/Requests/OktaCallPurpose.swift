@@ -9,6 +9,10 @@ enum OktaCallPurpose {
     case sending
     /// Presenting a one-time token.
     case exchange
+    /// A step of a flow of the identity engine.
+    case engine
+    /// Having a code sent there.
+    case engineSending
     /// Anything else.
     case plain
 
@@ -16,6 +20,9 @@ enum OktaCallPurpose {
     var classifier: any OutcomeClassifier {
         switch self {
         case .plain: OktaClassifier()
+        case .engine: AdjustedClassifier(OktaClassifier(), Self.goOnWithForms)
+        case .engineSending:
+            AdjustedClassifier(OktaClassifier(), endpointClass: { "send \($1)" }, Self.goOnWithForms)
         case .step: AdjustedClassifier(OktaClassifier(), Self.goOn)
         case .sending: AdjustedClassifier(OktaClassifier(), endpointClass: { "send \($1)" }, Self.goOn)
         case .exchange:
@@ -24,6 +31,12 @@ enum OktaCallPurpose {
                 if outcome.isFailure, outcome.processed == .no { outcome.processed = .unknown }
             }
         }
+    }
+
+    /// An answer without an error goes on, whatever its forms want.
+    private static func goOnWithForms(_ outcome: inout Outcome, _ exchange: Exchange) {
+        let kinds: Set<Outcome.Kind> = [.passwordExpired, .userActionRequired, .challengePending]
+        if outcome.code == nil, outcome.statusType != nil, kinds.contains(outcome.kind) { outcome.kind = .continue }
     }
 
     /// The flow goes on: it would be misleading if those who watch saw a failure.

@@ -95,9 +95,14 @@ extension Okta {
         call.presents = kind
         call.layers =
             kind == .session
-            ? [OktaSessionCookie(tokens: tokens.store)] : [Authorization(tokens, audience: [api.org.origin])]
+            ? [OktaSessionCookie(tokens: tokens.store)]
+            : [
+                api.configuration.app?.dpop?.layer(for: tokens, at: api.org.origin)
+                    ?? Authorization(tokens, audience: [api.org.origin])
+            ]
         // Okta's codes say which credential is over, with a 401, a 403 or a 404 alike.
         call.policies = [SessionRenewal(tokens) { $0.credential == kind && $0.tokenAction == .clear }]
+        if api.configuration.app?.dpop != nil { call.policies.insert(DPoPAuthorization.NonceRetry(), at: 0) }
         return try await api.send(call)
     }
 
@@ -109,6 +114,7 @@ extension Okta {
             if let token = held.accessToken { try await oauth.revoke(token, hint: .access) }
             try await forget(.refresh, of: held, in: operation)
             try await forget(.access, of: held, in: operation)
+            if let idToken = held.idToken { try await end(idToken, of: app, in: operation) }
         }
         guard held.sessionID != nil else { return }
         do {
@@ -123,6 +129,43 @@ extension Okta {
             // That is what was wanted.
         }
         try await forget(.session, of: held, in: operation)
+    }
+
+    /// Ends the session of an ID token, as far as that is known at the server, and forgets the token.
+    private func end(_ idToken: Secret, of app: OktaApp, in operation: RecoveryOperation) async throws {
+        do {
+            var call = OktaAPI.Call(
+                request: api.endSession(idToken, for: app, redirectURI: nil, state: nil),
+                resend: .replayable,
+                purpose: .plain
+            )
+            call.presents = .id
+            _ = try await api.within(operation).waiting(atMost: .zero).send(call)
+        } catch is RecoveryError {
+            // The tokens are revoked; a browser's session that nobody here holds is ended where the browser is.
+            try Task.checkCancellation()
+        }
+        try await tokens.store.update { credentials in
+            if credentials.idToken == idToken { credentials.idToken = nil }
+        }
+    }
+
+    /// The address that ends the session of the person's browser, for an app that has sent them to a page of the org's:
+    /// the browser opens it, and comes back.
+    ///
+    /// It has to be asked for before signing out, which forgets the ID token.
+    ///
+    /// - Parameters:
+    ///   - redirectURI: Where the browser comes back, as it is registered; nil leaves it at the org.
+    ///   - state: What comes back with it.
+    /// - Returns: Nil without an ID token.
+    /// - Throws: What the store throws; `CancellationError` as soon as the task is cancelled.
+    public func endSessionURL(redirectURI: String? = nil, state: Secret? = nil) async throws -> Secret? {
+        guard let app = api.configuration.app, let idToken = try await tokens.store.read().credentials.idToken else {
+            return nil
+        }
+        let request = api.endSession(idToken, for: app, redirectURI: redirectURI, state: state)
+        return Secret("\(api.org.origin)\(request.path ?? "/")")
     }
 
     private func currentOrgSession() async throws -> OktaSession {
@@ -166,7 +209,8 @@ extension Okta {
         return OktaSession(
             userID: claims?.claims["uid"]?.string ?? claims?.subject,
             status: "ACTIVE",
-            expiresAt: credentials.expiresAt
+            expiresAt: credentials.expiresAt,
+            idToken: credentials.idToken.flatMap(OktaSession.IDToken.init)
         )
     }
 

@@ -56,18 +56,42 @@ extension OktaAPI {
             throw refusal
         }
         let answer = try await oauth.tokens(authorization.grant(for: OAuthClient.AuthorizationRedirect(url: location)))
-        try authorization.check(answer)
+        return try await keep(
+            answer,
+            nonce: authorization.nonce,
+            userID: transaction?.userID,
+            login: transaction?.login
+        )
+    }
+
+    /// Stores the tokens of a sign-in, in place of those of another.
+    ///
+    /// - Parameters:
+    ///   - answer: The tokens.
+    ///   - nonce: What ties the ID token to the sign-in; nil if none was asked for.
+    ///   - userID: The person's id, if it is known.
+    ///   - login: The person's name, if it is known.
+    func keep(
+        _ answer: OAuthClient.TokenAnswer,
+        nonce: Secret?,
+        userID: String?,
+        login: String?
+    ) async throws -> OktaSession {
+        try OAuthClient.AuthorizationRequest.check(answer, nonce: nonce)
+        if let app = configuration.app, let token = answer.idToken { try await verify(token, for: app) }
         try await tokens.keep { credentials in
             var fresh = credentials
             fresh.remove(.refresh)
+            fresh.idToken = answer.idToken
             credentials = answer.merged(into: fresh)
         }
         let claims = answer.idToken.flatMap { UnverifiedJWT($0) } ?? UnverifiedJWT(answer.accessToken)
         return OktaSession(
-            userID: transaction?.userID ?? claims?.subject,
-            login: transaction?.login,
+            userID: userID ?? claims?.subject,
+            login: login,
             status: "ACTIVE",
-            expiresAt: answer.expiresAt
+            expiresAt: answer.expiresAt,
+            idToken: answer.idToken.flatMap(OktaSession.IDToken.init)
         )
     }
 

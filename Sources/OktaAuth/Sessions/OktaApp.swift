@@ -16,6 +16,28 @@ public struct OktaApp: Sendable {
     /// How long a refresh token that was rotated may be presented again after its answer was lost; 0 to 60 s, default:
     /// 30 s, as Okta's.
     public var rotationGrace: Duration
+    /// Who issues the app's tokens, if the authorization server calls itself otherwise than the org's URL says, as behind
+    /// a domain of one's own; nil, the default, for what the URL says.
+    public var issuer: String?
+    /// What verifies the signatures of ID tokens, such as `JSONWebKey.Verifier` of `AuthCryptography`; nil, the default,
+    /// trusts the connection that they come by (OpenID Connect Core 1.0 section 3.1.3.7).
+    public var signatures: (any OAuthClient.SignatureVerifier)?
+    /// What binds the app's tokens to a key (RFC 9449); nil, the default, for bearer tokens.
+    public var dpop: DPoP?
+
+    /// A key that tokens are bound to, with what the server wants of its proofs.
+    public struct DPoP: Sendable {
+        let prover: any DPoPAuthorization.Prover
+        let nonces = DPoPAuthorization.Nonces()
+        let clocks = ServerClocks()
+
+        /// Creates a binding.
+        ///
+        /// - Parameter prover: Signs the proofs, such as `DPoPProver` of `AuthCryptography`.
+        public init(_ prover: any DPoPAuthorization.Prover) {
+            self.prover = prover
+        }
+    }
 
     /// Creates an app.
     public init(
@@ -24,32 +46,61 @@ public struct OktaApp: Sendable {
         scope: String = "openid offline_access",
         authorizationServer: String? = nil,
         authentication: any ClientAuthentication = .none,
-        rotationGrace: Duration = .seconds(30)
+        rotationGrace: Duration = .seconds(30),
+        issuer: String? = nil,
+        signatures: (any OAuthClient.SignatureVerifier)? = nil,
+        dpop: DPoP? = nil
     ) {
         self.clientID = clientID
         self.redirectURI = redirectURI
         self.scope = scope
         self.authorizationServer = authorizationServer
         self.authentication = authentication
+        self.issuer = issuer
+        self.signatures = signatures
+        self.dpop = dpop
         self.rotationGrace = min(max(rotationGrace, .zero), .seconds(60))
     }
 
     /// The client of the app at an org.
     func oauth(at org: OktaOrg, client: RecoveringClient) throws(Origin.InvalidURL) -> OAuthClient {
-        let server = authorizationServer.map { "/" + FormFields.encode(segment: $0) } ?? ""
-        let base = "\(org.url)/oauth2\(server)/v1"
-        return OAuthClient(
+        let base = "\(org.url)\(path(at: org))/v1"
+        var oauth = OAuthClient(
             server: try OAuthServer(
-                issuer: server.isEmpty ? org.url : "\(org.url)/oauth2\(server)",
+                issuer: issuer(at: org),
                 endpoints: [
                     .authorization: "\(base)/authorize", .token: "\(base)/token", .revocation: "\(base)/revoke",
                     .introspection: "\(base)/introspect", .userInfo: "\(base)/userinfo",
+                    .interact: "\(base)/interact",
                 ]
             ),
             clientID: clientID,
             authentication: authentication,
             client: client,
+            attemptLayers: dpop.map { [$0.layer(for: nil, at: org.origin)] } ?? [],
             classifier: OktaClassifier()
         )
+        if dpop != nil { oauth.policies = [DPoPAuthorization.NonceRetry()] }
+        return oauth
+    }
+
+    /// The path of the authorization server below the org's URL.
+    func path(at org: OktaOrg) -> String {
+        "/oauth2" + (authorizationServer.map { "/" + FormFields.encode(segment: $0) } ?? "")
+    }
+
+    /// Who issues the app's tokens.
+    func issuer(at org: OktaOrg) -> String {
+        issuer ?? (authorizationServer == nil ? org.url : org.url + path(at: org))
+    }
+}
+
+extension OktaApp.DPoP {
+    /// Attaches a proof to each request, and the token that is bound to its key, if there are tokens.
+    func layer(for tokens: TokenManager?, at origin: Origin) -> DPoPAuthorization {
+        guard let tokens else {
+            return DPoPAuthorization(prover: prover, nonces: nonces, clocks: clocks, audience: [origin])
+        }
+        return DPoPAuthorization(tokens, prover: prover, nonces: nonces, clocks: clocks, audience: [origin])
     }
 }

@@ -15,6 +15,8 @@ public struct OktaSession: AuthSession, Hashable {
     public var expiresAt: Timestamp?
     /// Where the person's browser goes on, after a step-up of the session that it holds; nil otherwise.
     public var redirect: String?
+    /// Who has signed in, as the authorization server has attested it; nil without one: its scope is `openid`.
+    public var idToken: IDToken?
 
     /// Creates a session.
     public init(
@@ -23,7 +25,8 @@ public struct OktaSession: AuthSession, Hashable {
         login: String? = nil,
         status: String? = nil,
         expiresAt: Timestamp? = nil,
-        redirect: String? = nil
+        redirect: String? = nil,
+        idToken: IDToken? = nil
     ) {
         self.id = id
         self.userID = userID
@@ -31,6 +34,7 @@ public struct OktaSession: AuthSession, Hashable {
         self.status = status
         self.expiresAt = expiresAt
         self.redirect = redirect
+        self.idToken = idToken
     }
 
     /// The person, the status and the end: the session's own id opens it like a password.

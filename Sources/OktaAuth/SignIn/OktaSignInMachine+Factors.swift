@@ -80,11 +80,23 @@ extension OktaSignInMachine {
             default: nil
             }
         guard let step else { throw missing("verify") }
+        let remembering = remembering(answer)
         do {
-            return try await follow { _ in try await step.perform(answer) }
+            return try await follow { _ in try await step.perform(remembering) }
         } catch let error as RecoveryError where error.outcome.isOfAnotherWindow {
             try await waitForNextCode()
             throw error
+        }
+    }
+
+    /// An answer that verifies a factor, with what the org is to remember of the device.
+    func remembering(_ answer: OktaFactorAnswer) -> OktaFactorAnswer {
+        switch state {
+        case .factorRequired, .factorChallenge:
+            var answer = answer
+            answer.remembersDevice = api.configuration.remembersDevice
+            return answer
+        default: return answer
         }
     }
 
@@ -134,7 +146,8 @@ extension OktaSignInMachine {
         guard let step else { throw missing("verify") }
         pushes += 1
         hasUsedFactors = true
-        return try await follow { _ in try await step.perform(.start) }
+        let start = remembering(.start)
+        return try await follow { _ in try await step.perform(start) }
     }
 
     /// Waits until a push was answered.

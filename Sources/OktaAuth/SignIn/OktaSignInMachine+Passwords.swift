@@ -66,13 +66,7 @@ extension OktaSignInMachine {
     /// When the password, which is still good, expires.
     func expiryWarning(_ transaction: OktaTransaction) -> Outcome {
         var warning = failure(.continue, [.changePassword]).outcome
-        warning.userMessage =
-            switch transaction.passwordPolicy?.expiresInDays {
-            case 0: "The password expires today."
-            case 1: "The password expires in a day."
-            case let days? where days > 1: "The password expires in \(days) days."
-            default: "The password expires soon."
-            }
+        warning.userMessage = OktaPasswordPolicy.warning(inDays: transaction.passwordPolicy?.expiresInDays)
         return warning
     }
 }

@@ -23,7 +23,8 @@ extension OktaSignInMachine {
         let known = challenge.transaction.factors.isEmpty ? [verified] : challenge.transaction.factors
         request.allowedCredentials = known.compactMap { $0.credentialID.flatMap { Base64.decode($0.utf8) } }
         let assertion = try await ceremony { [request] in try await authenticator.sign(request, on: $0) }
-        return try await goOn { _ in try await step.perform(.assertion(assertion)) }
+        let answer = remembering(.assertion(assertion))
+        return try await goOn { _ in try await step.perform(answer) }
     }
 
     /// Makes a credential for a factor that is being activated.

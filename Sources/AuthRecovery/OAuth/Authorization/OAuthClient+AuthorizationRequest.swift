@@ -75,9 +75,14 @@ extension OAuthClient {
         ///   `id_token_missing` if a request that asked for one was given none: who could take the token out of an answer
         ///   could put in another's code.
         package func check(_ answer: OAuthClient.TokenAnswer) throws(RecoveryError) {
+            try Self.check(answer, nonce: nonce)
+        }
+
+        /// The same for a request of which the nonce alone was kept; without one there is nothing to compare.
+        package static func check(_ answer: OAuthClient.TokenAnswer, nonce: Secret?) throws(RecoveryError) {
             guard let nonce else { return }
-            guard let token = answer.idToken else { throw Self.refused("id_token_missing", parameter: "id_token") }
-            guard UnverifiedJWT(token)?.claims["nonce"]?.string == nonce.reveal() else { throw Self.mismatch("nonce") }
+            guard let token = answer.idToken else { throw refused("id_token_missing", parameter: "id_token") }
+            guard UnverifiedJWT(token)?.claims["nonce"]?.string == nonce.reveal() else { throw mismatch("nonce") }
         }
 
         private static func mismatch(_ name: String) -> RecoveryError {

@@ -6,11 +6,13 @@ extension OAuthClient {
     struct Call {
         var endpoint: OAuthServer.Endpoint
         var form: FormFields
-        var presents: Outcome.CredentialKind = .client
+        var presents: Outcome.CredentialKind? = .client
         var resend: RequestOptions.ResendPermission = .byMethod
         var sendBy: RequestOptions.SendBy?
         var classifier: OAuthEndpointClassifier
         var observer: (@Sendable (RecoveryEvent) -> Void)?
+        /// The account that the call tries to open; nil for none.
+        var account: String?
     }
 
     /// An answer that was accepted.
@@ -51,10 +53,12 @@ extension OAuthClient {
                 resend: call.resend,
                 sendBy: call.sendBy,
                 classifier: classifier,
+                account: call.account,
                 // Limits are counted per client, and apart from those of its tokens.
                 credentialID: "client \(clientID)",
                 presents: call.presents,
                 attemptLayers: [ClientAuthenticationLayer(client: self, form: call.form)] + attemptLayers,
+                policies: policies,
                 observer: call.observer
             )
         )

@@ -25,6 +25,8 @@ public struct OAuthClient: Sendable, ClientBound {
     public package(set) var client: RecoveringClient
     /// Layers around every attempt, the outermost first, inside of the authentication; they see the answers too.
     public let attemptLayers: [any ClientLayer]
+    /// Policies of the client's calls, asked before those of the recovery.
+    package var policies: [any RecoveryPolicy] = []
     /// Who tells what an answer means.
     public let classifier: any OutcomeClassifier
 

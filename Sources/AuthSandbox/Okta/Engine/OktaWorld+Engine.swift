@@ -1,0 +1,229 @@
+import HTTPRecovery
+import HTTPRecoveryTesting
+
+// The identity engine: how a flow begins, and which step a request is.
+extension OktaWorld {
+    /// Whether the org runs on it, as it says of itself.
+    func organization(_ exchange: OktaExchange) -> SandboxResponse {
+        .json([
+            "id": "00osandbox",
+            "_links": ["organization": ["href": .string(exchange.origin)]],
+            "pipeline": exchange.okta.isIdentityEngine ? "idx" : "v1",
+            "settings": ["analyticsCollectionEnabled": false, "omEnabled": false],
+        ])
+    }
+
+    /// Begins an interaction for an app.
+    mutating func interact(_ request: SandboxRequest, context: SandboxContext) -> SandboxResponse {
+        func refuse(_ word: String, _ text: String) -> SandboxResponse { OAuthFailure(word, text).response }
+        guard request.method == "POST" else { return OAuthFailure.notFound.response }
+        let settings = context.settings.okta
+        guard settings.isIdentityEngine, settings.allowsInteractionCode else {
+            return refuse("access_denied", "The interaction code grant is not enabled.")
+        }
+        let form = Dictionary(FormEncoding.fields(request.body).map { ($0.name, $0.value) }) { first, _ in first }
+        guard let client = form["client_id"], let redirect = form["redirect_uri"], let state = form["state"] else {
+            return refuse("invalid_request", "The client_id, the redirect_uri or the state is missing.")
+        }
+        guard let challenge = form["code_challenge"], form["code_challenge_method"] == "S256" else {
+            return refuse("invalid_request", "PKCE code challenge is required.")
+        }
+        let id = random.letters(22)
+        let flow = OktaFlow(
+            id: id,
+            request: OktaFlow.Request(
+                handle: random.letters(43),
+                client: client,
+                scope: (form["scope"] ?? "openid").split(separator: " ").map(String.init),
+                redirectURI: redirect,
+                state: state,
+                nonce: form["nonce"],
+                challenge: challenge,
+                base: String(request.path.dropLast("/v1/interact".count))
+            ),
+            transaction: OktaTransaction(
+                token: id,
+                account: nil,
+                login: "",
+                status: "UNAUTHENTICATED",
+                expiresAt: context.now + settings.transactionLife
+            )
+        )
+        counters.transactions += 1
+        flows[id] = flow
+        return .json(["interaction_handle": .string(flow.request.handle)])
+    }
+
+    /// Answers a step of a flow.
+    mutating func engine(_ exchange: OktaExchange, context: inout SandboxContext) -> SandboxResponse {
+        guard exchange.okta.isIdentityEngine else {
+            return .json(OktaFailure.path.body(id: "oaeSandbox"), status: 404)
+        }
+        guard var flow = flow(of: exchange), flow.transaction.expiresAt > exchange.now else {
+            return ion(of: .expired, nil, exchange)
+        }
+        flow.transaction.expiresAt = exchange.now + exchange.okta.transactionLife
+        var failure: OktaEngineFailure?
+        do throws(OktaEngineFailure) {
+            if exchange.route.parts != ["introspect"] {
+                // Every answer has a handle of its own, and the one before is of no use for a step.
+                guard exchange.text("stateHandle") == flow.handle else { throw .expired }
+                try take(&flow, exchange, context: &context)
+            }
+        } catch {
+            failure = error
+        }
+        // Who was sent away because of a limit may come again with the same.
+        if failure?.status != 429 { flow.answers += 1 }
+        guard failure?.isEnd != true else {
+            flows[flow.id] = nil
+            return ion(of: failure, nil, exchange)
+        }
+        flows[flow.id] = flow
+        let isOver = flow.step == .done && flow.goal == .unlock
+        if isOver { flows[flow.id] = nil }
+        if flow.step == .done, !isOver, code(of: flow) == nil { issueCode(for: flow, exchange, context: &context) }
+        return isOver ? unlocked(flow, exchange) : ion(of: failure, flow, exchange)
+    }
+
+    private func flow(of exchange: OktaExchange) -> OktaFlow? {
+        if let handle = exchange.text("stateHandle") ?? exchange.text("stateToken") {
+            return OktaFlow.id(in: handle).flatMap { flows[$0] }
+        }
+        let handle = exchange.text("interactionHandle")
+        return handle.flatMap { handle in flows.values.first { $0.request.handle == handle } }
+    }
+
+    /// The code that a flow has ended with.
+    func code(of flow: OktaFlow) -> String? { interactionCodes[flow.id] }
+
+    /// Ends a flow with a code for the token endpoint, good for a minute.
+    private mutating func issueCode(
+        for flow: OktaFlow,
+        _ exchange: OktaExchange,
+        context: inout SandboxContext
+    ) {
+        let code = "ic_" + random.letters(32)
+        interactionCodes[flow.id] = code
+        let authentication = OAuthAuthentication(time: exchange.now, acr: nil, nonce: flow.request.nonce)
+        context.interactionCodes[code] = OAuthCode(
+            grant: OAuthGrant(
+                client: flow.request.client,
+                subject: flow.transaction.account ?? "",
+                scope: flow.request.scope,
+                authentication: authentication
+            ),
+            redirectURI: flow.request.redirectURI,
+            challenge: flow.request.challenge,
+            challengeMethod: "S256",
+            expiresAt: exchange.now + 60_000
+        )
+    }
+
+    // MARK: Steps
+
+    private mutating func take(
+        _ flow: inout OktaFlow,
+        _ exchange: OktaExchange,
+        context: inout SandboxContext
+    ) throws(OktaEngineFailure) {
+        switch exchange.route.parts.joined(separator: "/") {
+        case "cancel":
+            flow.transaction.challenge = nil
+            (flow.step, flow.goal, flow.hasPassword, flow.transaction.hasVerified) = (.identify, .signIn, false, false)
+        case "identify": try identify(&flow, exchange, context: &context)
+        case "unlock-account":
+            (flow.step, flow.goal) = (.select, .unlock)
+        case "recover":
+            guard flow.step == .password, let account = account(of: flow) else { throw .expired }
+            guard account.user.okta.mayRecover else {
+                throw OktaEngineFailure(403, "oie.selfservice.reset.password.not.allowed", "Reset is not allowed.")
+            }
+            (flow.step, flow.goal) = (.select, .recovery)
+        case "challenge": try challenge(&flow, exchange, context: &context)
+        case "challenge/answer": try answer(&flow, exchange, context: &context)
+        case "challenge/resend": try resend(&flow, exchange, context: &context)
+        case "challenge/poll": try poll(&flow, exchange)
+        case "credential/enroll": try enroll(&flow, exchange, context: &context)
+        case "skip":
+            guard isSkippable(flow) else { throw .expired }
+            flow.hasSkipped = true
+            goOn(&flow)
+        default: throw OktaEngineFailure(404, "core.system.transaction_resource_not_found", "Not found.", isEnd: true)
+        }
+    }
+
+    func account(of flow: OktaFlow) -> OktaAccount? { flow.transaction.account.flatMap { accounts[$0] } }
+
+    private mutating func identify(
+        _ flow: inout OktaFlow,
+        _ exchange: OktaExchange,
+        context: inout SandboxContext
+    ) throws(OktaEngineFailure) {
+        guard flow.step == .identify else { throw .expired }
+        guard let name = exchange.text("identifier") else {
+            throw OktaEngineFailure(400, "error.username.required", "Enter a username", field: "identifier")
+        }
+        let account = account(named: name)
+        flow.transaction = OktaTransaction(
+            token: flow.id,
+            account: account?.id,
+            login: account?.login ?? name,
+            status: "UNAUTHENTICATED",
+            expiresAt: flow.transaction.expiresAt
+        )
+        if exchange.okta.identifiesWithPassword {
+            try check(password: exchange.body["credentials"]?["passcode"]?.string ?? "", &flow, context: &context)
+            return goOn(&flow)
+        }
+        // Somebody whom the org does not know is asked for a password like anybody else.
+        flow.step = .password
+    }
+
+    /// Tries a password; a locked account, and one that does not exist, look like a wrong one.
+    mutating func check(
+        password: String,
+        _ flow: inout OktaFlow,
+        context: inout SandboxContext
+    ) throws(OktaEngineFailure) {
+        counters.passwordAttempts += 1
+        guard let account = account(of: flow), let secret = account.user.password else { throw .authentication }
+        let showsLock = account.user.okta.showsLockout ?? context.settings.okta.showsLockout
+        if isLocked(account.id, now: context.now) { throw showsLock ? .locked : .authentication }
+        guard password == secret, account.user.state == "active" else {
+            if password != secret, notePasswordFailure(account.id, &context), showsLock { throw .locked }
+            throw .authentication
+        }
+        accounts[account.id]?.failures = 0
+        flow.hasPassword = true
+    }
+
+    /// Whether what is wanted may be left out.
+    func isSkippable(_ flow: OktaFlow) -> Bool {
+        switch flow.step {
+        case .newPassword("reenroll-authenticator-warning"): true
+        case .enroll: account(of: flow)?.enrollments.contains(where: \.isRequired) == false
+        default: false
+        }
+    }
+
+    /// Goes on behind what was proved: to the next factor, to what has to be set up, or to the end.
+    mutating func goOn(_ flow: inout OktaFlow) {
+        flow.transaction.challenge = nil
+        flow.failures = 0
+        guard let account = account(of: flow) else { return flow.step = .password }
+        if !flow.hasPassword {
+            flow.step = .password
+        } else if account.passwordStatus == "expired" || account.passwordStatus == "reset" {
+            flow.step = .newPassword("reenroll-authenticator")
+        } else if account.passwordStatus == "warn", !flow.hasSkipped {
+            flow.step = .newPassword("reenroll-authenticator-warning")
+        } else if !account.factors.isEmpty, !flow.transaction.hasVerified {
+            flow.step = .select
+        } else if account.enrollments.contains(where: { $0.isRequired || !flow.hasSkipped }) {
+            flow.step = .enroll
+        } else {
+            flow.step = .done
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// Asks whether somebody has answered on another device, until they have; it never has anything sent.
+///
+/// A poll is a question: after an answer that was lost it is asked again.
+struct OktaEnginePolling: RecoveryOperation.Plan {
+    /// How many failures in a row are survived.
+    private static let maxFailures = 5
+    /// The pause after a limit that states none: it is counted over five seconds.
+    private static let limitSpan: Duration = .seconds(5)
+
+    private(set) var answer: OktaEngineAnswer
+    let factor: Factor
+    /// The pause for a server that asks for none.
+    let interval: Duration
+    private(set) var failures = 0
+    private(set) var error: RecoveryError?
+
+    init(_ answer: OktaEngineAnswer, factor: Factor, interval: Duration) {
+        self.answer = answer
+        self.factor = factor
+        self.interval = interval
+    }
+
+    /// The form that asks on; nil if there is nothing to wait for.
+    static func poll(_ answer: OktaEngineAnswer) -> OktaForm? {
+        answer.forms.first { ["challenge-poll", "enroll-poll", "poll"].contains($0.name) }
+    }
+
+    /// What the person is shown while they answer elsewhere.
+    var challenge: Challenge {
+        Challenge(factor: factor, number: answer.current?.number, setup: answer.current?.setup)
+    }
+
+    mutating func next(
+        after event: RecoveryOperation.Event<OktaEngineAnswer>,
+        at now: TimeSource.Instant,
+        random: () -> Double
+    ) -> RecoveryOperation.Action<OktaEngineAnswer, OktaEngineAnswer> {
+        switch event {
+        case .begun: return goOn()
+        case .answered(let next):
+            answer = next
+            failures = 0
+            error = nil
+            return goOn()
+        case .failed(let error): return survive(error)
+        case .paused: return .perform(answer, repeating: error?.kind)
+        case .notPaused(let error): return .fail(error)
+        }
+    }
+
+    private func goOn() -> RecoveryOperation.Action<OktaEngineAnswer, OktaEngineAnswer> {
+        guard let poll = Self.poll(answer), answer.interactionCode == nil else { return .finish(answer) }
+        let pause = max(poll.refresh ?? interval, .milliseconds(500))
+        if let left = answer.lifetime, left <= pause { return .fail(Self.expired) }
+        return .pause(pause, reason: .challengePending)
+    }
+
+    private mutating func survive(
+        _ error: RecoveryError
+    ) -> RecoveryOperation.Action<OktaEngineAnswer, OktaEngineAnswer> {
+        let bounds: [History.StopReason] = [.deadlineWouldPass, .deadlinePassed, .waitExceedsLimit]
+        let isPassing = [.transport, .timedOut, .unavailable, .rateLimited].contains(error.kind)
+        guard isPassing, !bounds.contains(error.reason), failures < Self.maxFailures else { return .fail(error) }
+        failures += 1
+        self.error = error
+        let backoff = Duration.seconds(1 << min(failures - 1, 4))
+        let stated = error.retryAfter ?? (error.kind == .rateLimited ? Self.limitSpan : .zero)
+        return .pause(max(backoff, stated), reason: error.kind)
+    }
+
+    private static var expired: RecoveryError {
+        let outcome = Outcome(.challengeExpired, processed: .yes, remedies: [.newChallenge, .restartFlow])
+        return RecoveryError(outcome: outcome, reason: .notRecoverable)
+    }
+}
+
+extension OktaEnginePolling {
+    /// What is written down of it; its answer is the machine's.
+    struct Memory: RememberedFields {
+        var factor = Factor(key: .push, providerName: "push")
+        var failures = 0
+        var error: RecoveryError?
+
+        init() {}
+
+        init(_ polling: OktaEnginePolling) {
+            (factor, failures, error) = (polling.factor, polling.failures, polling.error)
+        }
+
+        static var fields: [RememberedField<Memory>] {
+            [.init("factor", \.factor), .init("failures", \.failures), .init("error", \.error)]
+        }
+    }
+
+    /// Takes up again what was written down, at a pause.
+    init(_ memory: Memory, at answer: OktaEngineAnswer, interval: Duration) {
+        self.init(answer, factor: memory.factor, interval: interval)
+        (failures, error) = (memory.failures, memory.error)
+    }
+}
+
+extension OktaEngineMachine {
+    /// Waits until somebody has answered on another device.
+    mutating func awaitPush(_ answer: OktaEngineAnswer, _ form: OktaForm) async throws -> SignInStep<OktaSession> {
+        let factor = answer.current.map { standing(.push, $0) } ?? Factor(key: .push, providerName: form.name)
+        polling = OktaEnginePolling(answer, factor: factor, interval: api.configuration.pollInterval)
+        return try await askAfter(.begun)
+    }
+
+    mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> SignInStep<OktaSession> {
+        try await askAfter(bound.map { .notPaused($0) } ?? .paused)
+    }
+
+    /// Asks after it as the plan says, up to the next pause.
+    private mutating func askAfter(
+        _ event: RecoveryOperation.Event<OktaEngineAnswer>
+    ) async throws -> SignInStep<OktaSession> {
+        guard var plan = polling, let context else { return try await resync() }
+        polling = nil
+        let base = self
+        do {
+            let end = try await context.operation.advance(&plan, after: event) { standing, operation in
+                guard let poll = OktaEnginePolling.poll(standing) else { throw base.missing("poll") }
+                return try await base.api.within(operation)
+                    .post(poll, poll.body(base.base(standing)), resend: .replayable).answer
+            }
+            switch end {
+            case .finished(let next): return try await follow(next)
+            case .pausing(let duration, let reason):
+                stand(at: plan.answer)
+                polling = plan
+                return .pending(plan.challenge, SignInContext.Pause(duration, reason: reason))
+            }
+        } catch let error as RecoveryError {
+            note(error)
+            throw error
+        }
+    }
+}
