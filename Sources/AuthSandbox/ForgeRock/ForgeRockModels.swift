@@ -66,6 +66,8 @@ struct ForgeRockRun: Sendable {
     var failedPolicies: [JSONValue] = []
     /// The names of the journeys that the session will have completed.
     var completes: String { tree }
+    /// What has to come back from a visit to an identity provider.
+    var state = ""
     /// The session that is made stronger.
     var upgraded: String?
     /// The transaction that is confirmed.
