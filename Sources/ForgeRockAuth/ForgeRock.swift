@@ -69,7 +69,8 @@ public struct ForgeRock: AuthProvider {
                 deviceName: configuration.deviceName,
                 tokens: tokens,
                 random: client.runtime.random
-            )
+            ),
+            keys: DeviceKeyResponder(keys: configuration.deviceKeys, time: client.runtime.time)
         )
         if let settings = configuration.oauth {
             let exchange = try ForgeRockOAuth(api: api, settings: settings)

@@ -26,10 +26,13 @@ public struct ForgeRockConfiguration: Sendable {
     /// `metadata`, `location`; nil, as by default, tells the platform, ``deviceName`` and a random identifier, which is kept with
     /// the tokens.
     public var deviceProfile: JSONValue?
-    /// The identity providers that are signed in at with a browser, by the names that the server has for them: the URL of each
-    /// one's authorization endpoint. Default: none.
+    /// Keys of this device that journeys bind to accounts and have sign; nil, as by default, on a machine without such keys, and
+    /// then journeys are told so.
+    public var deviceKeys: (any Credentials.DeviceKeys)?
+    /// The URLs of the authorization endpoints of identity providers, by the names that the server has for them.
     ///
-    /// They are for journeys that leave that to the app; where the server sends people there itself, nothing has to be named.
+    /// Default: none. They are for journeys that leave it to the app to sign in there; where the server sends people there itself, nothing
+    /// has to be named.
     public var identityProviders: [String: String]
     /// Answers callbacks before a sign-in looks at them; by default nothing does.
     ///
@@ -52,6 +55,7 @@ public struct ForgeRockConfiguration: Sendable {
         deviceName: String? = nil,
         origin: String? = nil,
         deviceProfile: JSONValue? = nil,
+        deviceKeys: (any Credentials.DeviceKeys)? = nil,
         identityProviders: [String: String] = [:],
         callbacks: any JourneyCallbackResponder = NoJourneyCallbackResponder(),
         cookieName: String? = nil,
@@ -65,6 +69,7 @@ public struct ForgeRockConfiguration: Sendable {
         self.deviceName = deviceName
         self.origin = origin
         self.deviceProfile = deviceProfile
+        self.deviceKeys = deviceKeys
         self.identityProviders = identityProviders
         self.callbacks = callbacks
         self.cookieName = cookieName

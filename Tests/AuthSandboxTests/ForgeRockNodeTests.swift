@@ -131,4 +131,46 @@ struct ForgeRockNodeTests {
             #expect(client.status == 401)
         }
     }
+
+    @Test func aKeyOfTheDeviceIsBoundAndSigns() {
+        func proof(_ client: ForgeRockHarness, key: String = "k1", challenge: String? = nil) -> JSONValue {
+            let outputs = client.step["callbacks"]?[0]?["output"]?.array ?? []
+            func output(_ name: String) -> JSONValue {
+                outputs.first { $0["name"]?.string == name }?["value"] ?? .null
+            }
+            let header: JSONValue = ["alg": "ES256", "kid": .string(key), "jwk": ["kid": .string(key)]]
+            let claims: JSONValue = [
+                "sub": output("userId"), "challenge": challenge.map(JSONValue.string) ?? output("challenge"),
+                "exp": .int(client.base.now / 1000 + 60),
+            ]
+            let parts = [header.text, claims.text].map { Base64.encodeForURL($0.utf8) }
+            let signature = Base64.encodeForURL([UInt8](repeating: 7, count: 64))
+            return .string((parts + [signature]).joined(separator: "."))
+        }
+        var client = ForgeRockHarness()
+        client.signIn(journey: "DeviceBinding")
+        #expect(client.types == ["DeviceBindingCallback"])
+        client.answer(proof(client), "laptop", "d1", "")
+        #expect(client.types == ["DeviceSigningVerifierCallback"])
+        client.answer(proof(client), "")
+        #expect(client.token != nil)
+        for (wrong, status) in [("key", 200), ("challenge", 401), ("a.b.c", 401), ("", 401)] {
+            client.signIn(journey: "DeviceBinding")
+            client.answer(proof(client), "laptop", "d1", "")
+            let answer: JSONValue =
+                switch wrong {
+                case "key": proof(client, key: "k2")
+                case "challenge": proof(client, challenge: "old")
+                default: .string(wrong)
+                }
+            client.answer(answer, "")
+            // Whoever has another key goes on with a code.
+            #expect(client.status == status && client.token == nil, "\(wrong)")
+        }
+        for (word, next) in [("Unsupported", "TextOutputCallback"), ("Abort", nil)] as [(JSONValue, String?)] {
+            client.signIn(journey: "DeviceBinding")
+            client.answer("", "", "", word)
+            #expect(client.types.first == next)
+        }
+    }
 }

@@ -14,6 +14,8 @@ struct ForgeRockAccount: Sendable {
     var mustChangePassword: Bool
     var usedRecoveryCodes: Set<String> = []
     var credentials: [ForgeRockCredential] = []
+    /// The id of the device's key that was bound.
+    var deviceKey: String?
 
     init(name: String, user: SandboxUser, now: Int64) {
         self.name = name

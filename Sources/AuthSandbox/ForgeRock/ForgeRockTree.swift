@@ -32,6 +32,10 @@ struct ForgeRockTree: Sendable {
         /// A visit to an identity provider, by OAuth or by SAML.
         case redirect(isSAML: Bool)
         case deviceProfile
+        /// A new key of the device.
+        case bindDevice
+        /// The proof of a key that was bound.
+        case signByDevice
     }
 
     /// A node with its outcomes.
@@ -227,6 +231,19 @@ struct ForgeRockTree: Sendable {
             "a visit to an identity provider in a browser, which comes back with a key of the response",
             start: "visit",
             ["visit": (.redirect(isSAML: true), ["done": success, "error": failure])]
+        ),
+        ForgeRockTree(
+            "DeviceBinding",
+            "name and password, then a new key of the device, which has to sign; by e-mail where there can be none",
+            start: "login",
+            merging(
+                login(then: "bind"),
+                [
+                    "bind": (.bindDevice, ["success": "sign", "Unsupported": "code", "failure": failure]),
+                    "sign": (.signByDevice, ["success": success, "ClientNotRegistered": "code", "failure": failure]),
+                    "code": code,
+                ]
+            )
         ),
         ForgeRockTree(
             "DeviceProfile",

@@ -55,6 +55,8 @@ extension ForgeRockWorld {
         case .hologram: return answers.text(0) == "seen" ? "done" : nil
         case .redirect(let isSAML): return try comeBack(&run, isSAML: isSAML, exchange)
         case .deviceProfile: return try checkDeviceProfile(answers.text(0))
+        case .bindDevice: return checkDeviceKey(run, answers, exchange, isBinding: true)
+        case .signByDevice: return checkDeviceKey(run, answers, exchange, isBinding: false)
         case .suspend: return "done"
         }
     }

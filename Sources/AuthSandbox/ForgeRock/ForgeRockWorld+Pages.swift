@@ -72,6 +72,8 @@ extension ForgeRockWorld {
         case .hologram: return .page(ForgeRockPage("Hologram", [Self.hologram]))
         case .redirect(let isSAML): return .page(visitPage(&run, isSAML: isSAML, exchange))
         case .deviceProfile: return .page(Self.deviceProfilePage)
+        case .bindDevice: return .page(deviceKeyPage(&run, exchange, isBinding: true))
+        case .signByDevice: return .page(deviceKeyPage(&run, exchange, isBinding: false))
         case .suspend: return .outcome("done")
         }
     }

@@ -5,6 +5,8 @@ import HTTPRecovery
 struct JourneyDefaults: Sendable {
     /// Describes this installation to those who collect that.
     let profile: DeviceProfile
+    /// Binds this device, and signs with its keys.
+    let keys: DeviceKeyResponder
 
     /// A callback with its answer, or as it is.
     ///
@@ -12,12 +14,11 @@ struct JourneyDefaults: Sendable {
     func answered(_ callback: JourneyCallback, in step: JourneyStep) async throws -> JourneyCallback {
         var callback = callback
         switch callback.content {
-        case .deviceBinding, .appIntegrity:
+        case .deviceBinding: try await keys.bind(&callback)
+        case .deviceSigningVerifier: try await keys.sign(&callback)
+        case .appIntegrity:
             // The word that takes the node to the outcome for devices that cannot do it.
             callback.setInput("Unsupported", named: "clientError")
-        case .deviceSigningVerifier:
-            // There is no key of this installation.
-            callback.setInput("ClientNotRegistered", named: "clientError")
         case .protectInitialize, .protectEvaluation:
             callback.setInput(Self.noSignals, named: "clientError")
         case .hidden(let id?, _) where step.wantsSignals && id.lowercased().holds("clienterror"):
