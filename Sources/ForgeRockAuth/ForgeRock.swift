@@ -19,6 +19,8 @@ public struct ForgeRock: AuthProvider {
     var api: ForgeRockAPI
     let start: JourneyStart
     let webAuthn: WebAuthnResponder
+    let defaults: JourneyDefaults
+    let identityProviders: [String: String]
     let callbacks: any JourneyCallbackResponder
     let oauth: ForgeRockOAuth?
 
@@ -60,6 +62,16 @@ public struct ForgeRock: AuthProvider {
             time: client.runtime.time
         )
         callbacks = configuration.callbacks
+        identityProviders = configuration.identityProviders
+        defaults = JourneyDefaults(
+            profile: DeviceProfile(
+                given: configuration.deviceProfile,
+                deviceName: configuration.deviceName,
+                tokens: tokens,
+                random: client.runtime.random
+            ),
+            keys: DeviceKeyResponder(keys: configuration.deviceKeys, time: client.runtime.time)
+        )
         if let settings = configuration.oauth {
             let exchange = try ForgeRockOAuth(api: api, settings: settings)
             oauth = exchange
@@ -278,7 +290,9 @@ public struct ForgeRock: AuthProvider {
             identifier: identifier,
             password: password,
             callbacks: JourneyCallbackResponders(first: callbacks, second: self.callbacks),
-            webAuthn: webAuthn
+            webAuthn: webAuthn,
+            defaults: defaults,
+            identityProviders: identityProviders
         )
     }
 }

@@ -1,4 +1,5 @@
 public import AuthRecovery
+public import HTTPRecovery
 
 /// What a program wants of PingAM beside its address.
 public struct ForgeRockConfiguration: Sendable {
@@ -21,6 +22,18 @@ public struct ForgeRockConfiguration: Sendable {
     /// The origin that WebAuthn ceremonies are carried out for, such as `https://login.example.com`; nil, as by default, is
     /// that of the base URL.
     public var origin: String?
+    /// What is told of this installation to a node that collects profiles of devices, as such a node takes it: `identifier`,
+    /// `metadata`, `location`; nil, as by default, tells the platform, ``deviceName`` and a random identifier, which is kept with
+    /// the tokens.
+    public var deviceProfile: JSONValue?
+    /// Keys of this device that journeys bind to accounts and have sign; nil, as by default, on a machine without such keys, and
+    /// then journeys are told so.
+    public var deviceKeys: (any Credentials.DeviceKeys)?
+    /// The URLs of the authorization endpoints of identity providers, by the names that the server has for them.
+    ///
+    /// Default: none. They are for journeys that leave it to the app to sign in there; where the server sends people there itself, nothing
+    /// has to be named.
+    public var identityProviders: [String: String]
     /// Answers callbacks before a sign-in looks at them; by default nothing does.
     ///
     /// It is asked after the one that a sign-in was given, and also in a sign-in that was suspended and taken up again.
@@ -41,6 +54,9 @@ public struct ForgeRockConfiguration: Sendable {
         asksForWebAuthn: Bool = false,
         deviceName: String? = nil,
         origin: String? = nil,
+        deviceProfile: JSONValue? = nil,
+        deviceKeys: (any Credentials.DeviceKeys)? = nil,
+        identityProviders: [String: String] = [:],
         callbacks: any JourneyCallbackResponder = NoJourneyCallbackResponder(),
         cookieName: String? = nil,
         interceptors: [any ForgeRockInterceptor] = []
@@ -52,6 +68,9 @@ public struct ForgeRockConfiguration: Sendable {
         self.asksForWebAuthn = asksForWebAuthn
         self.deviceName = deviceName
         self.origin = origin
+        self.deviceProfile = deviceProfile
+        self.deviceKeys = deviceKeys
+        self.identityProviders = identityProviders
         self.callbacks = callbacks
         self.cookieName = cookieName
         self.interceptors = interceptors

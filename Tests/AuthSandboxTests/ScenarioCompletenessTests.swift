@@ -60,6 +60,7 @@ struct ScenarioCompletenessTests {
                     "error_numbers": true, "step_lifetime_s": 1, "expired_form": "text_400", "suspended_lifetime_s": 2,
                     "sticky": true, "lockout": {"threshold": 1, "warn_at": 1, "duration_s": 1, "states_time": true},
                     "zero_page_login": false, "name_prompt": "x", "push_number": "1",
+                    "redirect_uri": "x", "provider_user": "grace",
                     "login_attempts": 4, "session_dialect": "openam", "session_idle_s": 5, "session_life_s": 6,
                     "session_quota": 7, "poll_count": 8, "poll_wait_s": 9, "code_lifetime_s": 10, "code_attempts": 11,
                     "fixed_code": "123456", "relying_party_id": "a.example", "origins": "https://a.example",

@@ -325,11 +325,6 @@ import Testing
         let captcha = try ForgeRockBench([.step(callback("ReCaptchaCallback"))])
         let first = await #expect(throws: RecoveryError.self) { try await captcha.signIn() }
         #expect(first?.kind == .challengeRequired)
-        let redirect = try ForgeRockBench([
-            .step(callback("RedirectCallback", #"{"name":"redirectUrl","value":"https://idp/"}"#))
-        ])
-        let second = await #expect(throws: RecoveryError.self) { try await redirect.signIn() }
-        #expect(second?.kind == .userActionRequired && second?.outcome.details?["redirectUrl"] == "https://idp/")
         let binding =
             #"{"type":"DeviceBindingCallback","output":[],"input":[{"name":"IDToken1jws","value":""},{"name":"IDToken1clientError","value":""}]}"#
         let bound = try ForgeRockBench([.step(binding), .success()])

@@ -107,7 +107,7 @@ struct PingOneAnswerTests {
 
     @Test(arguments: [
         (Outcome.CredentialKind.access, Outcome.TokenAction.clear, Outcome.CredentialKind.access),
-        (.refresh, .clear, .refresh), (.state, .keep, .access),
+        (.refresh, .clear, .refresh), (.state, .keep, .access), (.session, .keep, .session),
     ])
     func aTokenThatIsRefusedIsTheOnePresented(
         presented: Outcome.CredentialKind,

@@ -65,8 +65,9 @@ struct AuthSandboxCommand: ParsableCommand {
             PINGAM. Below /json and /am/json are journeys, sessions and profiles of the realms /, /alpha, /bravo and \
             /alpha/customers; below /am/oauth2 and /oauth2/realms is their OAuth 2 side, with the same clients. People \
             sign in with their e-mail address or with what stands before its @. The fifth wrong password locks. The \
-            journeys: Login, LoginLoop, Polling, Suspend, OneTimeCode, MFA, WebAuthn, WebAuthnRegistration, \
-            ChangePassword, Choice, Profile, Unknown and StepUp; GET /_sandbox/forgerock tells what each does. \
+            journeys: Login, LoginLoop, Polling, Push, Suspend, OneTimeCode, MFA, RegisterAuthenticator, WebAuthn, \
+            WebAuthnRegistration, ChangePassword, Choice, Profile, Social, SAML, DeviceProfile, DeviceBinding, Unknown, \
+            Hologram and StepUp; GET /_sandbox/forgerock tells what each does. \
             /ig/txn, /ig/journey and /ig/app are applications behind a gateway: the first wants a transaction \
             confirmed, the second a stronger journey; /ig/api wants an access token.
 

@@ -14,6 +14,8 @@ struct ForgeRockAccount: Sendable {
     var mustChangePassword: Bool
     var usedRecoveryCodes: Set<String> = []
     var credentials: [ForgeRockCredential] = []
+    /// The id of the device's key that was bound.
+    var deviceKey: String?
 
     init(name: String, user: SandboxUser, now: Int64) {
         self.name = name
@@ -66,6 +68,8 @@ struct ForgeRockRun: Sendable {
     var failedPolicies: [JSONValue] = []
     /// The names of the journeys that the session will have completed.
     var completes: String { tree }
+    /// What has to come back from a visit to an identity provider.
+    var state = ""
     /// The session that is made stronger.
     var upgraded: String?
     /// The transaction that is confirmed.

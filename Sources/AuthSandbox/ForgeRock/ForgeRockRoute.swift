@@ -14,6 +14,8 @@ struct ForgeRockRoute: Sendable, Equatable {
         case oauth(OAuthEndpoint)
         /// An application behind the gateway, by what stands after `/ig`.
         case gateway([String])
+        /// The identity provider that journeys send people to.
+        case identityProvider(isSAML: Bool)
     }
 
     /// The endpoints of the OAuth 2 side, by their paths.
@@ -54,6 +56,8 @@ struct ForgeRockRoute: Sendable, Equatable {
             let (realm, rest) = realm(of: parts.dropFirst())
             let endpoint = OAuthEndpoint(rawValue: rest.joined(separator: "/")) ?? .unknown
             return ForgeRockRoute(endpoint: .oauth(endpoint), base: base, realm: realm)
+        case "idp" where parts.count == 2 && ["authorize", "saml"].contains(parts[1]):
+            return ForgeRockRoute(endpoint: .identityProvider(isSAML: parts[1] == "saml"), base: base, realm: "/")
         case "ig" where base.isEmpty:
             return ForgeRockRoute(endpoint: .gateway(Array(parts.dropFirst())), base: "", realm: "/")
         default:

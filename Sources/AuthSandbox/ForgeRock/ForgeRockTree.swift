@@ -25,7 +25,17 @@ struct ForgeRockTree: Sendable {
         case choice(String, [String])
         case confirmation(String, [String])
         case profile
+        /// Name and password beside a callback of a type that no client knows, which has to come back untouched.
         case unknown
+        /// A callback that no client knows, which wants an answer.
+        case hologram
+        /// A visit to an identity provider, by OAuth or by SAML.
+        case redirect(isSAML: Bool)
+        case deviceProfile
+        /// A new key of the device.
+        case bindDevice
+        /// The proof of a key that was bound.
+        case signByDevice
     }
 
     /// A node with its outcomes.
@@ -200,9 +210,46 @@ struct ForgeRockTree: Sendable {
         ),
         ForgeRockTree(
             "Unknown",
-            "name and password, then a callback of a type that nobody knows, which has to come back untouched",
+            "name and password, beside a callback of a type that nobody knows, which has to come back untouched",
             start: "login",
-            merging(login(then: "unknown"), ["unknown": (.unknown, ["done": success])])
+            ["login": (.unknown, ["true": success, "false": failure, "expired": success])]
+        ),
+        ForgeRockTree(
+            "Hologram",
+            "name and password, then a callback of a type that nobody knows, which wants the answer \"seen\"",
+            start: "login",
+            merging(login(then: "hologram"), ["hologram": (.hologram, ["done": success])])
+        ),
+        ForgeRockTree(
+            "Social",
+            "a visit to an identity provider in a browser, which comes back with a code",
+            start: "visit",
+            ["visit": (.redirect(isSAML: false), ["done": success, "error": failure])]
+        ),
+        ForgeRockTree(
+            "SAML",
+            "a visit to an identity provider in a browser, which comes back with a key of the response",
+            start: "visit",
+            ["visit": (.redirect(isSAML: true), ["done": success, "error": failure])]
+        ),
+        ForgeRockTree(
+            "DeviceBinding",
+            "name and password, then a new key of the device, which has to sign; by e-mail where there can be none",
+            start: "login",
+            merging(
+                login(then: "bind"),
+                [
+                    "bind": (.bindDevice, ["success": "sign", "Unsupported": "code", "failure": failure]),
+                    "sign": (.signByDevice, ["success": success, "ClientNotRegistered": "code", "failure": failure]),
+                    "code": code,
+                ]
+            )
+        ),
+        ForgeRockTree(
+            "DeviceProfile",
+            "name and password, then a description of the device, asked for until there is one",
+            start: "login",
+            merging(login(then: "profile"), ["profile": (.deviceProfile, ["done": success])])
         ),
         ForgeRockTree(
             "StepUp",

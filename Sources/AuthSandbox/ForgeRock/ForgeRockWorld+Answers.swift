@@ -49,7 +49,14 @@ extension ForgeRockWorld {
             }
             return String(index)
         case .profile: return checkProfile(&run, answers)
-        case .unknown: return try checkUntouched(answers)
+        case .unknown:
+            try checkUntouched(answers)
+            return try check(name: answers.text(0), answers.text(1), &run, loops: false, exchange)
+        case .hologram: return answers.text(0) == "seen" ? "done" : nil
+        case .redirect(let isSAML): return try comeBack(&run, isSAML: isSAML, exchange)
+        case .deviceProfile: return try checkDeviceProfile(answers.text(0))
+        case .bindDevice: return checkDeviceKey(run, answers, exchange, isBinding: true)
+        case .signByDevice: return checkDeviceKey(run, answers, exchange, isBinding: false)
         case .suspend: return "done"
         }
     }
@@ -258,12 +265,10 @@ extension ForgeRockWorld {
     }
 
     /// What no client knows has to come back as it went.
-    private func checkUntouched(_ answers: ForgeRockAnswers) throws(ForgeRockFailure) -> String {
+    private func checkUntouched(_ answers: ForgeRockAnswers) throws(ForgeRockFailure) {
         let page = Self.unknownPage
-        guard let came = answers.body["callbacks"]?[0], let went = page.callbacks.first?.json(0),
-            came["hologram"] == went["hologram"], came["output"] == went["output"],
+        guard let came = answers.body["callbacks"]?[2], came == page.callbacks[2].json(2),
             page.others.allSatisfy({ answers.body[$0.key] == $0.value })
         else { throw .badCallbacks }
-        return "done"
     }
 }

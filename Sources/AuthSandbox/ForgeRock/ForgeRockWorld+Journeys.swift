@@ -228,7 +228,13 @@ extension ForgeRockWorld {
         body = body.adding("header", .string(page.header)).adding("description", .string(page.description))
         body = body.adding("callbacks", .array(page.callbacks.enumerated().map { $1.json($0) }))
         for member in page.others { body = body.adding(member.key, member.value) }
-        return .json(body)
+        var response = SandboxResponse.json(body)
+        if page.callbacks.contains(where: { $0.type == "RedirectCallback" }) {
+            response.headers.append(
+                .init(name: "Set-Cookie", value: "\(Self.trackingCookie)=\(run.id); Path=/; HttpOnly")
+            )
+        }
+        return response
     }
 
     // MARK: The end

@@ -69,6 +69,11 @@ extension ForgeRockWorld {
             return .page(ForgeRockPage("Confirmation", [.confirmation(options, prompt: prompt)]))
         case .profile: return .page(profilePage(run))
         case .unknown: return .page(Self.unknownPage)
+        case .hologram: return .page(ForgeRockPage("Hologram", [Self.hologram]))
+        case .redirect(let isSAML): return .page(visitPage(&run, isSAML: isSAML, exchange))
+        case .deviceProfile: return .page(Self.deviceProfilePage)
+        case .bindDevice: return .page(deviceKeyPage(&run, exchange, isBinding: true))
+        case .signByDevice: return .page(deviceKeyPage(&run, exchange, isBinding: false))
         case .suspend: return .outcome("done")
         }
     }
@@ -193,11 +198,20 @@ extension ForgeRockWorld {
         )
     }
 
-    /// A page of which no client knows the type of the first callback, nor some of its members.
-    static var unknownPage: ForgeRockPage {
+    /// A callback of a type, and with members, that no client knows.
+    static var hologram: ForgeRockCallback {
         var strange = ForgeRockCallback("HologramCallback", ["angle": 42, "colors": ["red", "green"]], input: "")
         strange.others = [.init("hologram", ["depth": 3, "layers": [1, .number(JSONValue.Number(2.5)), .null]])]
-        var page = ForgeRockPage("Hologram", header: "Look here", [strange, .text("Look at the hologram")])
+        return strange
+    }
+
+    /// A page with such a callback behind the name and the password, and with such a member.
+    static var unknownPage: ForgeRockPage {
+        var page = ForgeRockPage(
+            "Hologram",
+            header: "Look here",
+            [.name("User Name"), .password("Password"), hologram, .text("Look at the hologram")]
+        )
         page.others = [.init("futureMember", ["version": 7, "flags": [true, false]])]
         return page
     }

@@ -28,6 +28,8 @@ struct ForgeRockWorld: ProviderWorld {
     var sessions: [String: ForgeRockSession] = [:]
     var lastSession = 0
     var transactions: [String: ForgeRockTransaction] = [:]
+    /// Whom the identity provider has sent back with which key.
+    var visits: [String: String] = [:]
     /// The OAuth 2 side has tokens of its own.
     var oauth: OAuthWorld
     var counters = SandboxForgeRockCounters()
@@ -75,6 +77,7 @@ struct ForgeRockWorld: ProviderWorld {
             switch route.endpoint {
             case .oauth(let endpoint): return try answerOAuth(exchange, endpoint, context: &context)
             case .gateway(let rest): return gateway(exchange, rest, context: &context)
+            case .identityProvider(let isSAML): return try visit(exchange, isSAML: isSAML)
             default: break
             }
             exchange.version = try version(exchange)
@@ -198,5 +201,6 @@ struct ForgeRockWorld: ProviderWorld {
         }
         if transactions.count > Self.capacity { transactions = transactions.filter { $0.value.expiresAt > now } }
         if transactions.count > Self.capacity { transactions = [:] }
+        if visits.count > Self.capacity { visits = [:] }
     }
 }

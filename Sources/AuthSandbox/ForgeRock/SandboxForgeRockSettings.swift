@@ -133,6 +133,14 @@ public struct SandboxForgeRockSettings: Sendable, Equatable {
     ///
     /// Default: 60 s.
     public var webAuthnTimeout: Int64 = 60_000
+    /// `redirect_uri`: where the identity provider sends people back to.
+    ///
+    /// Default: `http://127.0.0.1:8976/callback`.
+    public var redirectURI = "http://127.0.0.1:8976/callback"
+    /// `provider_user`: who is signed in at the identity provider, unless `login_hint` names somebody.
+    ///
+    /// Default: `ada`.
+    public var providerUser = "ada"
     /// `advice_carrier`: how `/ig/txn` tells its advice: `redirect`, `header` or `body`.
     ///
     /// Default: `redirect`.
@@ -214,7 +222,8 @@ extension SandboxForgeRockSettings: SandboxPart {
         case wantsJSONOutcome = "json_outcome"
         case userVerification
         case webAuthnTimeout = "webauthn_timeout_s"
-        case adviceCarrier, adviceEncoding
+        case redirectURI = "redirect_uri"
+        case providerUser, adviceCarrier, adviceEncoding
         case transactionLifetime = "transaction_lifetime_s"
         case refreshGrace = "refresh_grace_s"
     }

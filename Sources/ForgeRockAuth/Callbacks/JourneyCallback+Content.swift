@@ -168,7 +168,7 @@ extension JourneyCallback {
             case "PingOneProtectEvaluationCallback": .protectEvaluation
             case "AppIntegrityCallback": .appIntegrity
             case "HttpCallback": .http
-            case "X509Callback": .certificate
+            case "X509Callback", "X509CertificateCallback": .certificate
             case "LanguageCallback": .language
             case "ConsentMappingCallback": .consent(message: outputs.text("message"))
             default: .other

@@ -72,6 +72,16 @@ public struct Journey: Sendable, ClientBound {
         try await advance(step).result
     }
 
+    /// Goes on with a step that has sent a browser elsewhere, from which it came back.
+    ///
+    /// - Parameters:
+    ///   - step: The step, untouched.
+    ///   - fields: What the browser has brought along: `code` and `state`, `responsekey`, `error` and others.
+    /// - Throws: As ``begin()``.
+    public mutating func resume(_ step: JourneyStep, with fields: FormFields) async throws -> Result {
+        try await advance(step, with: fields).result
+    }
+
     /// An accepted answer, and the refusal that stands in it, such as a password against the rules.
     struct Answer {
         var result: Result
@@ -96,8 +106,14 @@ public struct Journey: Sendable, ClientBound {
         get async throws { options.upgradesSession ? try await api.tokens.read().credentials.ssoToken : nil }
     }
 
-    mutating func advance(_ step: JourneyStep) async throws -> Answer {
-        try await post(step.json, query: FormFields(), action: .authenticate)
+    /// Sends a step, with what a browser has brought along from another site.
+    mutating func advance(_ step: JourneyStep, with returned: FormFields = FormFields()) async throws -> Answer {
+        var query = FormFields()
+        if !returned.names.isEmpty {
+            if !start.isSuspended { query.add(start.query) }
+            query.add(returned)
+        }
+        return try await post(step.json, query: query, action: .authenticate)
     }
 
     /// Goes on with another beginning.
@@ -132,6 +148,11 @@ public struct Journey: Sendable, ClientBound {
             return try await accept(try await response.json(), response)
         } catch let error as RecoveryError {
             if let response = error.response { cookies.take(from: response.headerFields) }
+            if let proof = error.unansweredHTTPCallback, json["reason"] == nil {
+                // No credential came with the request: whatever stands in for that way is told to take over.
+                let body: JSONValue = ["reason": .string(Self.httpFailure), "authId": .string(proof)]
+                return try await post(body, query: FormFields(), action: .authenticate)
+            }
             // A step that tells which rules were broken is a step all the same.
             guard Self.kindsOfSteps.contains(error.kind), let response = error.response,
                 response.status.kind == .successful,
@@ -142,6 +163,9 @@ public struct Journey: Sendable, ClientBound {
             return Answer(result: .step(step), refusal: refusal, response: response)
         }
     }
+
+    /// The word for an HTTP authentication that has not taken place.
+    fileprivate static let httpFailure = "http-auth-failed"
 
     /// What a step amounts to that can be answered all the same.
     private static let kindsOfSteps: Set<Outcome.Kind> = [.passwordRejected, .invalidRequest, .challengeRequired]
@@ -186,6 +210,17 @@ extension Journey {
         } catch is RecoveryError {
             try Task.checkCancellation()
         }
+    }
+}
+
+extension RecoveryError {
+    /// The proof to go on with after an HTTP authentication that has not taken place; nil for anything else.
+    fileprivate var unansweredHTTPCallback: String? {
+        guard kind == .factorUnavailable, let bytes = response?.body.bytesInMemory,
+            let json = try? JSONValue(parsing: bytes), json["failure"]?.bool == true,
+            json["reason"]?.string == Journey.httpFailure
+        else { return nil }
+        return json["authId"]?.string?.nonEmpty
     }
 }
 

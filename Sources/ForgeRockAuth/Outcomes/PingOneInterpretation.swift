@@ -101,18 +101,7 @@ struct PingOneInterpretation {
         case .passwordExpired, .mustChangePassword: return forgeRock.failure(.passwordExpired, [.changePassword])
         case .noPassword, .externalPassword: return forgeRock.failure(.factorUnavailable, [.switchFactor])
         case .requestLimited: return .throttled(forgeRock.interpretation, scope: .origin)
-        case .invalidToken:
-            let presented = forgeRock.presented
-            let isToken = presented == .access || presented == .refresh || presented == .session
-            let isAccess = !isToken || presented == .access
-            var outcome = forgeRock.failure(
-                .credentialRejected,
-                isAccess ? [.refreshCredential, .reauthenticate] : [.reauthenticate]
-            )
-            outcome.scope = .credential
-            outcome.credential = isToken ? presented : .access
-            if isToken { outcome.tokenAction = .clear }
-            return outcome
+        case .invalidToken: return refusedToken
         case .accessFailed: return forgeRock.failure(.permissionDenied, [.contactAdmin])
         case .notFound: return forgeRock.failure(.notFound)
         case .notUnique:
@@ -122,6 +111,18 @@ struct PingOneInterpretation {
         case .unexpected: return .unavailable(forgeRock.interpretation)
         case .general: return forgeRock.failure(.invalidRequest, [.fixRequest])
         }
+    }
+
+    /// PingOne refuses the token that was presented; about a session of another server's it says nothing definite.
+    private var refusedToken: Outcome {
+        let presented = forgeRock.presented
+        let isToken = presented == .access || presented == .refresh
+        var outcome = forgeRock.failure(.credentialRejected, [.reauthenticate])
+        outcome.scope = .credential
+        outcome.credential = isToken || presented == .session ? presented : .access
+        if outcome.credential == .access { outcome.remedies = [.refreshCredential, .reauthenticate] }
+        if isToken { outcome.tokenAction = .clear }
+        return outcome
     }
 
     private var locked: Outcome {

@@ -62,7 +62,7 @@ extension JourneyQuestion: RememberedFields {
     static var fields: [RememberedField<JourneyQuestion>] {
         [
             .init("place", \.place), .init("name", \.name), .init("key", \.key), .init("form", \.form),
-            .init("prompt", \.prompt), .init("hint", \.hint), .init("given", \.given),
+            .init("prompt", \.prompt), .init("hint", \.hint), .init("url", \.url), .init("given", \.given),
         ]
     }
 }
@@ -95,6 +95,7 @@ extension JourneyQuestion.Form: Remembered {
         case .number: "number"
         case .agreement: "agreement"
         case .ceremony: "ceremony"
+        case .redirect: "redirect"
         case .options(let options, let defaultIndex):
             [
                 "options": .array(options.map { [.string($0.label), $0.value] }),
@@ -109,6 +110,7 @@ extension JourneyQuestion.Form: Remembered {
         case "number": self = .number
         case "agreement": self = .agreement
         case "ceremony": self = .ceremony
+        case "redirect": self = .redirect
         default:
             guard let pairs = memory["options"]?.array, let index = Int?(memory: memory["default"] ?? .null)
             else { return nil }

@@ -97,10 +97,12 @@ extension ForgeRockSignInMachine {
     }
 
     /// Sends the step under way; the session if the journey is over with it.
-    mutating func send() async throws -> ForgeRockSession? {
+    ///
+    /// - Parameter returned: What a browser has brought along that was sent elsewhere by the step.
+    mutating func send(with returned: FormFields = FormFields()) async throws -> ForgeRockSession? {
         guard let current = step else { return nil }
         do {
-            return try accept(try await journey.advance(current))
+            return try accept(try await journey.advance(current, with: returned))
         } catch let refusal as StepRefusal {
             throw refusal.error
         } catch let error as RecoveryError {
@@ -139,15 +141,6 @@ extension ForgeRockSignInMachine {
 
     /// Takes the end of a journey into account.
     mutating func ended(by error: RecoveryError) -> RecoveryError {
-        if error.kind == .factorUnavailable, let bytes = error.response?.body.bytesInMemory,
-            let proof = (try? JSONValue(parsing: bytes))?["authId"]?.string, !proof.isEmpty, step != nil
-        {
-            // The step waits for another answer.
-            step?.authID = Secret(proof)
-            isPrepared = false
-            answered = []
-            return error
-        }
         step = nil
         if error.kind == .invalidCredentials || (error.provesNothing && asked.contains(where: \.isProof)) {
             // What was refused, and what may have been taken and counted, does not answer another journey by itself.
@@ -198,7 +191,9 @@ extension ForgeRockSignInMachine {
                 continue
             }
             if !question.factors.isEmpty { return .choose(question.factors) }
-            return .ask(Challenge(factor: question.factor, hint: question.hint, prompt: question.prompt))
+            return .ask(
+                Challenge(factor: question.factor, hint: question.hint, prompt: question.prompt, url: question.url)
+            )
         }
         return nil
     }
@@ -229,11 +224,16 @@ extension ForgeRockSignInMachine {
             try await performWebAuthn(in: &current, at: hidden)
         }
         for index in current.callbacks.indices where !isAnswered.contains(index) {
-            try JourneyDefaults.answer(&current.callbacks[index], in: current)
+            current.callbacks[index] = try await defaults.answered(current.callbacks[index], in: current)
         }
         step = current
         asked.removeAll { isAnswered.contains($0.place.callback) }
+        try askForVisits(in: current, except: isAnswered)
         confirm(current, except: isAnswered)
+        if asked.isEmpty, isAnswered.isEmpty, let unknown = current.unanswerable {
+            // Sent back as it came, it would come again.
+            throw JourneyDefaults.unknown(unknown, in: current)
+        }
         if let fallback = fellBack, let question = asked.first {
             fellBack = nil
             context?.emit(.fallback(from: fallback.rawValue, to: question.key.rawValue))

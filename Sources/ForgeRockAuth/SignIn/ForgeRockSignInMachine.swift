@@ -5,6 +5,9 @@ import HTTPRecovery
 struct ForgeRockSignInMachine: SignInMachine {
     let callbacks: any JourneyCallbackResponder
     let webAuthn: WebAuthnResponder
+    let defaults: JourneyDefaults
+    /// The authorization endpoints of identity providers, by their names.
+    let identityProviders: [String: String]
     private(set) var context: SignInContext?
     /// What the journey is begun anew with; differs if it was resumed.
     var restart: JourneyStart
@@ -37,13 +40,17 @@ struct ForgeRockSignInMachine: SignInMachine {
         identifier: String?,
         password: Secret?,
         callbacks: any JourneyCallbackResponder,
-        webAuthn: WebAuthnResponder
+        webAuthn: WebAuthnResponder,
+        defaults: JourneyDefaults,
+        identityProviders: [String: String]
     ) {
         self.journey = journey
         self.restart = restart
         self.answers = JourneyAnswers(identifier: identifier, password: password)
         self.callbacks = callbacks
         self.webAuthn = webAuthn
+        self.defaults = defaults
+        self.identityProviders = identityProviders
     }
 
     mutating func enter(_ context: SignInContext) {
@@ -106,6 +113,7 @@ struct ForgeRockSignInMachine: SignInMachine {
         }
         let same = asked.first { $0.id == challenge.factor.id }
         guard let question = same ?? asked.first(where: { $0.key == challenge.key }) else { return try await proceed() }
+        if case .redirect = question.form { return try await comeBack(with: answer, to: question) }
         guard let value = value(of: answer, to: question) else {
             throw Self.refusal(.invalidRequest, parameter: question.prompt)
         }

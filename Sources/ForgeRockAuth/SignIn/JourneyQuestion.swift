@@ -15,6 +15,8 @@ struct JourneyQuestion {
         case options([(label: String, value: JSONValue)], defaultIndex: Int?)
         /// The outcome of a WebAuthn ceremony that is carried out elsewhere.
         case ceremony
+        /// Where a browser came back that was sent to another site.
+        case redirect
     }
 
     /// Which callback of the step, and which of its inputs.
@@ -39,6 +41,8 @@ struct JourneyQuestion {
     var form: Form
     var prompt: String?
     var hint: String?
+    /// Where a browser has to go.
+    var url: Secret?
     /// Where the password or the name that was given beforehand fits.
     var given: Given?
 
@@ -83,7 +87,7 @@ struct JourneyQuestion {
     func value(of answer: Secret) -> JSONValue? {
         let text = answer.reveal()
         switch form {
-        case .text, .ceremony:
+        case .text, .ceremony, .redirect:
             return .string(text)
         case .number:
             return (try? JSONValue(parsing: text)).flatMap { $0.number }.map { .number($0) }

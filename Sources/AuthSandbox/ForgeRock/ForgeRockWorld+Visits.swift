@@ -1,0 +1,90 @@
+import HTTPRecovery
+import HTTPRecoveryTesting
+
+// Nodes that send people to an identity provider, the provider, and the way back; and those that look at the device.
+extension ForgeRockWorld {
+    /// Sends the browser to the provider; the cookie finds the journey when it comes back.
+    mutating func visitPage(_ run: inout ForgeRockRun, isSAML: Bool, _ exchange: ForgeRockExchange) -> ForgeRockPage {
+        run.state = random.letters(20)
+        let target = FormEncoding.encode(exchange.settings.redirectURI)
+        let query =
+            isSAML
+            ? "SAMLRequest=\(random.letters(40))&RelayState=\(run.state)&acs=\(target)"
+            : "client_id=sandbox&response_type=code&scope=openid&redirect_uri=\(target)&state=\(run.state)"
+        let url = "\(exchange.deployment)/idp/\(isSAML ? "saml" : "authorize")?\(query)"
+        return ForgeRockPage(
+            "Visit",
+            [
+                ForgeRockCallback(
+                    "RedirectCallback",
+                    ["redirectUrl": .string(url), "redirectMethod": "GET", "trackingCookie": true]
+                )
+            ]
+        )
+    }
+
+    /// The identity provider: it knows whoever comes, and sends them back.
+    mutating func visit(_ exchange: ForgeRockExchange, isSAML: Bool) throws(ForgeRockFailure) -> SandboxResponse {
+        let request = exchange.request
+        guard request.method == "GET", let target = request.queryItem(isSAML ? "acs" : "redirect_uri"),
+            target.contains("://")
+        else { throw ForgeRockFailure(400, "The redirect URI is missing") }
+        let name = request.queryItem("login_hint") ?? exchange.settings.providerUser
+        var fields: [(String, String)] = []
+        if let account = account(named: name) {
+            let key = random.letters(24)
+            visits[key] = account.name.lowercased()
+            fields.append((isSAML ? "responsekey" : "code", key))
+        } else {
+            fields.append(("error", "access_denied"))
+        }
+        let state = isSAML ? "RelayState" : "state"
+        if let value = request.queryItem(state) { fields.append((state, value)) }
+        let query = fields.map { "\($0.0)=\(FormEncoding.encode($0.1))" }.joined(separator: "&")
+        let location = "\(target)\(target.contains("?") ? "&" : "?")\(query)"
+        return SandboxResponse(status: 302, headers: [.init(name: "Location", value: location)])
+    }
+
+    /// The outcome of a visit: what the browser has brought along stands in the query of the step.
+    mutating func comeBack(
+        _ run: inout ForgeRockRun,
+        isSAML: Bool,
+        _ exchange: ForgeRockExchange
+    ) throws(ForgeRockFailure) -> String? {
+        let request = exchange.request
+        guard exchange.cookie(Self.trackingCookie) == run.id else { throw .badSignature }
+        if request.queryItem("error") != nil { return "error" }
+        guard let key = request.queryItem(isSAML ? "responsekey" : "code") else { return nil }
+        guard isSAML || request.queryItem("state") == run.state, let account = visits.removeValue(forKey: key) else {
+            return "error"
+        }
+        run.account = account
+        return "done"
+    }
+
+    static let trackingCookie = "reentry"
+
+    // MARK: Devices
+
+    static var deviceProfilePage: ForgeRockPage {
+        ForgeRockPage(
+            "DeviceProfile",
+            [
+                ForgeRockCallback(
+                    "DeviceProfileCallback",
+                    ["metadata": true, "location": true, "message": "Collecting profile ..."],
+                    input: ""
+                )
+            ]
+        )
+    }
+
+    /// Nothing is asked for again; what is too large, or names no device, ends the journey.
+    func checkDeviceProfile(_ text: String) throws(ForgeRockFailure) -> String? {
+        if text.isEmpty { return nil }
+        guard text.utf8.count <= 3072, let profile = try? JSONValue(parsing: text),
+            profile["identifier"]?.string?.isEmpty == false
+        else { throw .loginFailure }
+        return "done"
+    }
+}

@@ -1,0 +1,127 @@
+import AuthRecovery
+import HTTPRecovery
+
+// Visits to other sites, from which a browser comes back with an answer.
+extension ForgeRockSignInMachine {
+    /// Adds what a browser has to be sent elsewhere for to what the step asks, as the last of it.
+    mutating func askForVisits(in current: JourneyStep, except isAnswered: Set<Int>) throws {
+        for (index, callback) in current.callbacks.enumerated() where !isAnswered.contains(index) {
+            switch callback.content {
+            case .redirect(let redirect):
+                guard let url = redirect.url else { continue }
+                let form: JSONValue? =
+                    redirect.method.lowercased() == "post"
+                    ? ["method": "POST", "data": redirect.data ?? .null] : nil
+                asked.append(.visit(to: Secret(url), at: index, in: current, hint: form?.description))
+            case .identityProvider(let name):
+                guard let name, let endpoint = identityProviders[name] else {
+                    throw JourneyDefaults.unknownProvider(name, in: current)
+                }
+                let url = authorizationURL(of: callback, at: endpoint)
+                asked.append(.visit(to: url, at: index, in: current, hint: nil, prompt: name))
+            default: break
+            }
+        }
+    }
+
+    /// Where a browser begins a sign-in at an identity provider, as the callback describes it.
+    private func authorizationURL(of callback: JourneyCallback, at endpoint: String) -> Secret {
+        var query = FormFields()
+        query.add("response_type", "code")
+        let outputs = [
+            ("client_id", "clientId"), ("redirect_uri", "redirectUri"), ("nonce", "nonce"), ("request", "request"),
+            ("request_uri", "requestUri"),
+        ]
+        for (name, output) in outputs { query.add(name, callback[output: output]?.string?.nonEmpty) }
+        for (name, output) in [("scope", "scopes"), ("acr_values", "acrValues")] {
+            let words = callback[output: output]?.array?.prefix(64).compactMap(\.string).joined(separator: " ")
+            query.add(name, words?.nonEmpty)
+        }
+        query.add("state", Base64.encodeForURL(defaults.profile.random.bytes(16)))
+        return Secret("\(endpoint)\(endpoint.holds("?") ? "&" : "?")\(query.encoded)")
+    }
+
+    /// Goes on with where a browser came back.
+    ///
+    /// - Throws: `RecoveryError` of the kind `invalid_request`, with nothing sent, for what is no answer to this visit: so the
+    ///   person can bring the right one.
+    mutating func comeBack(
+        with answer: Secret,
+        to question: JourneyQuestion
+    ) async throws -> SignInStep<ForgeRockSession> {
+        guard let callback = step?.callbacks[question.place.callback], let url = question.url else {
+            return try await begin()
+        }
+        let fields = Self.fields(ofURL: answer.reveal())
+        let expected = Self.fields(ofURL: url.reveal())["state"].first
+        guard fields["state"].count < 2, expected == nil || fields["state"].first == expected else {
+            throw Self.refusal(.invalidRequest, parameter: "state")
+        }
+        var returned = FormFields()
+        for name in Self.returnedNames { for value in fields[name] { returned.add(name, secret: value) } }
+        guard !returned.names.isEmpty else { throw Self.refusal(.invalidRequest, parameter: "redirect") }
+        answered.insert(question.place)
+        if case .identityProvider = callback.content {
+            guard let code = fields["code"].first, !code.isEmpty else {
+                var error = Self.refusal(.declined)
+                error.outcome.code = fields["error"].first?.reveal().bounded(to: 256)
+                error.outcome.remedies = [.visitProvider]
+                throw error
+            }
+            step?.callbacks[question.place.callback].setInput(.string(code.reveal()), named: "token")
+            step?.callbacks[question.place.callback].setInput("authorization_code", named: "token_type")
+            returned = FormFields()
+        }
+        if let session = try await send(with: returned) { return .finished(session) }
+        return try await proceed()
+    }
+
+    /// What a server may have sent along, by OAuth, OpenID Connect or SAML.
+    private static let returnedNames = [
+        "code", "state", "iss", "scope", "nonce", "error", "error_description", "errorCode", "errorMessage",
+        "form_post_entry", "responsekey", "RelayState",
+    ]
+
+    /// The fields of a URL's query, and of its fragment.
+    private static func fields(ofURL url: String) -> FormFields {
+        let bytes = url.bounded(to: 65_536).utf8
+        let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.firstIndex(of: UInt8(ascii: "#"))
+        guard let mark else { return FormFields() }
+        let parts = bytes[bytes.index(after: mark)...].split(separator: UInt8(ascii: "#"))
+        return FormFields(parsing: Array(parts.joined(separator: "&".utf8)))
+    }
+}
+
+extension JourneyQuestion {
+    /// The question for where a browser came back.
+    fileprivate static func visit(
+        to url: Secret,
+        at index: Int,
+        in step: JourneyStep,
+        hint: String?,
+        prompt: String? = nil
+    ) -> JourneyQuestion {
+        let type = step.callbacks[index].type
+        let occurrence = step.callbacks[..<index].count { $0.type == type }
+        return JourneyQuestion(
+            place: Place(callback: index, input: 0),
+            name: Name(type: type, stage: step.stage, prompt: prompt, occurrence: occurrence, input: 0),
+            key: .redirect,
+            form: .redirect,
+            prompt: prompt,
+            hint: hint,
+            url: url
+        )
+    }
+}
+
+extension JourneyStep {
+    /// What nobody here has an answer to, unless the step waits for something anyway.
+    var unanswerable: JourneyCallback? {
+        let waits = callbacks.contains { callback in
+            if case .suspended = callback.content { return true }
+            return callback.pollingWait != nil || callback.isWebAuthnOutcome
+        }
+        return waits ? nil : callbacks.first(where: \.isUnanswerable)
+    }
+}

@@ -1,0 +1,176 @@
+import HTTPRecovery
+import HTTPRecoveryTesting
+import Testing
+
+@testable import AuthSandbox
+
+@Suite("PingAM's nodes and what they show")
+struct ForgeRockNodeTests {
+    @Test func nameAndPasswordMayComeWithTheFirstRequest() {
+        for (name, password) in [
+            ("ada", Harness.password), ("=?UTF-8?B?YWRh?=", "=?utf-8?b?Y29ycmVjdCA=?= =?UTF-8?B?eA==?="),
+        ] {
+            let headers = [("x-openam-username", name), ("x-openam-password", password)]
+            var client = ForgeRockHarness()
+            client.begin("Login", headers: headers)
+            #expect(client.status == (password == Harness.password ? 200 : 401))
+            #expect((client.token != nil) == (password == Harness.password))
+            var off = ForgeRockHarness { $0.hasZeroPageLogin = false }
+            off.begin("Login", headers: headers)
+            #expect(off.types == ["NameCallback", "PasswordCallback"])
+            #expect(off.counters.passwordAttempts == 0)
+        }
+        var client = ForgeRockHarness { $0.namePrompt = "Customer code" }
+        #expect(client.begin("OneTimeCode")["callbacks"]?[0]?["output"]?[0]?["value"]?.string == "Customer code")
+        client.begin("OneTimeCode", headers: [("x-openam-username", "ada"), ("x-openam-password", "x")])
+        #expect(client.types.contains("PasswordCallback"), "the name is taken, the code is asked for")
+    }
+
+    /// As the nodes write them: a piece of script for older clients, nothing where the relying party is left open.
+    @Test(arguments: ["example.com", ""])
+    func ceremoniesNameTheirRelyingPartyAsNodesDo(party: String) {
+        func begun(_ form: String, _ journey: String) -> [JSONValue] {
+            var client = ForgeRockHarness {
+                $0.webAuthnForm = form
+                $0.relyingPartyID = party
+            }
+            client.begin(journey)
+            if journey == "WebAuthn" { client.answer("ada") } else { client.answer("ada", .string(Harness.password)) }
+            #expect(client.types.last == "HiddenValueCallback")
+            let outputs = client.step["callbacks"]?[0]?["output"]?.array ?? []
+            return outputs.compactMap { $0["value"] }
+        }
+        let (made, signed) = party.isEmpty ? ("", "") : (#"id: "example.com","#, #"rpId: "example.com","#)
+        for (journey, fragment) in [("WebAuthnRegistration", made), ("WebAuthn", signed)] {
+            let data = begun("metadata", journey).first
+            #expect(data?["relyingPartyId"]?.string == fragment && data?["_relyingPartyId"]?.string == party)
+            let old = begun("old_metadata", journey).first
+            #expect(old?["relyingPartyId"]?.string == fragment && old?["_relyingPartyId"] == nil)
+            let script = begun("script", journey).first?.string ?? ""
+            let line = journey == "WebAuthn" ? "var options = {\n    \(fragment)\n" : "rp: {\n        \(fragment)\n"
+            #expect(script.contains(line), "\(script)")
+        }
+    }
+
+    @Test func anAuthenticatorIsRegisteredAndRecoveryCodesAreShownOnce() throws {
+        var client = ForgeRockHarness()
+        client.begin("RegisterAuthenticator")
+        client.answer("ada", .string(Harness.password))
+        #expect(
+            client.types == [
+                "TextOutputCallback", "TextOutputCallback", "HiddenValueCallback", "ConfirmationCallback",
+            ]
+        )
+        let uri = client.step["callbacks"]?[2]?["output"]?[0]?["value"]?.string ?? ""
+        #expect(uri.hasPrefix("otpauth://totp/Sandbox:ada?"))
+        let name = "secret="
+        let start = try #require(uri.firstRange(of: name)?.upperBound)
+        let secret = try #require(Base32.decode(String(uri[start...].prefix(32))))
+        client.answer(nil, 0)
+        client.answer(.string(TOTP.code(secret: secret, step: TOTP.step(atMilliseconds: client.base.now))), 0)
+        let script = client.step["callbacks"]?[0]?["output"]?[0]?["value"]?.string ?? ""
+        let own = client.base.world.forgerock.accounts["ada"]?.user.backupCodes ?? []
+        #expect(own.count == 10 && own.allSatisfy { script.contains("\"\($0)\\n\" +\n") })
+        client.answer(nil)
+        #expect(client.token != nil)
+    }
+
+    @Test func aPushTellsTheNumberToChoose() {
+        var client = ForgeRockHarness { $0.pushNumber = "73" }
+        client.begin("Push")
+        client.answer("ada", .string(Harness.password))
+        #expect(client.types == ["PollingWaitCallback", "HiddenValueCallback", "ConfirmationCallback"])
+        #expect(client.step["callbacks"]?[1]?["output"]?[0]?["value"]?.string == "73")
+        for _ in 1...3 {
+            client.advance(seconds: 1)
+            client.answer(nil, 100)
+        }
+        #expect(client.token != nil)
+        client.begin("Push")
+        client.answer("ada", .string(Harness.password))
+        client.answer(nil, 0)
+        #expect(client.status == 401)
+    }
+
+    @Test(arguments: [("Social", "code", "state"), ("SAML", "responsekey", "RelayState")])
+    func aVisitToAnIdentityProviderComesBack(journey: String, key: String, state: String) throws {
+        var client = ForgeRockHarness { $0.redirectURI = "http://127.0.0.1:1/cb" }
+        for (hint, isKnown) in [("", true), ("&login_hint=grace", true), ("&login_hint=nobody", false)] {
+            client.cookies = [:]
+            client.begin(journey)
+            #expect(client.types == ["RedirectCallback"])
+            let cookie = try #require(client.base.answer.headers.first { $0.value.hasPrefix("reentry=") }?.value)
+            client.cookies["reentry"] = cookie.dropFirst("reentry=".count).prefix { $0 != ";" }.description
+            let step = client.step
+            let url = step["callbacks"]?[0]?["output"]?[0]?["value"]?.string ?? ""
+            client.send("GET", url.replacing("http://127.0.0.1:9999", with: "") + hint)
+            #expect(client.status == 302 && client.location.hasPrefix("http://127.0.0.1:1/cb?"))
+            let query = client.location.drop { $0 != "?" }
+            #expect(query.contains(isKnown ? "\(key)=" : "error=access_denied") && query.contains("\(state)="))
+            let path = "\(client.realm)/authenticate\(query)"
+            client.send("POST", path, step.text)
+            #expect((client.token != nil) == isKnown)
+        }
+        // Without the cookie the journey is not found.
+        client.begin(journey)
+        client.cookies = [:]
+        client.send("POST", "\(client.realm)/authenticate?code=x", client.step.text)
+        #expect(client.status == 400)
+    }
+
+    @Test func aDeviceIsAskedForUntilItIsDescribed() {
+        var client = ForgeRockHarness()
+        client.signIn(journey: "DeviceProfile")
+        client.answer("")
+        #expect(client.types == ["DeviceProfileCallback"])
+        client.answer(#"{"identifier":"d1"}"#)
+        #expect(client.token != nil)
+        for text in [#"{"identifier":""}"#, "no JSON", "{\"identifier\":\"\(String(repeating: "x", count: 3072))\"}"] {
+            client.signIn(journey: "DeviceProfile")
+            client.answer(.string(text))
+            #expect(client.status == 401)
+        }
+    }
+
+    @Test func aKeyOfTheDeviceIsBoundAndSigns() {
+        func proof(_ client: ForgeRockHarness, key: String = "k1", challenge: String? = nil) -> JSONValue {
+            let outputs = client.step["callbacks"]?[0]?["output"]?.array ?? []
+            func output(_ name: String) -> JSONValue {
+                outputs.first { $0["name"]?.string == name }?["value"] ?? .null
+            }
+            let header: JSONValue = ["alg": "ES256", "kid": .string(key), "jwk": ["kid": .string(key)]]
+            let claims: JSONValue = [
+                "sub": output("userId"), "challenge": challenge.map(JSONValue.string) ?? output("challenge"),
+                "exp": .int(client.base.now / 1000 + 60),
+            ]
+            let parts = [header.text, claims.text].map { Base64.encodeForURL($0.utf8) }
+            let signature = Base64.encodeForURL([UInt8](repeating: 7, count: 64))
+            return .string((parts + [signature]).joined(separator: "."))
+        }
+        var client = ForgeRockHarness()
+        client.signIn(journey: "DeviceBinding")
+        #expect(client.types == ["DeviceBindingCallback"])
+        client.answer(proof(client), "laptop", "d1", "")
+        #expect(client.types == ["DeviceSigningVerifierCallback"])
+        client.answer(proof(client), "")
+        #expect(client.token != nil)
+        for (wrong, status) in [("key", 200), ("challenge", 401), ("a.b.c", 401), ("", 401)] {
+            client.signIn(journey: "DeviceBinding")
+            client.answer(proof(client), "laptop", "d1", "")
+            let answer: JSONValue =
+                switch wrong {
+                case "key": proof(client, key: "k2")
+                case "challenge": proof(client, challenge: "old")
+                default: .string(wrong)
+                }
+            client.answer(answer, "")
+            // Whoever has another key goes on with a code.
+            #expect(client.status == status && client.token == nil, "\(wrong)")
+        }
+        for (word, next) in [("Unsupported", "TextOutputCallback"), ("Abort", nil)] as [(JSONValue, String?)] {
+            client.signIn(journey: "DeviceBinding")
+            client.answer("", "", "", word)
+            #expect(client.types.first == next)
+        }
+    }
+}

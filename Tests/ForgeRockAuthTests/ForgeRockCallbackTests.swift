@@ -1,0 +1,164 @@
+import AuthRecovery
+import ForgeRockAuth
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+@Suite("Callbacks that no person answers")
+struct ForgeRockCallbackTests {
+    private func input(_ names: String..., type: String, output: String = "") -> String {
+        let list = names.map { #"{"name":"IDToken1\#($0)","value":""}"# }.joined(separator: ",")
+        return #"{"type":"\#(type)","output":[\#(output)],"input":[\#(list)]}"#
+    }
+
+    @Test(arguments: ["RetinaScanCallback", "X509Callback", "X509CertificateCallback", "HttpCallback"])
+    func whatNobodyHasAnAnswerToIsSaidAfterOneRequest(type: String) async throws {
+        let bench = try ForgeRockBench(Array(repeating: .step(callback(type)), count: 40))
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(bench.transport.received.count == 1)
+        #expect(error?.kind == .challengeRequired && error?.remedies == [.solveChallenge])
+        #expect(error?.outcome.parameter == type && error?.userMessage.contains(type) == true)
+    }
+
+    @Test func aTypeThatIsNoNameIsNotPrinted() async throws {
+        let bench = try ForgeRockBench([.step(callback("x<script>\\u0007"))])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error?.kind == .challengeRequired && error?.userMessage.contains("script") == false)
+    }
+
+    /// What stands beside a question, or wants no answer, is no reason to end.
+    @Test func whatIsBesideAQuestionGoesBackUntouched() async throws {
+        let strange = callback("RetinaScanCallback", index: 3)
+        let silent = callback("LightCallback", inputs: 0)
+        let bench = try ForgeRockBench([
+            .step(AM.name, AM.password, strange), .step(silent, id: "a2"), .step(AM.poll(), strange, id: "a3"),
+            .success(),
+        ])
+        _ = try await bench.signIn()
+        #expect(
+            bench.sent.suffix(3) == [#"authenticate a1 "ada" "hunter2" """#, "authenticate a2", #"authenticate a3 """#]
+        )
+        let language = input("Language", "Country", type: "LanguageCallback")
+        let second = try ForgeRockBench([.step(language), .success()])
+        _ = try await second.signIn()
+        #expect(second.transport.received[1].text.contains(language))
+    }
+
+    @Test func anHTTPAuthenticationThatDidNotTakePlaceIsPassedOver() async throws {
+        let failed = ScriptedTransport.Step.status(
+            401,
+            ["www-authenticate": "Negotiate"],
+            body: #"{"failure":true,"reason":"http-auth-failed","authId":"h1"}"#
+        )
+        let bench = try ForgeRockBench([failed, .login, .success()])
+        _ = try await bench.signIn()
+        #expect(bench.transport.received[1].text == #"{"reason":"http-auth-failed","authId":"h1"}"#)
+        #expect(bench.sent.last == #"authenticate a1 "ada" "hunter2""#)
+        // Once: a server that says so again has nothing that takes over.
+        let again = try ForgeRockBench([failed, failed, failed])
+        let error = await #expect(throws: RecoveryError.self) { try await again.signIn() }
+        #expect(error?.kind == .factorUnavailable && again.transport.received.count == 2)
+    }
+
+    @Test(arguments: [
+        ("DeviceBindingCallback", "Unsupported"), ("DeviceSigningVerifierCallback", "ClientNotRegistered"),
+        ("AppIntegrityCallback", "Unsupported"),
+    ])
+    func aNodeIsToldWhatIsNotThere(type: String, word: String) async throws {
+        let bench = try ForgeRockBench([.step(input("jws", "clientError", type: type)), .success()])
+        _ = try await bench.signIn()
+        #expect(bench.sent.last == #"authenticate a1 "" "\#(word)""#)
+    }
+
+    @Test func protectIsToldThatThereAreNoSignals() async throws {
+        let text = #""PingOne Protect is not available on this platform""#
+        for type in ["PingOneProtectInitializeCallback", "PingOneProtectEvaluationCallback"] {
+            let bench = try ForgeRockBench([.step(input("signals", "clientError", type: type)), .success()])
+            _ = try await bench.signIn()
+            #expect(bench.sent.last == #"authenticate a1 "" \#(text)"#)
+        }
+        func hidden(_ id: String) -> String {
+            callback("HiddenValueCallback", #"{"name":"id","value":"\#(id)"}"#)
+        }
+        let data = AM.metadata(#"{"_type":"PingOneProtect","_action":"protect_risk_evaluation"}"#)
+        let bench = try ForgeRockBench([
+            .step(data, hidden("pingone_risk_evaluation_signals"), hidden("clientError")), .success(),
+        ])
+        _ = try await bench.signIn()
+        #expect(bench.sent.last == #"authenticate a1 "" \#(text)"#)
+        // The name alone does not make it one.
+        let other = try ForgeRockBench([.step(AM.metadata(#"{"_type":"x"}"#), hidden("clientError")), .success()])
+        _ = try await other.signIn()
+        #expect(other.sent.last == #"authenticate a1 """#)
+    }
+
+    @Test func theProofOfACaptchaIsHandedIn() async throws {
+        struct Solver: JourneyCallbackResponder {
+            func answer(_ callback: inout JourneyCallback, in step: JourneyStep) -> Bool {
+                callback.answerCaptcha(with: "proof", action: "login")
+            }
+        }
+        let plain = callback("ReCaptchaCallback", #"{"name":"recaptchaSiteKey","value":"k"}"#)
+        let first = try ForgeRockBench([.step(plain), .success()])
+        _ = try await first.signIn(callbacks: Solver())
+        #expect(first.sent.last == #"authenticate a1 "proof""#)
+        let enterprise = input("action", "clientError", "token", type: "ReCaptchaEnterpriseCallback")
+        let second = try ForgeRockBench([.step(enterprise), .success()])
+        _ = try await second.signIn(callbacks: Solver())
+        #expect(second.sent.last == #"authenticate a1 "login" "" "proof""#)
+        let none = try ForgeRockBench([.step(plain)])
+        let error = await #expect(throws: RecoveryError.self) { try await none.signIn() }
+        #expect(error?.kind == .challengeRequired && error?.outcome.details == ["recaptchaSiteKey": "k"])
+    }
+
+    // MARK: The device
+
+    private static func profile(_ flags: Bool) -> String {
+        callback(
+            "DeviceProfileCallback",
+            #"{"name":"metadata","value":\#(flags)},{"name":"location","value":\#(flags)}"#
+        )
+    }
+
+    private func profile(
+        _ flags: Bool,
+        given: JSONValue? = nil,
+        name: String? = nil,
+        _ bench: ForgeRockBench
+    ) async throws -> JSONValue {
+        let forgeRock = try ForgeRock(
+            baseURL: "https://id.example.com/am",
+            client: bench.client,
+            tokens: bench.tokens,
+            configuration: ForgeRockConfiguration(
+                realm: "alpha",
+                deviceName: name,
+                deviceProfile: given,
+                cookieName: "sso"
+            )
+        )
+        bench.transport.append([.step(Self.profile(flags)), .success(nil)])
+        _ = try await forgeRock.signIn(nil, answering: Person())
+        let json = try JSONValue(parsing: bench.transport.received.last?.body ?? [])
+        return try JSONValue(parsing: json["callbacks"]?[0]?["input"]?[0]?["value"]?.string ?? "")
+    }
+
+    @Test func aDeviceIsDescribedTrulyAndAlwaysTheSame() async throws {
+        let bench = try ForgeRockBench()
+        let first = try await profile(true, name: "build-7", bench)
+        let id = try #require(first["identifier"]?.string)
+        #expect(id.utf8.count == 32)
+        #expect(
+            first == [
+                "identifier": .string(id), "metadata": ["platform": ["platform": "Linux", "deviceName": "build-7"]],
+                "location": [:],
+            ]
+        )
+        #expect(try await profile(false, bench) == ["identifier": .string(id)])
+        #expect(try await bench.credentials.others.map(\.key) == ["device_identifier"])
+        let own: JSONValue = ["identifier": "mine", "metadata": ["platform": ["platform": "Toaster"]]]
+        #expect(try await profile(false, given: own, bench) == own)
+        #expect(try await profile(false, given: ["x": 1], bench) == ["x": 1, "identifier": .string(id)])
+    }
+}
