@@ -132,6 +132,20 @@ struct FacebookProductTests {
         #expect(Int(row.check().code ?? "") != nil)
     }
 
+    /// What a container says about itself is no failure of the question, unless it is gone.
+    @Test(
+        arguments: [
+            ("IN_PROGRESS", .continue, [.poll]), ("EXPIRED", .flowExpired, [.restartFlow]), ("FINISHED", .ok, []),
+            ("PUBLISHED", .ok, []), ("ERROR", .ok, []),
+        ] as [(String, Outcome.Kind, [Outcome.Remedy])]
+    )
+    func aContainerTellsWhetherItIsReady(word: String, kind: Outcome.Kind, remedies: [Outcome.Remedy]) {
+        let outcome = Recorded(status: 200, body: #"{"status_code":"\#(word)","id":"178"}"#, path: "/v25.0/178").outcome
+        #expect(outcome.kind == kind && outcome.remedies == remedies)
+        #expect(outcome.statusType == word)
+        #expect(outcome.tokenAction == .keep)
+    }
+
     // MARK: Texts
 
     /// Texts of limits that come without a code, and whose limits they are.

@@ -60,11 +60,26 @@ struct FacebookSuccessInterpretation {
             if value["success"]?.looseBool == false, value["success"]?.number == nil {
                 return facebook.failure(.unknown)
             }
+            if interpretation.exchange.method == .get, let word = value["status_code"]?.string {
+                return container(in: word)
+            }
             let isIssued = value["access_token"]?.string?.nonEmpty != nil
             let isFlow = endpoint.issuesTokens || endpoint.isDeviceStatus
             return isIssued && isFlow ? issued(facebook.failure(.ok)) : ended(facebook.failure(.ok))
         default: return facebook.failure(.ok)
         }
+    }
+
+    /// What a container of Instagram's says about itself, which is published once it is ready.
+    private func container(in word: String) -> Outcome {
+        var outcome =
+            switch word {
+            case "IN_PROGRESS": facebook.failure(.continue, [.poll])
+            case "EXPIRED": facebook.failure(.flowExpired, [.restartFlow])
+            default: facebook.failure(.ok)
+            }
+        outcome.statusType = word.bounded(to: 64)
+        return outcome
     }
 
     /// A token was issued: a code is used up by it, and a token replaced.
