@@ -293,15 +293,41 @@ struct ClerkWaysInTests {
         for make in wrong {
             let (id, nonce) = beginPasskey(&client)
             _ = attempt(&client, id, make(nonce))
-            #expect(client.status == 400 && client.code == "verification_failed")
+            #expect(client.status == 400 && client.code == "passkey_authentication_failure")
             _ = attempt(&client, id, proof(nonce))
-            #expect(client.code == "verification_missing")
+            #expect(client.code == "passkey_invalid_verification")
         }
         let (id, nonce) = beginPasskey(&client)
         _ = attempt(&client, id, proof(nonce, id: "b3RoZXI"))
-        #expect(client.code == "strategy_for_user_invalid")
+        #expect(client.status == 404 && client.code == "passkey_not_registered")
         let (second, _) = beginPasskey(&client)
         _ = attempt(&client, second, "no json")
         #expect(client.code == "form_param_value_invalid" && client.parameter == "public_key_credential")
+    }
+
+    @Test func aPasskeyIsMadeAndTakenAway() {
+        var client = Harness()
+        client.call("POST", "client/sign_ins", ["identifier": "ada@example.com", "password": Harness.password])
+        let made = client.call("POST", "me/passkeys", headers: Self.host)["response"]
+        let options = try? JSONValue(parsing: Array((made?["verification"]?["nonce"]?.string ?? "").utf8))
+        #expect(options?["rp"]?["id"] == "clerk.example.com")
+        let path = "me/passkeys/\(made?["id"]?.string ?? "")"
+        let data: JSONValue = [
+            "type": "webauthn.create", "challenge": options?["challenge"] ?? .null,
+            "origin": "https://clerk.example.com",
+        ]
+        let credential: JSONValue = [
+            "id": "bmV3", "rawId": "bmV3", "type": "public-key",
+            "response": [
+                "clientDataJSON": .string(Base64.encodeForURL(Array(data.text.utf8))), "attestationObject": "oA",
+            ],
+        ]
+        let form: KeyValuePairs = ["strategy": "passkey", "public_key_credential": credential.text]
+        client.call("POST", path + "/attempt_verification", form, headers: Self.host)
+        #expect(client.status == 200)
+        client.call("POST", path + "/attempt_verification", form, headers: Self.host)
+        #expect(client.status == 404)
+        client.call("DELETE", path)
+        #expect(client.status == 200)
     }
 }

@@ -88,6 +88,38 @@ import Testing
         )
     }
 
+    @Test func aPasskeyIsMadeAndTakenAway() async throws {
+        let options = #"{\"challenge\":\"AQID\",\"rp\":{\"id\":\"example.com\"},\"user\":{\"id\":\"AQ\"}}"#
+        let made = answer(
+            #"{"object":"passkey","id":"psk_1","verification":{"status":"unverified","nonce":"\#(options)"}}"#
+        )
+        let bench = try ClerkBench(
+            [made, answer(#"{"object":"passkey","id":"psk_1"}"#), answer(#"{"deleted":true}"#)],
+            credentials: Self.held,
+            configuration: ClerkConfiguration(authenticator: Authenticator())
+        )
+        #expect(try await bench.clerk.createPasskey() == "psk_1")
+        let form = FormFields(parsing: bench.transport.received[1].body)
+        let credential = try JSONValue(parsing: try #require(form["public_key_credential"].first).reveal())
+        #expect(credential["id"] == "BAU" && credential["response"]?["attestationObject"] == "AQI")
+        try await bench.clerk.removePasskey("psk_1")
+        let paths = bench.sent.map {
+            $0.prefix { $0 != " " } + " " + ($0.split(separator: " ").dropFirst().first ?? "")
+        }
+        #expect(
+            paths == ["POST /me/passkeys", "POST /me/passkeys/psk_1/attempt_verification", "DELETE /me/passkeys/psk_1"]
+        )
+        for authenticator in [nil, Authenticator(.unsupported())] {
+            let without = try ClerkBench(
+                [made],
+                credentials: Self.held,
+                configuration: ClerkConfiguration(authenticator: authenticator)
+            )
+            let error = await #expect(throws: RecoveryError.self) { try await without.clerk.createPasskey() }
+            #expect(error?.kind == .factorUnavailable && without.sent.count == (authenticator == nil ? 0 : 1))
+        }
+    }
+
     @Test func whatIsSpentInASessionIsNotSentAgainOnDoubt() async throws {
         let bench = try ClerkBench([.fail(.connectionLost, .unknown)], credentials: Self.held)
         let error = await #expect(throws: RecoveryError.self) { try await bench.clerk.verifyTOTP(code: "1") }

@@ -333,7 +333,12 @@ final class Authenticator: WebAuthn.Authenticator {
     var requests: [WebAuthn.SigningRequest] { asked.withLock { $0 } }
 
     func register(_ request: WebAuthn.RegistrationRequest) async throws -> WebAuthn.Attestation {
-        throw WebAuthn.Failure.unsupported()
+        if let failure { throw failure }
+        return WebAuthn.Attestation(
+            credentialID: [4, 5],
+            clientDataJSON: WebAuthn.ClientData(.create, challenge: request.challenge, origin: request.origin).json,
+            attestationObject: [1, 2]
+        )
     }
 
     func sign(_ request: WebAuthn.SigningRequest) async throws -> WebAuthn.Assertion {

@@ -60,4 +60,29 @@ import Testing
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
         #expect(error?.outcome.code == code && bench.transport.received.count == 2)
     }
+
+    /// What was signed once is not sent again: another challenge is.
+    @Test func aSignatureThatIsRefusedIsMadeAnewOnAnotherChallenge() async throws {
+        func challenged(_ challenge: String) -> ScriptedTransport.Step {
+            let options = #"{\"challenge\":\"\#(challenge)\",\"rpId\":\"example.com\"}"#
+            let body = #"""
+                {"response":{"object":"sign_in_attempt","id":"sia_1","status":"needs_first_factor",\#
+                "identifier":"ada@example.com","supported_first_factors":[{"strategy":"passkey"}],\#
+                "first_factor_verification":{"status":"unverified","strategy":"passkey","nonce":"\#(options)"}},\#
+                "client":null}
+                """#
+            return .status(200, [:], body: body)
+        }
+        let authenticator = Authenticator()
+        let bench = try ClerkBench(
+            [
+                .signIn("needs_first_factor", first: Self.passkey), challenged("AQID"),
+                .error("passkey_authentication_failure", status: 400), challenged("BAUG"),
+                .error("passkey_invalid_verification", status: 400), challenged("BwgJ"), .complete(),
+            ],
+            configuration: ClerkConfiguration(authenticator: authenticator)
+        )
+        _ = try await bench.clerk.signIn(identifier: ClerkBench.identifier, answering: Person())
+        #expect(authenticator.requests.map(\.challenge) == [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    }
 }

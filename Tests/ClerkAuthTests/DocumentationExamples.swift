@@ -150,6 +150,45 @@ import Testing
         #expect(Set([invited, recovered, held, new, linked].map(\.id)) == ["sess_1"])
     }
 
+    @Test func anotherProviderAndTheTasksOfASession() async throws {
+        let verification = """
+            {"status":"unverified","strategy":"oauth_google","external_verification_redirect_url":"https://idp.example.com"}
+            """
+        let visit = """
+            {"response":{"object":"sign_in_attempt","id":"sia_1","status":"needs_identifier",\
+            "first_factor_verification":\(verification)},"client":null}
+            """
+        let transport = ScriptedTransport([
+            .status(200, [:], body: visit), .complete(), .client(["sess_1"]), .client(["sess_1"], status: "pending"),
+        ])
+        let clerk = try Self.clerk(transport, ClerkConfiguration(redirectURL: "app://back"))
+        let prompts = Person([.redirect: "app://back?rotating_token_nonce=n"])
+
+        let social = try await clerk.signIn(at: .oauth("google"), answering: prompts)
+        if try await clerk.session()?.status == .pending { try await clerk.finishTasks(answering: prompts) }
+
+        #expect(social.id == "sess_1" && prompts.questions.first?.url == "https://idp.example.com")
+    }
+
+    @Test func theAccountTheDeviceAndTheInstance() async throws {
+        let transport = ScriptedTransport([
+            .status(200, [:], body: #"{"response":{"object":"totp","secret":"ABC","uri":"otpauth://x"}}"#),
+            .status(200, [:], body: #"{"response":{"object":"totp","backup_codes":["b1"]}}"#),
+            .status(200, [:], body: #"{"user_settings":{"sign_up":{"mode":"waitlist"}}}"#),
+            .status(200, [:], body: #"{"object":"waitlist_entry","id":"wle_1"}"#), .status(200, [:], body: "{}"),
+        ])
+        let clerk = try Self.clerk(transport)
+        let (prompts, email, code) = (Person(), "ada@example.com", Secret("123456"))
+
+        let totp = try await clerk.createTOTP(answering: prompts)  // show totp.uri as a QR code
+        let backupCodes = try await clerk.verifyTOTP(code: code)
+        let instance = try await clerk.environment()
+        if instance.signUpMode == "waitlist" { try await clerk.joinWaitlist(emailAddress: email) }
+        try await clerk.forgetDevice()  // ends all sessions; the next sign-in is a new device's
+
+        #expect(totp.uri == "otpauth://x" && backupCodes == ["b1"] && transport.received.count == 5)
+    }
+
     @Test func pacing() {
         let configuration = ClerkConfiguration(pacing: .clerk())
         #expect(configuration.pacing != nil)

@@ -111,7 +111,7 @@ extension SignInFlow {
         case .resend(let challenge, let isWish):
             let answered = challenge.key == .push ? challenge : nil
             return SignInCallSource(answered: answered, tried: challenge, resent: challenge, isWish: isWish)
-        case .choose(let factor): return SignInCallSource(tried: Challenge(factor: factor))
+        case .choose(let factor): return SignInCallSource(tried: progress.numbered(Challenge(factor: factor)))
         case .resync(let doubt): return SignInCallSource(doubt: doubt)
         case .replace(let detour): return SignInCallSource(detour: detour)
         case .poll(let poll, _): return poll.origin
@@ -237,9 +237,11 @@ extension SignInFlow {
             // What was signed once cannot be signed again.
             return question.key == .webauthn ? .call(.resend(again)) : .ask(again)
         }
+        // An authenticator that answers by itself may do so again, to another challenge.
+        let signed = refusal.remedies.first == .newChallenge ? origin.submitted : nil
         let reaction = SignInRules.reaction(
             to: refusal.outcome,
-            of: origin.answered,
+            of: origin.answered ?? signed,
             restarts: progress.restarts,
             options: options
         )
@@ -250,7 +252,7 @@ extension SignInFlow {
         case .askAgain:
             move = origin.answered.map { .ask(progress.again($0, after: refusal.outcome)) }
         case .newChallenge:
-            move = origin.answered.map { .call(.resend(progress.again($0, after: refusal.outcome))) }
+            move = (origin.answered ?? signed).map { .call(.resend(progress.again($0, after: refusal.outcome))) }
         case .switchFactor(let keys):
             if let tried = origin.tried {
                 progress.discard(tried.factor)

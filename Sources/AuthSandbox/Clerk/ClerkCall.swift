@@ -34,7 +34,7 @@ final class ClerkCall {
         var parts = Array(segments[(version + 1)...])
         let collections = [
             "client/sign_ins", "client/sign_ups", "client/sessions", "me/sessions", "me/phone_numbers",
-            "me/organization_invitations",
+            "me/organization_invitations", "me/passkeys",
         ]
         let hasID = parts.count > 2 && collections.contains("\(parts[0])/\(parts[1])")
         id = hasID ? parts[2] : ""

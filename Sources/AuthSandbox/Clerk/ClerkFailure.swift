@@ -207,6 +207,12 @@ extension ClerkFailure {
     // MARK: Tickets, links and what comes from another provider
 
     /// Nobody has proved themselves to another provider: there is nothing to take over.
+    static let passkeyWrong = ClerkFailure(400, "passkey_authentication_failure", "Passkey authentication failed")
+        .saying("The passkey could not be verified. Please try again.")
+    static let passkeyStale = ClerkFailure(400, "passkey_invalid_verification", "Invalid passkey verification")
+        .saying("The verification is no longer valid.")
+    static let passkeyUnknown = ClerkFailure(404, "passkey_not_registered", "Passkey not registered")
+        .saying("This passkey is not registered with this application.")
     static let signUpRestricted = ClerkFailure(403, "sign_up_mode_restricted", "Sign ups are restricted")
         .saying("You don't have access to this application. Please contact support.")
     static let signUpWaitlist = ClerkFailure(403, "sign_up_restricted_waitlist", "Sign ups are restricted")

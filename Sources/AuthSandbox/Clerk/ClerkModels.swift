@@ -1,3 +1,5 @@
+import HTTPRecovery
+
 /// A person's account with what has happened to it.
 struct ClerkAccount: Sendable {
     let id: String
@@ -8,6 +10,9 @@ struct ClerkAccount: Sendable {
     var backupCodes: [String]
     /// The numbers that nobody has proved yet, and the codes that were sent to them.
     var newPhones: [String: (contact: Contact, proof: ClerkProof?)] = [:]
+    /// The passkeys that were made here, by Clerk's ids, and what is wanted of those that are not made yet.
+    var passkeys: [String: String] = [:]
+    var newPasskeys: [String: JSONValue] = [:]
     /// The secret of an authenticator that nobody has proved yet.
     var newTOTPSecret: String?
     var failures: Int64 = 0

@@ -30,6 +30,9 @@ extension ClerkWorld {
         case "DELETE me/totp":
             accounts[session.account]?.user.totpSecret = nil
             return wrapped(["object": "totp", "deleted": true], call.client)
+        case "POST me/passkeys": return try createPasskey(call, session)
+        case "POST me/passkeys/{id}/attempt_verification": return try verifyPasskey(call, session)
+        case "DELETE me/passkeys/{id}": return try removePasskey(call, session)
         case "POST me/backup_codes":
             let codes = makeBackupCodes(session.account, call)
             return wrapped(["object": "backup_code", "codes": .texts(codes)], call.client)

@@ -138,6 +138,42 @@ extension Clerk {
         _ = try await manage(.delete, Self.path(of: id), FormFields(), responder)
     }
 
+    // MARK: Passkeys
+
+    /// Makes a passkey by the configuration's authenticator, and registers it.
+    ///
+    /// - Parameter responder: Answers what is asked if the person has to prove themselves again; nil leaves that to the caller.
+    /// - Returns: Clerk's id of the passkey.
+    /// - Throws: `RecoveryError`; of the kind `factor_unavailable` without an authenticator or if it holds one already,
+    ///   `declined` if the person has cancelled. `CancellationError` as soon as the task is cancelled.
+    public func createPasskey(answering responder: (any ChallengeResponder)? = nil) async throws -> String {
+        guard let authenticator = api.configuration.authenticator else { throw PasskeyCeremony.failure(.unsupported()) }
+        let made = try await manage(.post, "/v1/me/passkeys", FormFields(), responder)
+        guard let id = made["id"]?.string?.nonEmpty, let nonce = made["verification"]?["nonce"]?.string?.nonEmpty else {
+            throw RecoveryError(.unreadable, in: nil)
+        }
+        let ceremony = PasskeyCeremony(authenticator: authenticator, time: api.client.runtime.time)
+        var form = FormFields()
+        form.add("strategy", "passkey")
+        form.add(
+            "public_key_credential",
+            secret: try await ceremony.register(Secret(nonce), origin: api.configuration.origin)
+        )
+        let path = "/v1/me/passkeys/\(FormFields.encode(segment: id))/attempt_verification"
+        _ = try await manage(.post, path, form, resend: .spending, responder)
+        return id
+    }
+
+    /// Takes a passkey away.
+    ///
+    /// - Parameters:
+    ///   - id: Clerk's id of the passkey.
+    ///   - responder: Answers what is asked if the person has to prove themselves again; nil leaves that to the caller.
+    /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
+    public func removePasskey(_ id: String, answering responder: (any ChallengeResponder)? = nil) async throws {
+        _ = try await manage(.delete, "/v1/me/passkeys/\(FormFields.encode(segment: id))", FormFields(), responder)
+    }
+
     // MARK: Calls
 
     private func manage(

@@ -15,15 +15,15 @@ struct ClerkSignInMachine: ClerkStage {
     /// Whether the person was told that the password cannot stay.
     private var isToldOfPassword = false
     /// What the link that was sent last is bound to.
-    private var proof: OAuthClient.ProofKey?
+    var proof: OAuthClient.ProofKey?
     /// Whether a proof against abuse was presented.
     private var isProved = false
     /// The factor whose code or link was asked for last.
-    private var chosen: Factor?
+    var chosen: Factor?
     /// Until when the code that was sent last may be presented.
-    private var codeLimit: RequestOptions.SendBy?
+    var codeLimit: RequestOptions.SendBy?
     /// The sign-in under way, as the server told it last.
-    private(set) var signIn: ClerkSignIn?
+    var signIn: ClerkSignIn?
 
     /// - Parameter account: Whose lockout holds, if the goal does not tell.
     init(api: ClerkAPI, goal: ClerkSignInMethod, account: String? = nil) {
@@ -32,7 +32,7 @@ struct ClerkSignInMachine: ClerkStage {
         if case .identifier(_, let password) = goal { self.password = password }
     }
 
-    private var api: ClerkAPI { calls.api }
+    var api: ClerkAPI { calls.api }
 
     mutating func enter(_ context: SignInContext) {
         calls.api = api.within(context.operation)
@@ -205,105 +205,16 @@ struct ClerkSignInMachine: ClerkStage {
         }
     }
 
-    private mutating func redeem(_ ticket: Secret) async throws -> ClerkStep {
+    mutating func redeem(_ ticket: Secret) async throws -> ClerkStep {
         var form = FormFields()
         form.add("strategy", "ticket")
         form.add("ticket", secret: ticket)
         return try await create(form)
     }
 
-    // MARK: Factors
-
-    private func path() throws -> String {
-        guard let id = signIn?.id else {
-            throw RecoveryError(outcome: Outcome(.flowExpired, remedies: [.restartFlow]), reason: .notRecoverable)
-        }
-        return "/client/sign_ins/\(FormFields.encode(segment: id))"
-    }
-
-    /// The question whose message is on its way already, so that no other is sent.
-    private mutating func prepared(in current: ClerkSignIn) -> Challenge? {
-        guard let factor = chosen, factor.key.isSent, current.status == signIn?.status else { return nil }
-        let verification = isSecondFactor ? current.secondFactorVerification : current.firstFactorVerification
-        guard verification?.strategy == factor.providerName, verification?.status == "unverified" else { return nil }
-        signIn = current
-        codeLimit = calls.limit(of: verification, for: factor)
-        return Challenge(factor: factor)
-    }
-
-    private mutating func prepare(_ factor: Factor) async throws -> ClerkStep {
-        chosen = factor
-        let before = signIn?.status
-        proof =
-            factor.key == .emailLink && !isSecondFactor ? OAuthClient.ProofKey(random: api.client.runtime.random) : nil
-        let answer = try await calls.prepare(factor, at: path(), isSecond: isSecondFactor, proof: proof)
-        if let updated = answer.signIn {
-            // Somebody else may have led the sign-in on meanwhile.
-            if updated.status != before { return try await follow(updated, answer) }
-            signIn = updated
-            let verification = isSecondFactor ? updated.secondFactorVerification : updated.firstFactorVerification
-            codeLimit = calls.limit(of: verification, for: factor)
-            if factor.key == .redirect {
-                guard let url = verification?.openRedirect else { throw answer.failure(.unreadable) }
-                return .ask(Challenge(factor: factor, url: url))
-            }
-        }
-        return .ask(Challenge(factor: factor))
-    }
-
-    /// Goes on with where the browser came back from another provider.
-    private mutating func comeBack(to address: Secret, of challenge: Challenge) async throws -> ClerkStep {
-        let answer = try await calls.read(path(), after: address)
-        // Nobody has been there yet, or that was no address of the way back.
-        if let open = answer.signIn?.firstFactorVerification?.openRedirect, open == challenge.url {
-            throw answer.failure(.challengeIncorrect, [.askUser])
-        }
-        return try await advance(answer)
-    }
-
-    /// What the link that was sent last is bound to.
-    var pendingLink: ClerkEmailLink? { proof.map { ClerkEmailLink(proof: $0) } }
-
-    private mutating func attempt(_ answer: Secret, to factor: Factor) async throws -> ClerkStep {
-        try await advance(
-            calls.attempt(answer, to: factor, at: path(), isSecond: isSecondFactor, until: codeLimit)
-        )
-    }
-
-    /// Signs with a passkey, on a challenge that is there already or one that is made now.
-    private mutating func sign(_ factor: Factor) async throws -> ClerkStep {
-        var verification = signIn?.firstFactorVerification
-        if verification?.strategy != factor.providerName || verification?.nonce == nil {
-            let answer = try await calls.prepare(factor, at: path(), isSecond: isSecondFactor)
-            signIn = answer.signIn ?? signIn
-            verification = isSecondFactor ? signIn?.secondFactorVerification : signIn?.firstFactorVerification
-        }
-        // A challenge is signed once.
-        signIn?.firstFactorVerification?.nonce = nil
-        switch try await calls.sign(verification?.nonce, for: factor) {
-        case .ask(let challenge): return .ask(challenge)
-        case .proof(let proof): return try await attempt(proof, to: factor)
-        }
-    }
-
-    /// Goes on with what a link has led to; with anything else the server is asked whether the link was opened.
-    private mutating func open(_ answer: Secret, of challenge: Challenge) async throws -> ClerkStep {
-        if let proof, let callback = EmailLinkCallback(answer) {
-            // It can be presented once; another link has another proof.
-            self.proof = nil
-            return try await redeem(try await calls.ticket(for: callback, proof: proof, until: codeLimit))
-        }
-        let before = signIn?.status
-        let read = try await calls.perform(ClerkAPI.Call(path: try path()))
-        guard let updated = read.signIn, updated.status != before else {
-            throw read.failure(.challengeIncorrect, [.askUser])
-        }
-        return try await follow(updated, read)
-    }
-
     // MARK: Where the sign-in stands
 
-    private var isSecondFactor: Bool {
+    var isSecondFactor: Bool {
         signIn?.status == .needsSecondFactor || signIn?.status == .needsClientTrust
     }
 
@@ -326,13 +237,13 @@ struct ClerkSignInMachine: ClerkStage {
         return direct.isEmpty ? usable : direct
     }
 
-    private mutating func advance(_ answer: ClerkAnswer) async throws -> ClerkStep {
+    mutating func advance(_ answer: ClerkAnswer) async throws -> ClerkStep {
         guard let updated = answer.signIn else { throw answer.failure(.unreadable) }
         return try await follow(updated, answer)
     }
 
     /// Says what the sign-in wants.
-    private mutating func follow(
+    mutating func follow(
         _ updated: ClerkSignIn,
         _ answer: ClerkAnswer
     ) async throws -> ClerkStep {

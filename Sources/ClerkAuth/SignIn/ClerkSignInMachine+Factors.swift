@@ -1,0 +1,92 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// Preparing and attempting factors.
+extension ClerkSignInMachine {
+    func path() throws -> String {
+        guard let id = signIn?.id else {
+            throw RecoveryError(outcome: Outcome(.flowExpired, remedies: [.restartFlow]), reason: .notRecoverable)
+        }
+        return "/client/sign_ins/\(FormFields.encode(segment: id))"
+    }
+
+    /// The question whose message is on its way already, so that no other is sent.
+    mutating func prepared(in current: ClerkSignIn) -> Challenge? {
+        guard let factor = chosen, factor.key.isSent, current.status == signIn?.status else { return nil }
+        let verification = isSecondFactor ? current.secondFactorVerification : current.firstFactorVerification
+        guard verification?.strategy == factor.providerName, verification?.status == "unverified" else { return nil }
+        signIn = current
+        codeLimit = calls.limit(of: verification, for: factor)
+        return Challenge(factor: factor)
+    }
+
+    mutating func prepare(_ factor: Factor) async throws -> ClerkStep {
+        chosen = factor
+        let before = signIn?.status
+        proof =
+            factor.key == .emailLink && !isSecondFactor ? OAuthClient.ProofKey(random: api.client.runtime.random) : nil
+        let answer = try await calls.prepare(factor, at: path(), isSecond: isSecondFactor, proof: proof)
+        if let updated = answer.signIn {
+            // Somebody else may have led the sign-in on meanwhile.
+            if updated.status != before { return try await follow(updated, answer) }
+            signIn = updated
+            let verification = isSecondFactor ? updated.secondFactorVerification : updated.firstFactorVerification
+            codeLimit = calls.limit(of: verification, for: factor)
+            if factor.key == .redirect {
+                guard let url = verification?.openRedirect else { throw answer.failure(.unreadable) }
+                return .ask(Challenge(factor: factor, url: url))
+            }
+        }
+        return .ask(Challenge(factor: factor))
+    }
+
+    /// Goes on with where the browser came back from another provider.
+    mutating func comeBack(to address: Secret, of challenge: Challenge) async throws -> ClerkStep {
+        let answer = try await calls.read(path(), after: address)
+        // Nobody has been there yet, or that was no address of the way back.
+        if let open = answer.signIn?.firstFactorVerification?.openRedirect, open == challenge.url {
+            throw answer.failure(.challengeIncorrect, [.askUser])
+        }
+        return try await advance(answer)
+    }
+
+    /// What the link that was sent last is bound to.
+    var pendingLink: ClerkEmailLink? { proof.map { ClerkEmailLink(proof: $0) } }
+
+    mutating func attempt(_ answer: Secret, to factor: Factor) async throws -> ClerkStep {
+        try await advance(
+            calls.attempt(answer, to: factor, at: path(), isSecond: isSecondFactor, until: codeLimit)
+        )
+    }
+
+    /// Signs with a passkey, on a challenge that is there already or one that is made now.
+    mutating func sign(_ factor: Factor) async throws -> ClerkStep {
+        var verification = signIn?.firstFactorVerification
+        if verification?.strategy != factor.providerName || verification?.nonce == nil {
+            let answer = try await calls.prepare(factor, at: path(), isSecond: isSecondFactor)
+            signIn = answer.signIn ?? signIn
+            verification = isSecondFactor ? signIn?.secondFactorVerification : signIn?.firstFactorVerification
+        }
+        // A challenge is signed once.
+        signIn?.firstFactorVerification?.nonce = nil
+        switch try await calls.sign(verification?.nonce, for: factor) {
+        case .ask(let challenge): return .ask(challenge)
+        case .proof(let proof): return try await attempt(proof, to: factor)
+        }
+    }
+
+    /// Goes on with what a link has led to; with anything else the server is asked whether the link was opened.
+    mutating func open(_ answer: Secret, of challenge: Challenge) async throws -> ClerkStep {
+        if let proof, let callback = EmailLinkCallback(answer) {
+            // It can be presented once; another link has another proof.
+            self.proof = nil
+            return try await redeem(try await calls.ticket(for: callback, proof: proof, until: codeLimit))
+        }
+        let before = signIn?.status
+        let read = try await calls.perform(ClerkAPI.Call(path: try path()))
+        guard let updated = read.signIn, updated.status != before else {
+            throw read.failure(.challengeIncorrect, [.askUser])
+        }
+        return try await follow(updated, read)
+    }
+}
