@@ -38,7 +38,9 @@ extension OktaWorld {
         base: String,
         context: inout SandboxContext
     ) -> SandboxResponse? {
-        let form = Self.fields(request)
+        var form = Self.fields(request)
+        let named = form["client_id"]
+        form["client_id"] = Self.clientID(of: request, form)
         guard context.settings.okta.isIdentityEngine, let grant = form["grant_type"],
             grant == "password" || grant.hasPrefix(Self.first) || grant.hasPrefix(Self.second)
         else { return nil }
@@ -54,7 +56,7 @@ extension OktaWorld {
                 account = try isOTP ? direct(otp: form, name, context: &context) : direct(oob: form, context: &context)
                 if let token = form["mfa_token"] { directProofs[token] = nil }
             }
-            leave(&request, as: account, form, context: &context)
+            leave(&request, as: account, form, named: named, context: &context)
             return nil
         } catch {
             return error.response
@@ -66,6 +68,7 @@ extension OktaWorld {
         _ request: inout SandboxRequest,
         as account: OktaAccount,
         _ form: [String: String],
+        named client: String?,
         context: inout SandboxContext
     ) {
         let code = "da_" + random.letters(32)
@@ -82,7 +85,8 @@ extension OktaWorld {
             expiresAt: context.now + 60_000
         )
         var fields = "grant_type=interaction_code&interaction_code=\(code)"
-        for name in ["client_id", "client_secret", "client_assertion", "client_assertion_type"] {
+        if let client { fields += "&client_id=\(FormEncoding.encode(client))" }
+        for name in ["client_secret", "client_assertion", "client_assertion_type"] {
             if let value = form[name] { fields += "&\(name)=\(FormEncoding.encode(value))" }
         }
         request.body = Array(fields.utf8)
