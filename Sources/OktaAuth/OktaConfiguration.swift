@@ -93,5 +93,9 @@ extension OktaConfiguration {
         case authentication
         /// By the identity engine's forms, whatever the policy wants; it needs an app with the interaction code grant.
         case identityEngine
+        /// By Direct Authentication: the person chooses among password, code, push, text message, call and key, and the
+        /// token endpoint is asked with each; it needs an app with its grants. Passwords are recovered by the
+        /// Authentication API.
+        case directAuthentication
     }
 }

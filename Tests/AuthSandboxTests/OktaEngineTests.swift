@@ -136,6 +136,18 @@ struct OktaEngineTests {
         #expect(off.okta.base.answer.status != 200)
     }
 
+    /// A client with a secret names itself where it proves itself.
+    @Test func anAppMayNameItselfInItsProof() {
+        let request = SandboxRequest(
+            method: "POST",
+            target: "/oauth2/v1/interact",
+            headers: [.init(name: "authorization", value: "Basic " + Base64.encode(Array("a%20b:secret".utf8)))]
+        )
+        #expect(OktaWorld.clientID(of: request, [:]) == "a b")
+        #expect(OktaWorld.clientID(of: request, ["client_id": "form"]) == "form")
+        #expect(OktaWorld.clientID(of: SandboxRequest(method: "POST", target: "/"), [:]) == nil)
+    }
+
     /// Reading spends nothing; a step takes the newest handle alone.
     @Test func aHandleOfAnotherAnswerIsRefused() {
         var engine = Engine()

@@ -99,10 +99,16 @@ struct OktaSessionTests {
     @Test func anAppsTokensAreObtainedWithPKCE() async throws {
         try await Self.withTokens { bench in
             #expect(
-                bench.routes == ["POST /api/v1/authn", "GET /oauth2/v1/authorize", "POST /oauth2/v1/token"]
+                bench.routes == [
+                    "GET /.well-known/okta-organization", "POST /api/v1/authn", "GET /oauth2/v1/authorize",
+                    "POST /oauth2/v1/token",
+                ]
             )
-            #expect(try Set(bench.tokens.members?.map(\.key) ?? []) == ["access_token", "refresh_token", "expires_at"])
-            #expect(bench.sandbox.requests()[1].fields.contains("sessionToken=***"))
+            #expect(
+                try Set(bench.tokens.members?.map(\.key) ?? [])
+                    == ["access_token", "refresh_token", "expires_at", "id_token"]
+            )
+            #expect(bench.sandbox.requests()[2].fields.contains("sessionToken=***"))
             let get = try await bench.run("get", "/api/v1/users/me")
             #expect(get.status == 0)
             #expect(get.output.contains("ada@example.com"))
@@ -123,8 +129,8 @@ struct OktaSessionTests {
             bench.sandbox.updateSettings { $0.oauth.requiresOfflineAccess = true }
             let run = try await bench.signIn("ada@example.com", answers: Bench.answers())
             #expect(run.status == 0)
-            #expect(bench.routes[1] == "GET /oauth2/default/v1/authorize")
-            #expect(bench.sandbox.requests()[1].fields.contains("scope=openid"))
+            #expect(bench.routes[2] == "GET /oauth2/default/v1/authorize")
+            #expect(bench.sandbox.requests()[2].fields.contains("scope=openid"))
             #expect(try bench.tokens["refresh_token"] == nil)
         }
     }
@@ -181,11 +187,12 @@ struct OktaSessionTests {
 
     @Test func signingOutRevokesTheTokens() async throws {
         try await Self.withTokens { bench in
-            let held = ["access_token", "refresh_token"].compactMap { try? bench.tokens[$0]?.string }
+            let held = ["access_token", "refresh_token", "id_token"].compactMap { try? bench.tokens[$0]?.string }
             let run = try await bench.run("sign-out", secrets: held)
             #expect(run.status == 0)
             #expect(bench.sandbox.requests(path: "/oauth2/v1/revoke").count == 2)
             #expect(try bench.tokens["refresh_token"] == nil && bench.tokens["access_token"] == nil)
+            #expect(try bench.tokens["id_token"] == nil)
         }
     }
 

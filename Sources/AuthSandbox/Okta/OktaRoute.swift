@@ -11,6 +11,8 @@ struct OktaRoute: Sendable, Equatable {
         case engine
         /// Where a flow of the identity engine begins.
         case interact
+        /// Where a challenge of Direct Authentication begins.
+        case direct
         /// What the org runs on.
         case organization
     }
@@ -30,6 +32,12 @@ struct OktaRoute: Sendable, Equatable {
         if parts.first == "oauth2", parts.suffix(2) == ["v1", "interact"], parts.count <= 4 {
             return OktaRoute(endpoint: .interact, parts: parts)
         }
+        let challenges = ["challenge", "primary-authenticate"]
+        if parts.first == "oauth2", parts.count <= 4, parts.dropLast().last == "v1",
+            challenges.contains(parts.last ?? "")
+        {
+            return OktaRoute(endpoint: .direct, parts: parts)
+        }
         guard parts.count >= 3, parts[0] == "api", parts[1] == "v1", let endpoint = Endpoint(rawValue: parts[2])
         else { return nil }
         return OktaRoute(endpoint: endpoint, parts: Array(parts[3...]))
@@ -39,7 +47,7 @@ struct OktaRoute: Sendable, Equatable {
     var bucket: String {
         switch endpoint {
         case .engine: "/idp/idx"
-        case .interact: "/oauth2"
+        case .interact, .direct: "/oauth2"
         case .organization: "/.well-known"
         default: "/api/v1/\(endpoint.rawValue)"
         }

@@ -33,6 +33,9 @@ struct OktaWorld: ProviderWorld {
     /// Flows of the identity engine, and the codes that they have ended with.
     var flows: [String: OktaFlow] = [:]
     var interactionCodes: [String: String] = [:]
+    /// The proofs and the transactions of Direct Authentication, by their handles.
+    var directProofs: [String: OktaDirectProof] = [:]
+    var directTransactions: [String: OktaDirectTransaction] = [:]
     var counters = OktaCounters()
     /// How many requests each of the APIs has taken in its minute, and when that began.
     var buckets: [String: (start: Int64, count: Int64)] = [:]
@@ -106,6 +109,7 @@ struct OktaWorld: ProviderWorld {
         do throws(OktaFailure) {
             guard let route = OktaRoute.find(request.path) else { throw OktaFailure.notFound(request.path) }
             try admit(to: route.bucket, context.settings.okta, now: context.now)
+            if route.endpoint == .direct { return challengeDirectly(request, context: &context) }
             if route.endpoint == .interact { return interact(request, context: context) }
             let exchange = try OktaExchange(request, route, context)
             switch route.endpoint {
@@ -113,7 +117,7 @@ struct OktaWorld: ProviderWorld {
             case .sessions: return try session(exchange)
             case .users: return try person(exchange)
             case .organization: return organization(exchange)
-            case .engine, .interact: return engine(exchange, context: &context)
+            case .engine, .interact, .direct: return engine(exchange, context: &context)
             }
         } catch {
             return response(of: error, settings: context.settings.okta)
@@ -127,7 +131,7 @@ struct OktaWorld: ProviderWorld {
     }
 
     /// At the OAuth provider's endpoints below `/oauth2` Okta's limits and sessions hold.
-    mutating func precede(_ request: inout SandboxRequest, context: SandboxContext) -> SandboxResponse? {
+    mutating func precede(_ request: inout SandboxRequest, context: inout SandboxContext) -> SandboxResponse? {
         guard let route = OAuthRoute.find(request.path), route.base.hasPrefix("/oauth2") else { return nil }
         do {
             try admit(to: route.base, context.settings.okta, now: context.now)
@@ -135,6 +139,7 @@ struct OktaWorld: ProviderWorld {
             // So it is at Okta's token endpoint: a limit in the words of a dead token.
             return OAuthFailure("invalid_grant", error.summary, status: error.status).response
         }
+        if route.endpoint == .token { return direct(&request, base: route.base, context: &context) }
         return route.endpoint == .authorize ? signIn(atAuthorize: &request, context: context) : nil
     }
 
@@ -146,6 +151,8 @@ struct OktaWorld: ProviderWorld {
     /// Forgets what has expired once there is too much of something.
     private mutating func prune(now: Int64) {
         transactions.forget(over: Self.capacity) { $0.expiresAt > now }
+        directProofs.forget(over: Self.capacity) { $0.expiresAt > now }
+        directTransactions.forget(over: Self.capacity) { $0.expiresAt > now }
         flows.forget(over: Self.capacity) { $0.transaction.expiresAt > now }
         if interactionCodes.count > Self.capacity {
             interactionCodes = interactionCodes.filter { flows[$0.key] != nil }

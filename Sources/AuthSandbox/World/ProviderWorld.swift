@@ -37,7 +37,7 @@ protocol ProviderWorld: Sendable {
     mutating func answer(_ request: SandboxRequest, context: inout SandboxContext) -> SandboxResponse
 
     /// Has its say before any provider answers a request: it may change the request, or answer it.
-    mutating func precede(_ request: inout SandboxRequest, context: SandboxContext) -> SandboxResponse?
+    mutating func precede(_ request: inout SandboxRequest, context: inout SandboxContext) -> SandboxResponse?
 
     /// Has its say about the answer of any provider, the faults' included.
     mutating func follow(_ response: inout SandboxResponse, to request: SandboxRequest, context: SandboxContext)
@@ -70,6 +70,6 @@ extension ProviderWorld {
     static func secretHeaders(_ settings: SandboxSettings) -> Set<String> { [] }
 
     mutating func lock(_ user: String, _ lock: SandboxLock) {}
-    mutating func precede(_ request: inout SandboxRequest, context: SandboxContext) -> SandboxResponse? { nil }
+    mutating func precede(_ request: inout SandboxRequest, context: inout SandboxContext) -> SandboxResponse? { nil }
     mutating func follow(_ response: inout SandboxResponse, to request: SandboxRequest, context: SandboxContext) {}
 }

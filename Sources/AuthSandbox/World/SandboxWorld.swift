@@ -152,7 +152,7 @@ struct SandboxWorld: Sendable {
         guard let taker else { return OAuthFailure.notFound.response }
         var request = request
         for index in providers.indices where serves(providers[index]) {
-            if let response = providers[index].precede(&request, context: context) { return response }
+            if let response = providers[index].precede(&request, context: &context) { return response }
         }
         return providers[taker].answer(request, context: &context)
     }

@@ -71,7 +71,8 @@ public struct OktaApp: Sendable {
                 endpoints: [
                     .authorization: "\(base)/authorize", .token: "\(base)/token", .revocation: "\(base)/revoke",
                     .introspection: "\(base)/introspect", .userInfo: "\(base)/userinfo",
-                    .interact: "\(base)/interact",
+                    .interact: "\(base)/interact", .challenge: "\(base)/challenge",
+                    .primaryAuthenticate: "\(base)/primary-authenticate",
                 ]
             ),
             clientID: clientID,

@@ -8,6 +8,7 @@ struct OktaOrgMachine: SignInMachine {
         case undecided
         case authentication
         case engine(OktaEngineMachine)
+        case direct(OktaDirectMachine)
     }
 
     /// The machine of the Authentication API; what it knows of the person is what any other begins with.
@@ -31,6 +32,9 @@ struct OktaOrgMachine: SignInMachine {
         } else if let recalled = memory[OktaEngineMachine.name], var engine = Self.engine(of: classic) {
             guard engine.recall(recalled) else { return nil }
             way = .engine(engine)
+        } else if let recalled = memory[OktaDirectMachine.name], var direct = Self.direct(of: classic) {
+            guard direct.recall(recalled) else { return nil }
+            way = .direct(direct)
         } else {
             return nil
         }
@@ -43,6 +47,7 @@ struct OktaOrgMachine: SignInMachine {
         case .undecided: [Self.undecided: classic.recalled]
         case .authentication: classic.memory
         case .engine(let engine): engine.memory
+        case .direct(let direct): direct.memory
         }
     }
 
@@ -58,12 +63,28 @@ struct OktaOrgMachine: SignInMachine {
         }
     }
 
+    private static func direct(of classic: OktaSignInMachine) -> OktaDirectMachine? {
+        classic.api.configuration.app.map { app in
+            OktaDirectMachine(
+                api: classic.api,
+                app: app,
+                identifier: classic.identifier,
+                password: classic.password
+            )
+        }
+    }
+
     // MARK: Deciding
 
     /// Chooses the way, as configured, else as the org says what it runs on.
     private mutating func decide() async throws {
         guard case .undecided = way else { return }
         let configuration = classic.api.configuration
+        if configuration.way == .directAuthentication, case .signIn = classic.goal {
+            guard var direct = Self.direct(of: classic) else { throw Self.withoutApp }
+            if let context = classic.context { direct.enter(context) }
+            return way = .direct(direct)
+        }
         var isEngine = configuration.way == .identityEngine
         // Without an app there is nothing that the engine's flow could end in.
         if configuration.way == .automatic, configuration.app != nil {
@@ -111,11 +132,16 @@ struct OktaOrgMachine: SignInMachine {
 
     private var running: any SignInMachine<OktaSession> {
         get {
-            if case .engine(let engine) = way { engine } else { classic }
+            switch way {
+            case .engine(let engine): engine
+            case .direct(let direct): direct
+            default: classic
+            }
         }
         set {
             switch newValue {
             case let engine as OktaEngineMachine: way = .engine(engine)
+            case let direct as OktaDirectMachine: way = .direct(direct)
             case let classic as OktaSignInMachine: self.classic = classic
             default: break
             }

@@ -22,7 +22,9 @@ extension OktaWorld {
             return refuse("access_denied", "The interaction code grant is not enabled.")
         }
         let form = Dictionary(FormEncoding.fields(request.body).map { ($0.name, $0.value) }) { first, _ in first }
-        guard let client = form["client_id"], let redirect = form["redirect_uri"], let state = form["state"] else {
+        guard let client = Self.clientID(of: request, form), let redirect = form["redirect_uri"],
+            let state = form["state"]
+        else {
             return refuse("invalid_request", "The client_id, the redirect_uri or the state is missing.")
         }
         guard let challenge = form["code_challenge"], form["code_challenge_method"] == "S256" else {
@@ -52,6 +54,17 @@ extension OktaWorld {
         counters.transactions += 1
         flows[id] = flow
         return .json(["interaction_handle": .string(flow.request.handle)])
+    }
+
+    /// Which app a request names: in its form, or where it proves itself.
+    static func clientID(of request: SandboxRequest, _ form: [String: String]) -> String? {
+        if let id = form["client_id"] { return id }
+        let parts = (request.header("authorization") ?? "").split(separator: " ")
+        guard parts.count == 2, parts[0].lowercased() == "basic", let bytes = Base64.decode(parts[1].utf8) else {
+            return nil
+        }
+        let name = String(decoding: bytes.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)
+        return FormEncoding.decode(Array(name.utf8), plusIsSpace: true)
     }
 
     /// Answers a step of a flow.

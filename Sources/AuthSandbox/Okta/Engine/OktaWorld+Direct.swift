@@ -1,0 +1,261 @@
+import HTTPRecovery
+import HTTPRecoveryTesting
+
+/// A sign-in by Direct Authentication whose first factor was right.
+struct OktaDirectProof: Sendable {
+    let account: String
+    let client: String
+    let scope: String
+    let base: String
+    var expiresAt: Int64
+}
+
+/// An out-of-band transaction of one.
+struct OktaDirectTransaction: Sendable {
+    /// The proof that it belongs to; nil as the first factor.
+    let proof: String?
+    let account: String
+    var challenge: OktaTransaction.Challenge
+    let expiresAt: Int64
+    var interval: Int64 = 5000
+    var polledAt: Int64?
+}
+
+// Direct Authentication: the grants of the token endpoint, and the endpoints that begin a challenge.
+extension OktaWorld {
+    private static let second = "http://auth0.com/oauth/grant-type/mfa-"
+    private static let first = "urn:okta:params:oauth:grant-type:"
+    private static let code = "oob_code"
+
+    private static func fields(_ request: SandboxRequest) -> [String: String] {
+        Dictionary(FormEncoding.fields(request.body).map { ($0.name, $0.value) }) { first, _ in first }
+    }
+
+    /// Answers a request for tokens with a person's own proofs; nil for other grants, and for a success, which leaves as
+    /// the exchange of a code.
+    mutating func direct(
+        _ request: inout SandboxRequest,
+        base: String,
+        context: inout SandboxContext
+    ) -> SandboxResponse? {
+        var form = Self.fields(request)
+        let named = form["client_id"]
+        form["client_id"] = Self.clientID(of: request, form)
+        guard context.settings.okta.isIdentityEngine, let grant = form["grant_type"],
+            grant == "password" || grant.hasPrefix(Self.first) || grant.hasPrefix(Self.second)
+        else { return nil }
+        do throws(OAuthFailure) {
+            let account: OktaAccount
+            if grant == "password" {
+                account = try direct(password: form, context: &context)
+                if !account.factors.isEmpty { return secondFactor(account, form, base, context) }
+            } else {
+                let proof = try proof(grant, form, base, context)
+                let name = proof?.account ?? form["login_hint"] ?? ""
+                let isOTP = grant.hasSuffix("otp")
+                account = try isOTP ? direct(otp: form, name, context: &context) : direct(oob: form, context: &context)
+                if let token = form["mfa_token"] { directProofs[token] = nil }
+            }
+            leave(&request, as: account, form, named: named, context: &context)
+            return nil
+        } catch {
+            return error.response
+        }
+    }
+
+    /// Lets a request go on as the exchange of a code, which the token endpoint knows.
+    private mutating func leave(
+        _ request: inout SandboxRequest,
+        as account: OktaAccount,
+        _ form: [String: String],
+        named client: String?,
+        context: inout SandboxContext
+    ) {
+        let code = "da_" + random.letters(32)
+        context.interactionCodes[code] = OAuthCode(
+            grant: OAuthGrant(
+                client: form["client_id"] ?? "",
+                subject: account.id,
+                scope: (form["scope"] ?? "openid").split(separator: " ").map(String.init),
+                authentication: OAuthAuthentication(time: context.now, acr: nil, nonce: nil)
+            ),
+            redirectURI: nil,
+            challenge: nil,
+            challengeMethod: "S256",
+            expiresAt: context.now + 60_000
+        )
+        var fields = "grant_type=interaction_code&interaction_code=\(code)"
+        if let client { fields += "&client_id=\(FormEncoding.encode(client))" }
+        for name in ["client_secret", "client_assertion", "client_assertion_type"] {
+            if let value = form[name] { fields += "&\(name)=\(FormEncoding.encode(value))" }
+        }
+        request.body = Array(fields.utf8)
+    }
+
+    private func refused(_ text: String) -> OAuthFailure { OAuthFailure("invalid_grant", text) }
+
+    private mutating func direct(
+        password form: [String: String],
+        context: inout SandboxContext
+    ) throws(OAuthFailure) -> OktaAccount {
+        counters.passwordAttempts += 1
+        let wrong = refused("The credentials provided were invalid.")
+        guard let account = account(named: form["username"] ?? ""), let secret = account.user.password,
+            !isLocked(account.id, now: context.now)
+        else { throw wrong }
+        guard form["password"] == secret, account.user.state == "active" else {
+            if form["password"] != secret { _ = notePasswordFailure(account.id, &context) }
+            throw wrong
+        }
+        accounts[account.id]?.failures = 0
+        if account.passwordStatus == "expired" { throw refused("The password has expired.") }
+        return account
+    }
+
+    private mutating func secondFactor(
+        _ account: OktaAccount,
+        _ form: [String: String],
+        _ base: String,
+        _ context: SandboxContext
+    ) -> SandboxResponse {
+        let token = "fw" + random.letters(20)
+        directProofs[token] = OktaDirectProof(
+            account: account.id,
+            client: form["client_id"] ?? "",
+            scope: form["scope"] ?? "",
+            base: base,
+            expiresAt: context.now + context.settings.okta.transactionLife
+        )
+        return .json(
+            [
+                "error": "mfa_required", "error_description": "MFA is required.", "mfa_token": .string(token),
+                "supported_challenge_types": .string("\(Self.second)otp \(Self.second)oob"),
+            ],
+            status: 403
+        )
+    }
+
+    /// The proof of a second factor; nil as the first factor.
+    private func proof(
+        _ grant: String,
+        _ form: [String: String],
+        _ base: String,
+        _ context: SandboxContext
+    ) throws(OAuthFailure) -> OktaDirectProof? {
+        guard grant.hasPrefix(Self.second) else { return nil }
+        guard let proof = directProofs[form["mfa_token"] ?? ""], proof.expiresAt > context.now else {
+            throw OAuthFailure("access_denied", "The 'mfa_token' has expired.", status: 403)
+        }
+        guard proof.scope == form["scope"] ?? "", proof.base == base, proof.client == form["client_id"] ?? "" else {
+            throw OAuthFailure("invalid_request", "The request differs from the original request.")
+        }
+        return proof
+    }
+
+    private mutating func direct(
+        otp form: [String: String],
+        _ name: String,
+        context: inout SandboxContext
+    ) throws(OAuthFailure) -> OktaAccount {
+        counters.codeAttempts += 1
+        let wrong = refused("The 'otp' provided was incorrect.")
+        guard let account = account(named: name),
+            let factor = account.factors.first(where: { $0.type == "token:software:totp" })
+        else { throw wrong }
+        guard let step = Self.step(of: form["otp"] ?? "", factor, now: context.now, within: 1),
+            !context.settings.isTOTPSingleUse || step > account.lastTOTPStep ?? -1
+        else { throw wrong }
+        accounts[account.id]?.lastTOTPStep = step
+        return account
+    }
+
+    /// A poll, or the code that was sent.
+    private mutating func direct(
+        oob form: [String: String],
+        context: inout SandboxContext
+    ) throws(OAuthFailure) -> OktaAccount {
+        let handle = form[Self.code] ?? ""
+        guard var transaction = directTransactions[handle], transaction.expiresAt > context.now else {
+            throw OAuthFailure("access_denied", "The 'oob_code' has expired.", status: 403)
+        }
+        guard transaction.proof == form["mfa_token"], let account = accounts[transaction.account] else {
+            throw .invalidRequest("The 'oob_code' and the 'mfa_token' are not associated with each other.")
+        }
+        if let code = form["binding_code"] {
+            counters.codeAttempts += 1
+            guard code == transaction.challenge.code else { throw refused("The 'otp' provided was incorrect.") }
+            directTransactions[handle] = nil
+            return account
+        }
+        if let last = transaction.polledAt, context.now - last < transaction.interval {
+            transaction.interval += 5000
+            directTransactions[handle] = transaction
+            throw OAuthFailure("slow_down", "The client polls too often.")
+        }
+        transaction.polledAt = context.now
+        let script = transaction.challenge.factor.setup.script
+        transaction.challenge.polls += 1
+        let result = script[min(transaction.challenge.polls, script.count) - 1]
+        directTransactions[handle] = transaction
+        switch result {
+        case "WAITING": throw OAuthFailure("authorization_pending", "Nobody has answered yet.")
+        case "SUCCESS":
+            directTransactions[handle] = nil
+            return account
+        default: throw refused("The user rejected the out-of-band authentication.")
+        }
+    }
+
+    // MARK: Challenges
+
+    /// Begins a challenge: every success sends something to a person.
+    mutating func challengeDirectly(_ request: SandboxRequest, context: inout SandboxContext) -> SandboxResponse {
+        let form = Self.fields(request)
+        let isSecond = request.path.hasSuffix("/challenge")
+        let denied = OAuthFailure("access_denied", "The required authenticator cannot be used.", status: 403)
+        let proof = directProofs[form["mfa_token"] ?? ""]
+        if isSecond, proof.map({ $0.expiresAt <= context.now }) ?? true {
+            return OAuthFailure("access_denied", "The 'mfa_token' has expired.", status: 403).response
+        }
+        guard let account = account(named: proof?.account ?? form["login_hint"] ?? "") else { return denied.response }
+        let sorts = ["push": "push", "sms": "sms", "voice": "call"]
+        guard let channel = form["channel_hint"], let sort = sorts[channel],
+            let factor = account.factors.first(where: { $0.type == sort })
+        else { return denied.response }
+        var challenge = OktaTransaction.Challenge(factor: factor)
+        let handle = "ft" + random.letters(24)
+        var answer: JSONValue = [
+            "oob_code": .string(handle), "expires_in": .int(context.settings.okta.pushLife / 1000),
+            "channel": .string(channel),
+        ]
+        if sort == "push" {
+            counters.pushes += 1
+            accounts[account.id]?.pushesSent += 1
+            answer = answer.adding("interval", 5)
+                .adding("binding_method", .string(factor.setup.number == nil ? "none" : "transfer"))
+            if let number = factor.setup.number { answer = answer.adding("binding_code", .string(number)) }
+        } else {
+            let code = context.codes.sixDigits()
+            challenge.code = code
+            counters.codes += 1
+            answer = answer.adding("binding_method", "prompt")
+            context.send(
+                SandboxMessage(
+                    to: factor.setup.destination ?? "",
+                    channel: "phone",
+                    strategy: "okta_\(sort)",
+                    code: code,
+                    sentAt: context.now,
+                    signIn: Masking.fingerprint(handle)
+                )
+            )
+        }
+        directTransactions[handle] = OktaDirectTransaction(
+            proof: form["mfa_token"],
+            account: account.id,
+            challenge: challenge,
+            expiresAt: context.now + context.settings.okta.pushLife
+        )
+        return .json(isSecond ? answer.adding("challenge_type", .string(Self.second + "oob")) : answer)
+    }
+}

@@ -1,0 +1,123 @@
+import HTTPRecovery
+import HTTPRecoveryTesting
+import Testing
+
+@testable import AuthSandbox
+
+@Suite("Okta's Direct Authentication")
+struct OktaDirectTests {
+    private static let second = "http://auth0.com/oauth/grant-type/mfa-"
+
+    private func harness(_ change: (inout SandboxUser) -> Void = { _ in }) -> OktaHarness {
+        OktaHarness(user: OktaHarness.person(change)) { $0.okta.isIdentityEngine = true }
+    }
+
+    private func post(_ client: inout OktaHarness, _ endpoint: String, _ form: KeyValuePairs<String, String>) {
+        client.base.send(
+            SandboxRequest(
+                method: "POST",
+                target: "/oauth2/v1/\(endpoint)",
+                headers: [.init(name: "content-type", value: "application/x-www-form-urlencoded")],
+                body: Array(Harness.encode(form).utf8)
+            )
+        )
+        client.body = client.base.answer.jsonBody ?? .null
+    }
+
+    private func password(_ client: inout OktaHarness, _ password: String = OktaHarness.password) -> String {
+        post(
+            &client,
+            "token",
+            [
+                "grant_type": "password", "username": "eva@example.com", "password": password, "client_id": "cli",
+                "scope": "openid offline_access",
+            ]
+        )
+        return client.body["mfa_token"]?.string ?? ""
+    }
+
+    @Test func aPasswordIsGoodForTokens() {
+        var client = harness()
+        _ = password(&client, "wrong")
+        #expect(client.status == 400 && client.body["error"] == "invalid_grant")
+        _ = password(&client)
+        #expect(client.status == 200 && client.body["refresh_token"] != nil)
+        #expect(client.world.counters.passwordAttempts == 2)
+        // A classic org has no such grant.
+        var classic = OktaHarness()
+        _ = password(&classic)
+        #expect(classic.body["error"] == "unsupported_grant_type")
+    }
+
+    @Test func anExpiredPasswordIsToldOf() {
+        var client = harness { $0.okta.passwordStatus = "expired" }
+        _ = password(&client)
+        #expect(client.body["error_description"]?.string?.contains("expired") == true)
+    }
+
+    @Test func aPushIsPolledNotTooOften() {
+        var client = harness { $0.okta.factors = [.push("WAITING", "SUCCESS", number: "41")] }
+        let token = password(&client)
+        #expect(client.status == 403 && client.body["error"] == "mfa_required" && !token.isEmpty)
+        post(
+            &client,
+            "challenge",
+            [
+                "mfa_token": token, "client_id": "cli", "channel_hint": "push",
+                "challenge_types_supported": Self.second + "oob",
+            ]
+        )
+        #expect(client.body["binding_method"] == "transfer" && client.body["binding_code"] == "41")
+        let code = client.body["oob_code"]?.string ?? ""
+        let poll: KeyValuePairs = [
+            "grant_type": Self.second + "oob", "mfa_token": token, "oob_code": code, "client_id": "cli",
+            "scope": "openid offline_access",
+        ]
+        post(&client, "token", poll)
+        #expect(client.body["error"] == "authorization_pending")
+        post(&client, "token", poll)
+        #expect(client.body["error"] == "slow_down")
+        client.base.advance(seconds: 11)
+        post(&client, "token", poll)
+        #expect(client.status == 200 && client.body["access_token"] != nil)
+        // Both handles are used up.
+        post(&client, "token", poll)
+        #expect(client.status == 403 && client.body["error"] == "access_denied")
+    }
+
+    @Test func aCodeByTextMessageHasNoInterval() {
+        var client = harness { $0.okta.factors = [.init("sms")] }
+        let token = password(&client)
+        post(&client, "challenge", ["mfa_token": token, "client_id": "cli", "channel_hint": "sms"])
+        #expect(client.body["binding_method"] == "prompt" && client.body["interval"] == nil)
+        let handle = client.body["oob_code"]?.string ?? ""
+        func answer(_ code: String, _ scope: String, _ mfa: String) -> KeyValuePairs<String, String> {
+            [
+                "grant_type": Self.second + "oob", "mfa_token": mfa, "oob_code": handle, "binding_code": code,
+                "client_id": "cli", "scope": scope,
+            ]
+        }
+        let code = client.lastCode
+        post(&client, "token", answer(code, "openid", token))
+        #expect(client.body["error"] == "invalid_request")
+        post(&client, "token", answer("0", "openid offline_access", token))
+        #expect(client.body["error"] == "invalid_grant")
+        let other = password(&client)
+        post(&client, "token", answer(code, "openid offline_access", other))
+        #expect(client.body["error"] == "invalid_request")
+        post(&client, "token", answer(code, "openid offline_access", token))
+        #expect(client.status == 200)
+    }
+
+    @Test func whatThePersonHasNotCannotBeUsed() {
+        var client = harness { $0.okta.factors = [.init("sms")] }
+        let token = password(&client)
+        post(&client, "challenge", ["mfa_token": token, "client_id": "cli", "channel_hint": "push"])
+        #expect(client.status == 403 && client.body["error"] == "access_denied")
+        post(&client, "primary-authenticate", ["login_hint": "eva@example.com", "channel_hint": "sms"])
+        #expect(client.status == 200 && client.world.counters.codes == 1)
+        client.base.advance(seconds: 400)
+        post(&client, "challenge", ["mfa_token": token, "client_id": "cli", "channel_hint": "sms"])
+        #expect(client.status == 403)
+    }
+}
