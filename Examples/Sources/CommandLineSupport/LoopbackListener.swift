@@ -19,6 +19,26 @@ public final class LoopbackListener: Sendable {
         (try? Place(uri)) != nil
     }
 
+    /// Where an authorization request wants the browser to come back; nil if it does not say.
+    public static func redirectURI(in url: String) -> String? {
+        let fields = url.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst().split(separator: UInt8(ascii: "&"))
+        guard let field = fields.first(where: { $0.starts(with: "redirect_uri=".utf8) }) else { return nil }
+        var rest = field.dropFirst("redirect_uri=".utf8.count)
+        var bytes: [UInt8] = []
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if byte == UInt8(ascii: "%"), digits.count == 2,
+                let decoded = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                bytes.append(decoded)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Begins to listen.
     ///
     /// - Parameter uri: The redirect URI, such as `http://127.0.0.1:8400/callback`; without a port, or with port 0, one that

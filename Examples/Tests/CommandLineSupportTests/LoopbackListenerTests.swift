@@ -53,6 +53,19 @@ struct LoopbackListenerTests {
         #expect(throws: (any Error).self) { try LoopbackListener(uri: uri) }
     }
 
+    @Test(arguments: [
+        (
+            "https://idp.example.com/a?client_id=1&redirect_uri=http%3A%2F%2F127.0.0.1%3A8400%2Fa&state=s",
+            "http://127.0.0.1:8400/a"
+        ),
+        ("https://idp.example.com/a?redirect_uri=http://localhost/%", "http://localhost/%"),
+        ("https://idp.example.com/a?state=redirect_uri=x", nil), ("https://idp.example.com/redirect_uri=x", nil),
+        ("", nil),
+    ])
+    func aRequestSaysWhereItComesBack(_ url: String, _ uri: String?) {
+        #expect(LoopbackListener.redirectURI(in: url) == uri)
+    }
+
     @Test func aCancellationEndsTheWait() async throws {
         let listener = try LoopbackListener(uri: "http://127.0.0.1/")
         let task = Task { try await listener.visit() }

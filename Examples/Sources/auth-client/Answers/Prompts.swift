@@ -37,7 +37,7 @@ final class Prompts: Sendable {
             tell("This program cannot ask a security key.")
             return another(than: challenge)
         }
-        for line in Prompts.preparation(challenge) { tell(line) }
+        for line in Prompts.preparation(challenge, on: terminal) { tell(line) }
         while true {
             let text = try await ask(Prompts.question(challenge), isHidden: challenge.key.isHidden)
             told.withLock { $0 = nil }
@@ -104,7 +104,7 @@ final class Prompts: Sendable {
     }
 
     /// What is to be known of something that is answered elsewhere; whoever reads it has asked for it.
-    static func shown(_ challenge: Challenge) -> [ScreenText] {
+    static func shown(_ challenge: Challenge, on terminal: Terminal?) -> [ScreenText] {
         var lines: [ScreenText] = []
         if let prompt = challenge.prompt {
             lines.append("\(prompt, limit: 500)")
@@ -117,20 +117,33 @@ final class Prompts: Sendable {
                     : "Please set the confirmation up on your phone."
             )
         }
-        // The address of a picture, which the person opens; nobody else reads it.
-        if let setup = challenge.setup { lines.append("To set it up: \(setup.reveal())") }
-        return lines
+        return lines + setup(challenge, on: terminal)
+    }
+
+    /// What the person has to keep, to open or to scan.
+    ///
+    /// They are the one who needs it, and this is their screen.
+    private static func setup(_ challenge: Challenge, on terminal: Terminal?) -> [ScreenText] {
+        guard let setup = challenge.setup?.reveal() else { return [] }
+        // Codes to write down, one a line.
+        if challenge.key == .backupCode { return setup.split(separator: "\n").map { "  \($0, limit: 100)" } }
+        let line: ScreenText = "To set it up: \(setup)"
+        // An app on another device reads the address from the screen.
+        let isForApp = ["otpauth:", "pushauth:", "mfauth:"].contains { setup.lowercased().hasPrefix($0) }
+        guard isForApp, let terminal, terminal.isInteractive, let code = QRCode(setup),
+            code.lines.allSatisfy({ $0.count <= terminal.width })
+        else { return [line] }
+        return [line] + code.lines.map { ScreenText($0) }
     }
 
     /// What stands above a question.
-    private static func preparation(_ challenge: Challenge) -> [ScreenText] {
+    private static func preparation(_ challenge: Challenge, on terminal: Terminal) -> [ScreenText] {
         var lines: [ScreenText] = []
         if let prompt = challenge.prompt, !challenge.key.isInOwnWords, !says(prompt, challenge.key.title) {
             lines.append("\(prompt, limit: 500)")
         }
         if let hint = challenge.hint { lines.append("\(hint, limit: 500)") }
-        // The person is the one who needs it, and this is their screen.
-        if let setup = challenge.setup { lines.append("To set it up: \(setup.reveal())") }
+        lines += setup(challenge, on: terminal)
         if let url = challenge.url { lines.append("Please open this address in a browser: \(url.reveal())") }
         if challenge.isOptional { lines.append("The password expires soon. Press return to keep it for now.") }
         return lines

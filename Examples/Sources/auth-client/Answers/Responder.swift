@@ -8,8 +8,8 @@ struct Responder: ChallengeResponder {
     let terminal: Prompts?
     /// Whether security keys can be asked without the person.
     var hasSecurityKey = false
-    /// Takes the person to a page and returns where the browser came back; nil if nobody listens there.
-    var visit: (@Sendable (_ url: Secret) async throws -> Secret)?
+    /// Takes the person to a page and returns where the browser came back; nil if that cannot be listened to.
+    var visit: @Sendable (_ url: Secret) async throws -> Secret? = { _ in nil }
     /// Tells the person something, also if they cannot be asked.
     var tell: @Sendable (ScreenText) -> Void = { _ in }
 
@@ -20,7 +20,7 @@ struct Responder: ChallengeResponder {
             if challenge.setup != nil { await show(challenge) }
             return .text(answer)
         }
-        if challenge.key == .redirect, let url = challenge.url, let visit { return .text(try await visit(url)) }
+        if challenge.key == .redirect, let url = challenge.url, let end = try await visit(url) { return .text(end) }
         guard let terminal else {
             // Perhaps the server takes another proof instead, whose answer is at hand.
             if answers.mayStandIn(for: challenge.key) { return .useAnotherFactor }
@@ -41,7 +41,7 @@ struct Responder: ChallengeResponder {
     }
 
     func show(_ challenge: Challenge) async {
-        for line in Prompts.shown(challenge) { tell(line) }
+        for line in Prompts.shown(challenge, on: terminal?.terminal) { tell(line) }
     }
 
     func notice(_ outcome: Outcome) async {

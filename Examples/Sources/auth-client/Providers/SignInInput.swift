@@ -27,23 +27,31 @@ struct SignInInput: Sendable {
 
     /// Answers from the file first, then from the person.
     var responder: Responder {
-        var responder = Responder(
+        Responder(
             answers: answers,
             terminal: prompts,
             hasSecurityKey: options.softwareKey != nil,
+            visit: { try await visit($0) },
             tell: { if !terminal.isQuiet { tell($0) } }
         )
-        if let listener { responder.visit = { url in try await visit(url, until: listener) } }
-        return responder
     }
 
-    /// Sends the person to a page, and waits until the browser comes back.
-    private func visit(_ url: Secret, until listener: LoopbackListener) async throws -> Secret {
+    /// Sends the person to a page, and waits until the browser comes back; nil if it comes back elsewhere.
+    private func visit(_ url: Secret) async throws -> Secret? {
+        guard let listener = try listener ?? listener(for: url) else { return nil }
         // The address is for the person's own browser; it opens nothing without what this program keeps to itself.
         let address = url.reveal()
         tell(Browser.open(address) ? "The browser was asked to open:" : "To go on, open this address in a browser:")
         tell("  \(address)")
         return Secret(try await bounds.hold { try await listener.visit() })
+    }
+
+    /// Listens where a server lets its own request come back, as PingAM does.
+    private func listener(for url: Secret) throws -> LoopbackListener? {
+        guard let uri = LoopbackListener.redirectURI(in: url.reveal()), LoopbackListener.isLocal(uri) else {
+            return nil
+        }
+        return try LoopbackListener(uri: uri)
     }
 
     /// Checks at the end that every choice that was prepared was one.

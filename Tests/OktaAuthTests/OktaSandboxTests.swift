@@ -1,0 +1,420 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import OktaAuth
+import SignInSupport
+import Testing
+import WebAuthnTesting
+
+@testable import AuthSandbox
+
+/// The sandbox's world without a socket.
+struct Harness {
+    var world: SandboxWorld
+    var now: Int64 = 1_893_456_000_000
+
+    init(_ scenario: SandboxScenario) {
+        world = SandboxWorld(scenario: scenario, seed: 7, wallNow: now)
+    }
+
+    mutating func send(_ request: SandboxRequest) -> SandboxResponse {
+        world.handle(request, wallNow: now).reply.response
+    }
+
+    var lastCode: String { world.context.outbox.messages.last?.code ?? "" }
+}
+
+/// An org of the sandbox that runs on the identity engine, without a socket and on a manual clock.
+struct OktaSandboxBench {
+    let clock = ManualClock()
+    let transport: ScriptedTransport
+    let tokens = InMemoryTokenStore()
+    let okta: Okta
+    let world: Locked<Harness>
+    /// What happens to the answers of paths: they are lost after they were processed.
+    let losses = Locked<[String]>([])
+
+    static let eva = "eva@example.com"
+    static let password = SandboxScenario.defaultPassword
+
+    init(
+        _ user: (inout SandboxUser) -> Void = { _ in },
+        configuration: (inout OktaConfiguration) -> Void = { _ in },
+        settings: (inout SandboxSettings) -> Void = { _ in }
+    ) throws {
+        var person = SandboxUser(email: Self.eva, password: Self.password)
+        person.phones = ["+4930123456"]
+        person.totpSecret = "JBSWY3DPEHPK3PXP"
+        person.secondFactors = []
+        person.okta.factors = []
+        user(&person)
+        var scenario = SandboxScenario(users: [person], settings: SandboxScenario.unlimited.settings)
+        scenario.settings.okta.isIdentityEngine = true
+        settings(&scenario.settings)
+        let (clock, world, losses) = (self.clock, Locked(Harness(scenario)), self.losses)
+        self.world = world
+        transport = ScriptedTransport(
+            [],
+            then: .run { received in
+                let request = received.request
+                let path = request.path ?? "/"
+                let response = world.withLock { harness -> SandboxResponse in
+                    var headers = request.headerFields.map {
+                        SandboxRequest.Header(name: $0.name.canonicalName, value: $0.value)
+                    }
+                    headers.append(.init(name: "host", value: request.authority ?? ""))
+                    let elapsed = clock.now.offset.components
+                    harness.now = 1_893_456_000_000 + elapsed.seconds * 1000
+                    return harness.send(
+                        SandboxRequest(
+                            method: request.method.rawValue,
+                            target: path,
+                            headers: headers,
+                            body: received.body
+                        )
+                    )
+                }
+                let isLost = losses.withLock { losses in
+                    guard let index = losses.firstIndex(where: path.hasSuffix) else { return false }
+                    losses.remove(at: index)
+                    return true
+                }
+                if isLost { throw TransportError(.connectionLost, .unknown) }
+                var fields: [String: String] = [:]
+                for header in response.headers { fields[header.name.lowercased()] = header.value }
+                return .scripted(
+                    response.status,
+                    fields,
+                    body: String(decoding: response.body, as: UTF8.self).replacing("http://", with: "https://")
+                )
+            }
+        )
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock)) { Recovery() }
+        var configuration2 = OktaConfiguration(
+            app: OktaApp(clientID: "cli", redirectURI: "com.example.cli:/callback", issuer: "http://org.example.com")
+        )
+        configuration(&configuration2)
+        okta = try Okta(
+            org: "https://org.example.com",
+            client: client,
+            tokens: tokens,
+            configuration: configuration2
+        )
+    }
+
+    func signIn(
+        _ person: some ChallengeResponder,
+        password: Secret? = Secret(OktaSandboxBench.password),
+        options: SignInOptions = .okta
+    ) async throws -> OktaAuth.OktaSession {
+        try await clock.skippingWaits {
+            try await okta.signIn(identifier: Self.eva, password: password, answering: person, options: options)
+        }
+    }
+
+    var paths: [String] {
+        transport.received.map { ($0.request.path ?? "").replacing("/idp/idx/", with: "") }
+    }
+
+    func count(_ path: String) -> Int { paths.count { $0.hasPrefix(path) } }
+
+    var counters: OktaCounters { world.withLock { $0.world.okta.counters } }
+    var lastCode: String { world.withLock { $0.lastCode } }
+    func totp() -> String {
+        world.withLock { harness in
+            let world = harness.world
+            let account = world.okta.account(named: Self.eva)
+            return account.flatMap { world.okta.currentTOTP($0, settings: world.settings, now: harness.now) } ?? ""
+        }
+    }
+}
+
+/// Somebody who looks codes up when they are asked.
+final class Reader: ChallengeResponder {
+    let bench: OktaSandboxBench
+    let answers: Locked<[Factor.Key: [Challenge.Answer]]>
+    let asked = Locked<[Challenge]>([])
+    let shown = Locked<[Challenge]>([])
+    let notices = Locked<[Outcome]>([])
+    let offers = Locked<[[Factor]]>([])
+    let choices: Locked<[String]>
+
+    init(_ bench: OktaSandboxBench, _ answers: [Factor.Key: [Challenge.Answer]] = [:], choosing: [String] = []) {
+        self.bench = bench
+        self.answers = Locked(answers)
+        choices = Locked(choosing)
+    }
+
+    func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
+        asked.withLock { $0.append(challenge) }
+        let prepared = answers.withLock { answers -> Challenge.Answer? in
+            guard let list = answers[challenge.key], !list.isEmpty else { return nil }
+            return answers[challenge.key]?.removeFirst()
+        }
+        if let prepared { return prepared }
+        switch challenge.key {
+        case .totp: return .text(Secret(bench.totp()))
+        case .phoneCode, .emailCode: return .text(Secret(bench.lastCode))
+        case .securityAnswer: return .text("Rexxx")
+        default: throw Challenge.NoAnswer(challenge.key)
+        }
+    }
+
+    func choose(among factors: [Factor]) async throws -> Factor? {
+        offers.withLock { $0.append(factors) }
+        let names = choices.withLock { $0 }
+        return factors.first { factor in names.contains { $0 == factor.providerName || $0 == factor.key.rawValue } }
+    }
+
+    func show(_ challenge: Challenge) async { shown.withLock { $0.append(challenge) } }
+    func notice(_ outcome: Outcome) async { notices.withLock { $0.append(outcome) } }
+    var keys: [Factor.Key] { asked.withLock { $0.map(\.key) } }
+}
+
+@Suite("A sandbox on the identity engine")
+struct OktaSandboxTests {
+    @Test func thePasswordIsEnough() async throws {
+        let bench = try OktaSandboxBench()
+        let session = try await bench.signIn(Reader(bench))
+        #expect(session.login == OktaSandboxBench.eva)
+        let held = await bench.tokens.read().credentials
+        #expect(held.accessToken != nil && held.refreshToken != nil)
+        #expect(bench.counters.passwordAttempts == 1)
+        #expect(
+            bench.paths == [
+                "/.well-known/okta-organization", "/oauth2/v1/interact", "introspect", "identify", "challenge/answer",
+                "/oauth2/v1/token",
+            ]
+        )
+    }
+
+    @Test func nameAndPasswordInOneForm() async throws {
+        let bench = try OktaSandboxBench(settings: { $0.okta.identifiesWithPassword = true })
+        _ = try await bench.signIn(
+            Reader(bench, [.password: [.text(Secret(OktaSandboxBench.password))]]),
+            password: "no"
+        )
+        #expect(bench.counters.passwordAttempts == 2)
+    }
+
+    @Test func aWrongPasswordIsAskedForAgain() async throws {
+        let bench = try OktaSandboxBench()
+        let reader = Reader(bench, [.password: [.text(Secret(OktaSandboxBench.password))]])
+        _ = try await bench.signIn(reader, password: "wrong")
+        #expect(reader.keys == [.password] && bench.counters.passwordAttempts == 2)
+    }
+
+    @Test func aCodeOfAnApp() async throws {
+        let bench = try OktaSandboxBench({ $0.okta.factors = [.init("token:software:totp")] })
+        let reader = Reader(bench, [.totp: [.text("000000")]])
+        _ = try await bench.signIn(reader)
+        #expect(reader.keys == [.totp, .totp])
+        #expect(reader.asked.withLock { $0.last?.previousFailure?.kind } == .challengeIncorrect)
+    }
+
+    @Test(arguments: ["sms", "voice", "okta_email"])
+    func aCodeThatIsSent(choice: String) async throws {
+        let bench = try OktaSandboxBench({ $0.okta.factors = [.init("sms"), .init("email")] })
+        let key: Factor.Key = choice == "okta_email" ? .emailCode : .phoneCode
+        let reader = Reader(bench, [key: [.resend]], choosing: [choice])
+        bench.clock.advance(by: .seconds(40))
+        _ = try await bench.signIn(reader)
+        #expect(bench.counters.codes >= 1)
+        #expect(reader.keys == [key, key])
+        #expect(reader.offers.withLock { $0.first?.map { $0.providerName } } == ["sms", "voice", "okta_email"])
+    }
+
+    @Test func aPushWithANumber() async throws {
+        let bench = try OktaSandboxBench({ $0.okta.factors = [.push("WAITING", "WAITING", "SUCCESS", number: "42")] })
+        let reader = Reader(bench)
+        _ = try await bench.signIn(reader)
+        #expect(reader.shown.withLock { $0.map(\.number) } == ["42"])
+        #expect(bench.counters.pushes == 1 && bench.count("challenge/poll") == 3)
+    }
+
+    @Test func aPushThatIsRejected() async throws {
+        let bench = try OktaSandboxBench({ $0.okta.factors = [.push("WAITING", "REJECTED")] })
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn(Reader(bench)) }
+        #expect(error?.kind == .declined && bench.counters.pushes == 1)
+    }
+
+    @Test func anotherFactorIsTaken() async throws {
+        let bench = try OktaSandboxBench({ $0.okta.factors = [.init("sms"), .init("question")] })
+        let reader = Reader(
+            bench,
+            [.phoneCode: [.useAnotherFactor], .securityAnswer: [.text("Rex")]],
+            choosing: ["sms", "security_question"]
+        )
+        _ = try await bench.signIn(reader)
+        #expect(reader.keys == [.phoneCode, .securityAnswer])
+        #expect(reader.asked.withLock { $0.last?.prompt } == "What is the name of your first pet?")
+    }
+
+    @Test func anExpiredPassword() async throws {
+        let bench = try OktaSandboxBench({ $0.okta.passwordStatus = "expired" })
+        let reader = Reader(bench, [.newPassword: [.text("short"), .text("Correct-horse-9")]])
+        _ = try await bench.signIn(reader)
+        #expect(reader.keys == [.newPassword, .newPassword])
+        #expect(reader.notices.withLock { $0.first?.kind } == .passwordExpired)
+    }
+
+    @Test(arguments: [false, true])
+    func aPasswordThatExpiresSoon(warns: Bool) async throws {
+        let bench = try OktaSandboxBench(
+            { $0.okta.passwordStatus = "warn" },
+            configuration: { $0.warnsOfExpiry = warns }
+        )
+        let reader = Reader(bench, [.newPassword: [.text("Correct-horse-9")]])
+        _ = try await bench.signIn(reader)
+        #expect(reader.keys == (warns ? [.newPassword] : []))
+        #expect(reader.notices.withLock { $0.map(\.userMessage) } == (warns ? ["The password expires in 5 days."] : []))
+    }
+
+    @Test func aForgottenPassword() async throws {
+        let bench = try OktaSandboxBench()
+        let reader = Reader(bench, [.newPassword: [.text("Correct-horse-9")]], choosing: ["okta_email"])
+        let session = try await bench.clock.skippingWaits {
+            try await bench.okta.recoverPassword(identifier: OktaSandboxBench.eva, answering: reader)
+        }
+        #expect(session.login == OktaSandboxBench.eva)
+        #expect(reader.keys == [.emailCode, .newPassword] && bench.counters.passwordAttempts == 0)
+    }
+
+    @Test func aForgottenPasswordInTheMiddle() async throws {
+        let bench = try OktaSandboxBench()
+        let reader = Reader(
+            bench,
+            [.password: [.useAnotherFactor], .newPassword: [.text("Correct-horse-9")]],
+            choosing: ["recover", "okta_email"]
+        )
+        _ = try await bench.signIn(reader, password: nil)
+        #expect(reader.keys == [.password, .emailCode, .newPassword])
+    }
+
+    @Test func aLockedAccountIsUnlocked() async throws {
+        let bench = try OktaSandboxBench({
+            $0.initialLock = .indefinite
+            $0.okta.showsLockout = true
+        })
+        let reader = Reader(
+            bench,
+            [.password: [.text(Secret(OktaSandboxBench.password))]],
+            choosing: ["unlock-account", "okta_email"]
+        )
+        let session = try await bench.signIn(reader)
+        #expect(session.login == OktaSandboxBench.eva)
+        #expect(reader.keys == [.emailCode, .password])
+    }
+
+    @Test(arguments: ["sms", "token:software:totp", "question", "push", "email"])
+    func aFactorIsEnrolled(type: String) async throws {
+        let bench = try OktaSandboxBench({ $0.okta.enrollments = [.init(type), .init("webauthn", isRequired: false)] })
+        let reader = Reader(bench, [.phoneNumber: [.text("+4930999999")]])
+        _ = try await bench.signIn(reader)
+        let held = bench.world.withLock { $0.world.okta.account(named: OktaSandboxBench.eva)?.factors.map(\.type) }
+        #expect(held == [type])
+    }
+
+    #if Cryptography
+    @Test func aKeyIsEnrolledAndThenSigns() async throws {
+        let authenticator = SoftwareAuthenticator()
+        let bench = try OktaSandboxBench(
+            { $0.okta.enrollments = [.init("webauthn")] },
+            configuration: { $0.authenticator = authenticator }
+        )
+        _ = try await bench.signIn(Reader(bench))
+        #expect(authenticator.credentialIDs.count == 1)
+    }
+    #endif
+
+    /// Each step that spends something loses its answer after it was processed: nothing goes out twice.
+    @Test(arguments: ["challenge/answer", "challenge", "identify", "interact", "introspect", "challenge/poll"])
+    func anAnswerThatIsLost(path: String) async throws {
+        let bench = try OktaSandboxBench({ $0.okta.factors = [.init("sms")] })
+        bench.losses.withLock { $0 = ["/" + path] }
+        let reader = Reader(bench)
+        _ = try await bench.signIn(reader)
+        #expect(bench.counters.passwordAttempts == 1 && bench.counters.codes == 1)
+        #expect(bench.count("challenge/answer") == 2)
+    }
+
+    @Test func aCodeWhoseExchangeIsLost() async throws {
+        let bench = try OktaSandboxBench()
+        bench.losses.withLock { $0 = ["/v1/token"] }
+        let reader = Reader(bench, [.password: [.text(Secret(OktaSandboxBench.password))]])
+        _ = try await bench.signIn(reader)
+        // The code was not sent twice; the person has typed the password anew.
+        #expect(bench.count("/oauth2/v1/token") == 2 && reader.keys == [.password])
+    }
+
+    @Test func anAppWithoutTheGrantGoesTheOtherWay() async throws {
+        let bench = try OktaSandboxBench(settings: { $0.okta.allowsInteractionCode = false })
+        _ = try await bench.signIn(Reader(bench))
+        #expect(bench.count("/api/v1/authn") == 1 && bench.counters.passwordAttempts == 1)
+    }
+
+    @Test func aClassicOrgIsAskedOnce() async throws {
+        let bench = try OktaSandboxBench(settings: { $0.okta.isIdentityEngine = false })
+        _ = try await bench.signIn(Reader(bench))
+        _ = try await bench.signIn(Reader(bench))
+        #expect(bench.count("/.well-known") == 1 && bench.count("/api/v1/authn") == 2)
+        #expect(try await bench.okta.pipeline() == .classic)
+    }
+
+    @Test func itIsSteppedAndSuspended() async throws {
+        let bench = try OktaSandboxBench({ $0.okta.factors = [.init("sms"), .push("WAITING", "SUCCESS", number: "7")] })
+        let reader = Reader(bench, choosing: ["okta_verify"])
+        let flow = bench.okta.signInFlow(identifier: OktaSandboxBench.eva, password: Secret(OktaSandboxBench.password))
+        let session = try await SuspendedWalk(bench.okta, bench.clock, bench.transport).signIn(flow, answering: reader)
+        #expect(session.login == OktaSandboxBench.eva && bench.counters.pushes == 1)
+    }
+
+    @Test func aSuspendedFactorIsLeft() async throws {
+        let bench = try OktaSandboxBench({ $0.okta.factors = [.init("sms"), .init("question")] })
+        var options = SignInOptions.okta
+        options.maxRounds = 9
+        let wrong = [Challenge.Answer](repeating: .text("1"), count: 5)
+        let reader = Reader(
+            bench,
+            [.phoneCode: wrong, .securityAnswer: [.text("Rex")]],
+            choosing: ["sms", "security_question"]
+        )
+        _ = try await bench.signIn(reader, options: options)
+        #expect(reader.keys.last == .securityAnswer && reader.keys.count == 6)
+    }
+
+    @Test func aFlowThatHasEndedIsBegunAgain() async throws {
+        let bench = try OktaSandboxBench(
+            { $0.okta.factors = [.init("sms")] },
+            settings: { $0.okta.transactionLife = 1000 }
+        )
+        struct Slow: ChallengeResponder {
+            let reader: Reader
+            func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
+                if challenge.round == 1, reader.keys.isEmpty { reader.bench.clock.advance(by: .seconds(35)) }
+                return try await reader.answer(challenge)
+            }
+        }
+        let reader = Reader(bench, [.password: [.text(Secret(OktaSandboxBench.password))]])
+        _ = try await bench.signIn(Slow(reader: reader))
+        #expect(reader.keys == [.phoneCode, .password, .phoneCode])
+    }
+
+    @Test(arguments: ["otp", "push", "sms"])
+    func directAuthentication(choice: String) async throws {
+        let bench = try OktaSandboxBench(
+            {
+                $0.okta.factors = [
+                    .init("token:software:totp"), .push("WAITING", "SUCCESS", number: "9"), .init("sms"),
+                ]
+            },
+            configuration: { $0.way = .directAuthentication }
+        )
+        let reader = Reader(bench, choosing: [choice])
+        let session = try await bench.signIn(reader)
+        #expect(session.login == OktaSandboxBench.eva && session.idToken?.subject != nil)
+        #expect(bench.counters.passwordAttempts == 1)
+        #expect(bench.counters.pushes == (choice == "push" ? 1 : 0))
+    }
+}
