@@ -96,7 +96,10 @@ struct BrowserSignInTests {
 
     @Test func auth0ShowsItsLoginPage() async throws {
         try await Bench.run { bench in
-            var bench = try Self.withBrowser(bench, ["--client-id", "cli", "--way", "browser"])
+            var bench = try Self.withBrowser(
+                bench,
+                ["--base-url", bench.sandbox.url + "/auth0", "--client-id", "cli", "--way", "browser"]
+            )
             bench.provider = "auth0"
             let run = try await Self.signIn(bench) { browser in
                 try await browser.type("ada@example.com", into: "input[name=username]")
