@@ -34,7 +34,7 @@ struct BrowserSignInTests {
             try await browser.open(visited(bench))
             try await body(browser)
             // Whoever has come back is told so.
-            #expect(try await browser.text == "You can close this window, and go back to the program.")
+            try await browser.waits(for: "You can close this window, and go back to the program.")
         }
         return try await bench.finish(program, secrets: secrets)
     }

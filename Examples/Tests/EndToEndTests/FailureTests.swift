@@ -14,7 +14,7 @@ struct FailureTests {
         return fault
     }
 
-    /// What may have been processed spends a password, so it is not sent again.
+    /// What may have been processed spends a password, so it is not sent again; the server is asked what became of it.
     @Test(
         arguments: [
             (SandboxFault.Kind.status, 500), (.status, 502), (.html, 502), (.empty, 500), (.garbage, nil),
@@ -25,8 +25,9 @@ struct FailureTests {
         try await Bench.run { bench in
             bench.sandbox.add(Self.fault(kind, status: status))
             let run = try await bench.signIn("ada@example.com", answers: Self.password)
-            #expect(run.status == 69)
-            #expect(bench.routes == ["POST /v1/client/sign_ins"])
+            // The head of a body that breaks off has brought the client, which has the session.
+            #expect(run.status == (kind == .truncate ? 0 : 69))
+            #expect(bench.routes == ["POST /v1/client/sign_ins", "GET /v1/client"])
         }
     }
 
@@ -51,7 +52,8 @@ struct FailureTests {
             let run = try await bench.signIn("grace@example.com", answers: answers)
             #expect(run.status == 69)
             #expect(run.kind == "transport")
-            #expect(run.texts("failure", "processed") == ["unknown"])
+            // The lost answer held the client's new token: to the old one the server does not tell what became of it.
+            #expect(run.texts("failure", "processed") == ["unknown", "no"])
             let attempts = bench.sandbox.requests(path: "*/attempt_second_factor")
             #expect(attempts.count == 1)
             #expect(attempts.first?.isProcessed == true)

@@ -78,16 +78,36 @@ struct HeadlessBrowser: Sendable {
         _ = try await call(.post, "/element/\(element)/value", ["text": .string(text)])
     }
 
-    /// The text that the page shows.
-    var text: String {
-        get async throws {
-            try await call(.get, "/element/\(element("body"))/text").string ?? ""
+    /// Waits until the page shows a text.
+    func waits(for text: String) async throws {
+        while try await call(.get, "/element/\(element("body"))/text", orIfGone: "").string != text {
+            try await Task.sleep(for: .milliseconds(20))
         }
     }
 
+    /// Waits for an element: the page may be on its way.
     private func element(_ selector: String) async throws -> String {
-        let found = try await call(.post, "/element", ["using": "css selector", "value": .string(selector)])
-        return try #require(found.members?.first?.value.string)
+        while true {
+            let query: JSONValue = ["using": "css selector", "value": .string(selector)]
+            if let id = try await call(.post, "/element", query, orIfGone: .null).members?.first?.value.string {
+                return id
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Performs a command; what is not there, or not any more, is told by the default.
+    private func call(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ body: JSONValue = [:],
+        orIfGone absence: JSONValue
+    ) async throws -> JSONValue {
+        do {
+            return try await call(method, path, body)
+        } catch let error as RecoveryError where error.kind == .notFound {
+            return absence
+        }
     }
 
     private func call(_ method: HTTPRequest.Method, _ path: String, _ body: JSONValue = [:]) async throws -> JSONValue {

@@ -70,8 +70,15 @@ struct ClerkSignInMachine: ClerkStage {
                 return try await follow(current, answer)
             }
             // A client does not show a sign-in that is complete.
-            if doubt != nil { return try await advance(calls.perform(ClerkAPI.Call(path: path()))) }
-            return try await begin()
+            guard let doubt else { return try await begin() }
+            do {
+                return try await advance(calls.perform(ClerkAPI.Call(path: path())))
+            } catch let refusal as RecoveryError
+                where [.notFound, .stateConflict, .credentialRejected].contains(refusal.kind)
+            {
+                // The lost answer may have held the client's new token: to the old one nothing is told.
+                throw doubt
+            }
         }
         guard let doubt else { return try await begin() }
         if let found = client?.signIn, found.identifier.map({ LockoutLedger.account(for: $0) }) == calls.account {

@@ -16,8 +16,8 @@ struct Responder: ChallengeResponder {
     func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         if challenge.key == .push { return try await answer(toPush: challenge) }
         if let answer = answers.take(challenge.key) {
-            // What is shown once is shown, though nobody has to be asked.
-            if challenge.setup != nil { await show(challenge) }
+            // What is shown once is shown, though nobody has to be asked; whoever knows an app's code has the app set up.
+            if challenge.setup != nil, challenge.key != .totp { await show(challenge) }
             return .text(answer)
         }
         if challenge.key == .redirect, let url = challenge.url, let end = try await visit(url) { return .text(end) }
