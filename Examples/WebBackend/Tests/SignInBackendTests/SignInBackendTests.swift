@@ -26,8 +26,8 @@ struct SignInBackendTests {
         try #require(sandbox.outbox(to: "alan@example.com").last?.code)
     }
 
-    /// A compromised password, a code by e-mail, a new password and a code of an authenticator app; each answer at the
-    /// other instance, and one instance dies on the way.
+    /// A compromised password, a code by e-mail, a code of an authenticator app and a new password, which the session is
+    /// pending for; each answer at the other instance, and one instance dies on the way.
     @Test func aSignInGoesOnWhereverItsAnswersArrive() async throws {
         try await run { sandbox, one, other in
             let browser = Browser()
@@ -37,11 +37,11 @@ struct SignInBackendTests {
             #expect(await browser.setCookies.allSatisfy { $0.contains("HttpOnly") && $0.contains("SameSite=Strict") })
             one.kill()
             let second = try await browser.answer(try code(sandbox), at: other)
-            #expect(second.asked == "new_password")
+            #expect(second.asked == "totp")
             let third = try await Backend(frontendAPI: sandbox.url, state: state)
-            let password = try await browser.answer("correct-horse-7", at: third)
-            #expect(password.asked == "totp")
-            let last = try await browser.answer(try #require(sandbox.totp(for: "alan@example.com")), at: other)
+            let proof = try await browser.answer(try #require(sandbox.totp(for: "alan@example.com")), at: third)
+            #expect(proof.asked == "new_password")
+            let last = try await browser.answer("correct-horse-7", at: other)
             #expect(last.session?.hasPrefix("sess_") == true)
             #expect(await browser.cookies["sign_in"]?.isEmpty ?? true)
         }
@@ -58,12 +58,12 @@ struct SignInBackendTests {
             let pages = try await [first, second]
             #expect(sandbox.requests(path: "/v1/client/sign_ins/*/attempt_first_factor").count == 1)
             // The slower one waits, or is shown what the faster one has led to.
-            #expect(pages.contains { $0.asked == "new_password" })
+            #expect(pages.contains { $0.asked == "totp" })
             for page in pages where page.asked == nil {
                 #expect(page.status == 409 && page.retryAfter != nil)
             }
             for window in [left, right] {
-                #expect(try await window.answer(code, at: one).asked == "new_password", "and can go on")
+                #expect(try await window.answer(code, at: one).asked == "totp", "and can go on")
             }
             #expect(sandbox.requests(path: "/v1/client/sign_ins/*/attempt_first_factor").count == 1)
         }
@@ -78,7 +78,7 @@ struct SignInBackendTests {
             #expect(page.status == 200 && page.asked == "email_code")
             #expect(page.json["ask"]?["attemptsLeft"]?.number?.saturatedInt == 2)
             #expect(page.json["notices"]?.array?.isEmpty == false)
-            #expect(try await browser.answer(code, at: one).asked == "new_password")
+            #expect(try await browser.answer(code, at: one).asked == "totp")
         }
     }
 
