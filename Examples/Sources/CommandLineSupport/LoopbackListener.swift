@@ -23,20 +23,8 @@ public final class LoopbackListener: Sendable {
     public static func redirectURI(in url: String) -> String? {
         let fields = url.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst().split(separator: UInt8(ascii: "&"))
         guard let field = fields.first(where: { $0.starts(with: "redirect_uri=".utf8) }) else { return nil }
-        var rest = field.dropFirst("redirect_uri=".utf8.count)
-        var bytes: [UInt8] = []
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2)
-            if byte == UInt8(ascii: "%"), digits.count == 2,
-                let decoded = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            {
-                bytes.append(decoded)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        let value = PercentEncoding.decode(field.dropFirst("redirect_uri=".utf8.count))
+        return String(decoding: value, as: UTF8.self)
     }
 
     /// Begins to listen.
@@ -204,17 +192,21 @@ private final class Server: @unchecked Sendable {
             if head.count > Self.longestHead { drop(descriptor) }
             return
         }
-        let isExpected = target.prefix { $0 != "?" } == path
+        let isExpected = target.prefix { $0 != UInt8(ascii: "?") }.elementsEqual(path.utf8)
         respond(descriptor, isExpected ? 200 : 404)
-        if isExpected { report(target) }
+        if isExpected { report(String(decoding: target, as: UTF8.self)) }
     }
 
     /// The target of a request whose head is whole; an empty one for a method that only asks.
-    private static func target(of head: [UInt8]) -> String? {
-        let text = String(decoding: head, as: UTF8.self)
-        guard text.contains("\r\n\r\n") else { return nil }
-        let words = text.prefix { $0 != "\r\n" }.split(separator: " ")
-        return words.count == 3 && words[0] == "GET" ? String(words[1]) : ""
+    ///
+    /// Byte by byte: a sign that joins a character must not hide where a line ends.
+    private static func target(of head: [UInt8]) -> [UInt8]? {
+        let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
+        let lines = head.split(separator: lineFeed, omittingEmptySubsequences: false)
+        // What stands behind the last line end is no line yet.
+        guard lines.dropLast().contains(where: { $0 == [carriageReturn] || $0.isEmpty }) else { return nil }
+        let words = lines[0].prefix { $0 != carriageReturn }.split(separator: UInt8(ascii: " "))
+        return words.count == 3 && words[0].elementsEqual("GET".utf8) ? Array(words[1]) : []
     }
 
     private func respond(_ descriptor: Int32, _ status: Int) {

@@ -23,7 +23,7 @@ public enum RequestInput {
             throw InvalidOption("\(shown(bare)): \(error.description)")
         }
         if let user, !fields.contains(.authorization) {
-            request.headerFields[.authorization] = "Basic " + Base64.encode(percentDecoded(user))
+            request.headerFields[.authorization] = "Basic " + Base64.encode(credentials(user))
         }
         return request
     }
@@ -118,29 +118,18 @@ public enum RequestInput {
         return (String(url[..<start]) + String(host), rest[..<at])
     }
 
+    /// The user and password of a URL; "user" without a password is "user:".
+    private static func credentials(_ user: Substring) -> [UInt8] {
+        let bytes = PercentEncoding.decode(user.utf8)
+        return bytes.contains(UInt8(ascii: ":")) ? bytes : bytes + [UInt8(ascii: ":")]
+    }
+
     /// The URL without its user and query, which may hold a secret.
     private static func shown(_ url: String) -> String {
         let bare = url.prefix { $0 != "?" && $0 != "#" }
         // Without a scheme nobody can tell where a user and password would end, so all before an @ is left out.
         let shown = bare.lastIndex(of: "@").map { bare[bare.index(after: $0)...] } ?? bare
         return Masking.printable(String(shown), limit: 200)
-    }
-
-    private static func percentDecoded(_ text: Substring) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        // "user" without a password is "user:".
-        return bytes.contains(UInt8(ascii: ":")) ? bytes : bytes + [UInt8(ascii: ":")]
     }
 }
 

@@ -59,6 +59,7 @@ struct LoopbackListenerTests {
             "http://127.0.0.1:8400/a"
         ),
         ("https://idp.example.com/a?redirect_uri=http://localhost/%", "http://localhost/%"),
+        ("https://idp.example.com/a?redirect_uri=http://localhost/%+1%zz%41", "http://localhost/%+1%zzA"),
         ("https://idp.example.com/a?state=redirect_uri=x", nil), ("https://idp.example.com/redirect_uri=x", nil),
         ("", nil),
     ])

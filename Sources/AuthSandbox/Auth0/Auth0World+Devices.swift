@@ -118,7 +118,7 @@ extension Auth0World {
         Self.page(
             text,
             """
-            <form method="post"><p><label>Code <input name="user_code" value="\(Self.escaped(userCode))"></label></p>\
+            <form method="post"><p><label>Code <input name="user_code" value="\(HTML.escaped(userCode))"></label></p>\
             <p><label>E-mail <input name="username"></label></p>\
             <p><label>Password <input name="password" type="password"></label></p>\
             <p><button name="decision" value="approve">Approve</button> \

@@ -133,14 +133,14 @@ extension Auth0World {
         status: Int = 200
     ) -> SandboxResponse {
         let hidden = fields.map { name, value in
-            #"<input type="hidden" name="\#(name)" value="\#(Self.escaped(value))">"#
+            #"<input type="hidden" name="\#(name)" value="\#(HTML.escaped(value))">"#
         }
         let code = asksCode ? #"<p><label>Code <input name="otp"></label></p>"# : ""
         return Self.page(
             text,
             """
             <form method="post" action="\(Self.base)/u/login">\(hidden.joined())\
-            <p><label>E-mail <input name="username" value="\(Self.escaped(name))"></label></p>\
+            <p><label>E-mail <input name="username" value="\(HTML.escaped(name))"></label></p>\
             <p><label>Password <input name="password" type="password"></label></p>\(code)\
             <p><button name="decision" value="continue">Continue</button> \
             <button name="decision" value="deny">Decline</button></p></form>

@@ -162,14 +162,6 @@ struct Auth0World: ProviderWorld {
         )
     }
 
-    /// A text of somebody's as it may stand in a page.
-    static func escaped(_ text: String) -> String {
-        String(text.prefix(4000)).replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(
-            "\"",
-            with: "&quot;"
-        )
-    }
-
     private mutating func profile(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
         guard let access = tokens.access(exchange.bearer ?? "", now: exchange.now), var person = people[access.person]
         else {

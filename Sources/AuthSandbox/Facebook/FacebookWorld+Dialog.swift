@@ -156,7 +156,7 @@ extension FacebookWorld {
     private static func page(_ exchange: FacebookExchange, _ message: String?) -> SandboxResponse {
         let scopes = Self.scopes(exchange).filter { $0 != "public_profile" && $0 != "openid" }
         let boxes = scopes.map { scope in
-            let name = escaped(scope)
+            let name = HTML.escaped(scope)
             return "<p><label><input type=\"checkbox\" name=\"grant\" id=\"grant-\(name)\" value=\"\(name)\" checked> "
                 + "\(name)</label></p>"
         }
@@ -174,18 +174,5 @@ extension FacebookWorld {
 
             """
         return .text(html, status: message == nil ? 200 : 400, type: "text/html; charset=utf-8")
-    }
-
-    /// A text that cannot leave its place in a page.
-    private static func escaped(_ text: String) -> String {
-        text.reduce(into: "") { escaped, character in
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            default: escaped.append(character)
-            }
-        }
     }
 }

@@ -177,14 +177,7 @@ extension OktaWorld {
         guard let name = exchange.text("identifier") else {
             throw OktaEngineFailure(400, "error.username.required", "Enter a username", field: "identifier")
         }
-        let account = account(named: name)
-        flow.transaction = OktaTransaction(
-            token: flow.id,
-            account: account?.id,
-            login: account?.login ?? name,
-            status: "UNAUTHENTICATED",
-            expiresAt: flow.transaction.expiresAt
-        )
+        self.name(name, in: &flow)
         if exchange.okta.identifiesWithPassword {
             try check(password: exchange.body["credentials"]?["passcode"]?.string ?? "", &flow, context: &context)
             return goOn(&flow)
@@ -238,5 +231,17 @@ extension OktaWorld {
         } else {
             flow.step = .done
         }
+    }
+
+    /// Takes down whose flow it is.
+    func name(_ name: String, in flow: inout OktaFlow) {
+        let account = account(named: name)
+        flow.transaction = OktaTransaction(
+            token: flow.id,
+            account: account?.id,
+            login: account?.login ?? name,
+            status: "UNAUTHENTICATED",
+            expiresAt: flow.transaction.expiresAt
+        )
     }
 }

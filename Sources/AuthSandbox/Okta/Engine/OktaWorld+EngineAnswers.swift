@@ -11,14 +11,7 @@ extension OktaWorld {
     ) throws(OktaEngineFailure) {
         guard flow.step == .select || flow.step == .verify || flow.step == .password else { throw .expired }
         if flow.goal == .unlock, let name = exchange.text("identifier") {
-            let account = account(named: name)
-            flow.transaction = OktaTransaction(
-                token: flow.id,
-                account: account?.id,
-                login: account?.login ?? name,
-                status: "UNAUTHENTICATED",
-                expiresAt: flow.transaction.expiresAt
-            )
+            self.name(name, in: &flow)
         }
         let chosen = exchange.body["authenticator"]?["id"]?.string ?? ""
         let method = exchange.body["authenticator"]?["methodType"]?.string

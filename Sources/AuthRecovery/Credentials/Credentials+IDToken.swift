@@ -1,9 +1,8 @@
-import AuthRecovery
 import HTTPRecovery
 
 extension Credentials {
-    /// The ID token that came with the tokens; it proves at the end whose session is to be ended.
-    var idToken: Secret? {
+    /// The ID token that came with the tokens, kept as `id_token`; it proves at the end whose session is to be ended.
+    package var idToken: Secret? {
         get { others.last { $0.key == Self.idTokenKey }?.value.string?.nonEmpty.map { Secret($0) } }
         set {
             others.removeAll { $0.key == Self.idTokenKey }
