@@ -73,6 +73,11 @@ struct Responder: ChallengeResponder {
         if challenge.key == .password, let failure = challenge.previousFailure {
             return RecoveryError(outcome: failure, reason: .notRecoverable)
         }
+        if challenge.key == .redirect {
+            tell(
+                "A browser has to come back with the answer: let --redirect-uri lead to this machine, or use a terminal."
+            )
+        }
         if let untaken = answers.untakenChoice { tell("\(untaken)") }
         return Challenge.NoAnswer(challenge.key)
     }

@@ -50,8 +50,8 @@ struct AuthClient: ParsableCommand {
               and oauth: the address is shown, and opened by the program
               that BROWSER names, or on a desktop by its own; the program
               listens where the browser comes back, at a port of its own
-              where none is named. Where the browser comes back to another place, the
-              address that it came back to is asked for (answers: redirect).
+              where none is named. If the browser comes back elsewhere,
+              the address at which it did is asked for.
 
             AT A PROMPT
               ?        tells what can be typed

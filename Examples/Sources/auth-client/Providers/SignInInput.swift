@@ -43,6 +43,7 @@ struct SignInInput: Sendable {
         let address = url.reveal()
         tell(Browser.open(address) ? "The browser was asked to open:" : "To go on, open this address in a browser:")
         tell("  \(address)")
+        tell("Waiting for it to come back to \(listener.uri, limit: 200). Ctrl-C ends the sign-in.")
         return Secret(try await bounds.hold { try await listener.visit() })
     }
 
