@@ -90,9 +90,14 @@ final class Attempt: Sendable {
     func received(_ response: URLResponse) {
         guard let response = response as? HTTPURLResponse else { return }
         let (stream, chunks) = ReceivedBody.Chunks.makeStream()
-        progress.withLock { $0.chunks = chunks }
         let body = MessageBody(once: ReceivedBody(stream, of: self))
-        resolve(.success(TransportResponse(head: HTTPResponse(response), body: body)))
+        let head = TransportResponse(head: HTTPResponse(response), body: body)
+        resolve(.success(head)) { progress in
+            // What ended before its head came has said so; it is not answered after all.
+            guard progress.ending == nil else { return false }
+            progress.chunks = chunks
+            return true
+        }
     }
 
     func received(_ data: Data) {
@@ -115,9 +120,12 @@ final class Attempt: Sendable {
         resolve(.failure(error ?? none))
     }
 
-    private func resolve(_ result: Result<TransportResponse, any Error>) {
+    private func resolve(
+        _ result: Result<TransportResponse, any Error>,
+        if isWanted: (inout Progress) -> Bool = { _ in true }
+    ) {
         let waiting: CheckedContinuation<TransportResponse, any Error>? = progress.withLock { progress in
-            guard case .pending(let waiting) = progress.head else { return nil }
+            guard case .pending(let waiting) = progress.head, isWanted(&progress) else { return nil }
             progress.head = waiting == nil ? .ready(result) : .taken
             return waiting
         }
