@@ -102,17 +102,20 @@ import Darwin
         }
     }
 
-    @Test func itIsReadFromTheEnvironment() throws {
-        let name = "HTTP_RECOVERY_TEST_SEALING_KEY"
-        let error = #expect(throws: Credentials.SealingError.self) { try SealingKey(environment: name) }
-        #expect(error?.description.contains(name) == true)
-        unsafe setenv(name, base64, 1)
-        defer { unsafe unsetenv(name) }
-        #expect(try SealingKey(environment: name).text.reveal() == base64)
-        unsafe setenv(name, "s3cret", 1)
-        let wrong = #expect(throws: Credentials.SealingError.self) { try SealingKey(environment: name) }
-        #expect(wrong?.description.contains("s3cret") == false)
-        #expect(wrong?.description.contains(name) == true)
+    // In a process of its own: another thread may read the environment at any time, and it must not change then.
+    @Test func itIsReadFromTheEnvironment() async {
+        await #expect(processExitsWith: .success) { [base64 = base64 as String] in
+            let name = "HTTP_RECOVERY_TEST_SEALING_KEY"
+            let error = #expect(throws: Credentials.SealingError.self) { try SealingKey(environment: name) }
+            #expect(error?.description.contains(name) == true)
+            unsafe setenv(name, base64, 1)
+            let key = try SealingKey(environment: name)
+            #expect(key.text.reveal() == base64)
+            unsafe setenv(name, "s3cret", 1)
+            let wrong = #expect(throws: Credentials.SealingError.self) { try SealingKey(environment: name) }
+            #expect(wrong?.description.contains("s3cret") == false)
+            #expect(wrong?.description.contains(name) == true)
+        }
     }
 
     @Test func itCannotBePrinted() throws {

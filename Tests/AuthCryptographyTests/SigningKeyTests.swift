@@ -160,14 +160,16 @@ import Darwin
         #expect(error?.description.contains("0600") == true)
     }
 
-    @Test(arguments: ["\n", "\\n", "\r\n"]) func itIsReadFromTheEnvironment(lineEnd: String) throws {
-        let name = "HTTP_RECOVERY_TEST_SIGNING_KEY_\(lineEnd.utf8.map { String($0) }.joined())"
-        #expect(throws: SigningKeyError.self) { try SigningKey(environment: name) }
-        let lines = KeyFixture.p256.pem.reveal().split(separator: "\n")
-        unsafe setenv(name, lines.joined(separator: lineEnd), 1)
-        defer { unsafe unsetenv(name) }
-        let thumbprint = try SigningKey(pem: KeyFixture.p256.pem).thumbprint
-        #expect(try SigningKey(environment: name).thumbprint == thumbprint)
+    // In a process of its own: another thread may read the environment at any time, and it must not change then.
+    @Test(arguments: ["\n", "\\n", "\r\n"]) func itIsReadFromTheEnvironment(lineEnd: String) async {
+        await #expect(processExitsWith: .success) { [lineEnd] in
+            let name = "HTTP_RECOVERY_TEST_SIGNING_KEY"
+            #expect(throws: SigningKeyError.self) { try SigningKey(environment: name) }
+            let lines = KeyFixture.p256.pem.reveal().split(separator: "\n")
+            unsafe setenv(name, lines.joined(separator: lineEnd), 1)
+            let thumbprint = try SigningKey(pem: KeyFixture.p256.pem).thumbprint
+            #expect(try SigningKey(environment: name).thumbprint == thumbprint)
+        }
     }
 
     @Test func itCannotBePrinted() throws {

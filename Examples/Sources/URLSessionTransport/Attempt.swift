@@ -65,6 +65,8 @@ final class Attempt: Sendable {
         let (cancel, ending) = progress.withLock { progress in
             let ending = progress.ending ?? error(progress.chunks != nil)
             progress.ending = ending
+            // Once: a body that nobody gets ends its transfer too, as it is let go.
+            defer { progress.cancel = nil }
             return (progress.cancel, ending)
         }
         cancel?()

@@ -16,7 +16,8 @@ struct TokenFileTests {
         let end = try await BuiltProgram(
             "http-recover",
             ["--token-file", bench.tokenFile, "--events", events] + arguments + [bench.sandbox.url + path],
-            in: bench.directory
+            in: bench.directory,
+            environment: bench.environment
         ).end()
         let text = contents(of: events)
         let lines = try text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
@@ -65,7 +66,8 @@ struct TokenFileTests {
             let tokens = try bench.sandbox.issueTokens(for: "ada@example.com", client: "service")
             let refresh = tokens.refreshToken ?? ""
             try write("{\"access_token\":\"dead\",\"refresh_token\":\"\(refresh)\"}", to: bench.tokenFile)
-            unsafe setenv("TOKEN_FILE_TEST_SECRET", "service-secret", 1)
+            var bench = bench
+            bench.environment["TOKEN_FILE_TEST_SECRET"] = "service-secret"
             let run = try await run(
                 bench,
                 [
