@@ -149,7 +149,7 @@ struct StateTests {
             try await place.run { store in
                 var limit = SandboxFault(.status, path: "/api/items")
                 limit.status = 429
-                limit.retryAfter = "30"
+                limit.retryAfter = "600"
                 bench.sandbox.add(limit)
                 let url = bench.sandbox.url + "/api/items"
                 let first = try await BuiltProgram.run(
