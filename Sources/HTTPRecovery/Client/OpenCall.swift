@@ -31,7 +31,8 @@ struct OpenCall: Sendable {
     @inline(never)
     func accept(_ response: inout RecoveredResponse) throws {
         guard !response.outcome.isFailure else { throw failure(response.outcome, response) }
-        context.record.complete(&response)
+        // Nobody has done anything beside its attempts.
+        if !context.isStraight { context.record.complete(&response) }
         if !isPart, context.isObserved { context.report(.ok) }
     }
 

@@ -14,6 +14,7 @@ public struct RecoveringClient: Sendable {
     let surroundings: Surroundings
     private let pipeline: Next
     private let transport: any HTTPTransport
+    private let isStraight: Bool
     let openCalls = OpenCalls()
     /// The operation that the calls belong to; nil if each stands for itself.
     var scope: RecoveryOperation? {
@@ -44,6 +45,7 @@ public struct RecoveringClient: Sendable {
         if let problem = CallContext.LayerPlace.problem(in: layers) { fatalError(problem) }
         self.surroundings = Surroundings(runtime, presenters: layers.filter { $0 is any CredentialPresenting })
         self.pipeline = Next(AttemptStage(transport: self.transport)).preceded(by: layers)
+        self.isStraight = pipeline.isStraight
     }
 
     /// A deadline of 60 s, the default policies, and 30 s for an attempt.
@@ -91,6 +93,7 @@ public struct RecoveringClient: Sendable {
         guard isTaken else { throw Self.refusal(Self.shutDown, context(of: request, options)) }
         var call = OpenCall(context(of: request, options), body, isPart: !operation.isEmpty)
         pipeline.adjust(&call.context)
+        call.context.isStraight = isStraight && !options.hasAttemptLayers
         return call
     }
 

@@ -20,6 +20,8 @@ extension CallDriver {
         do {
             response = try await next.run(request, body: body, adjusted: inner)
         } catch {
+            // What was cancelled before it began has never been.
+            if error is CancellationError, context.isStraight, context.record.attempts == 0 { throw error }
             return try await drive(request, body, context, next, by: engine, firstResult: .failure(error))
         }
         guard response.isOwnSuccess else {
@@ -47,14 +49,18 @@ extension CallDriver {
     }
 }
 
-extension Recovery {
+extension Recovery: StraightLayer {
+    /// Attempts beside the first have records of their own, which have to come together.
+    var isStraight: Bool { hedging == nil }
+
     /// Whether the first attempt can go out without further ado: no rules but the engine's, and nobody who has anything
     /// to say to it.
     ///
     /// - Throws: `CancellationError` in a cancelled task.
     @inline(never)
     fileprivate func needsNoDriver(_ context: CallContext) throws -> Bool {
-        if Task.isCancelled { throw CancellationError() }
+        // The attempt itself looks as well, and is the next thing to come.
+        if !context.isStraight, Task.isCancelled { throw CancellationError() }
         return hedging == nil && context.hasNothingOfItsOwn
             && !all.indices.contains { all[$0].mayHold(.call, context: context) }
     }
@@ -77,9 +83,9 @@ extension Recovery {
         _ request: HTTPRequest,
         _ context: CallContext
     ) -> [Admission.Remainder]? {
-        let (attempt, end) = (
-            PlannedAttempt(request, longestWait: rules.maxWait), PlannedAttempt.End.ended(response.outcome)
-        )
+        var attempt = PlannedAttempt(request, longestWait: rules.maxWait)
+        attempt.times = response.times
+        let end = PlannedAttempt.End.ended(response.outcome)
         var left: [Admission.Remainder]?
         for index in all.indices {
             guard let remainder = all[index].observe(attempt, end, context: context) else { continue }

@@ -28,7 +28,7 @@ struct CallDriver {
         self.event = cause == nil && repeated == nil ? .begun : .continued(following: cause, repeating: repeated)
         self.round = AdmissionRound(admissions)
         self.context = context
-        self.context.longestWait = rules.maxWait
+        (self.context.longestWait, self.context.isStraight) = (rules.maxWait, false)
         self.tape = context.options.isRecorded ? CallTape.make(rules, request, context) : nil
     }
 

@@ -10,17 +10,12 @@ public struct RecoveredResponse: Sendable {
         var outcome: Outcome
         var history: History
         var origin: Origin?
+        var times: AttemptTimes?
 
-        init(
-            _ received: consuming TransportResponse,
-            _ outcome: consuming Outcome,
-            _ history: History = History(),
-            _ origin: Origin? = nil
-        ) {
+        init(_ received: consuming TransportResponse, _ outcome: consuming Outcome, _ history: History = History()) {
             self.received = received
             self.outcome = outcome
             self.history = history
-            self.origin = origin
         }
     }
 
@@ -28,7 +23,9 @@ public struct RecoveredResponse: Sendable {
 
     private mutating func change(_ body: (Storage) -> Void) {
         if !isKnownUniquelyReferenced(&storage) {
-            storage = Storage(storage.received, storage.outcome, storage.history, storage.origin)
+            let copy = Storage(storage.received, storage.outcome, storage.history)
+            (copy.origin, copy.times) = (storage.origin, storage.times)
+            storage = copy
         }
         body(storage)
     }
@@ -63,10 +60,14 @@ public struct RecoveredResponse: Sendable {
         set { change { $0.history = newValue } }
     }
 
-    /// Takes note of what has led to a response that nobody else has yet.
-    func note(_ history: History) {
+    /// Takes note of what has led to a response that nobody else has yet, and of the times of its attempt.
+    func note(_ history: History, _ times: AttemptTimes) {
         storage.history = history
+        storage.times = times
     }
+
+    /// When the attempt ended that it came of, and how long that took; nil if it came of none.
+    var times: AttemptTimes? { storage.times }
 
     /// Whether it is a failure.
     var isFailure: Bool { storage.outcome.isFailure }

@@ -82,7 +82,8 @@ final class AttemptStage: Sendable {
         if Task.isCancelled { throw CancellationError() }
         let number = context.record.beginAttempt(presenting: context.presentation)
         if context.isObserved { tell(of: number, request, context) }
-        return Attempt(number: number, start: context.surroundings.runtime.time.now)
+        // Nothing has taken any time since the call began: the clock is dear, and was read then.
+        return Attempt(number: number, start: context.isStraight ? context.record.start : context.runtime.time.now)
     }
 
     @inline(never)
@@ -145,7 +146,7 @@ final class AttemptStage: Sendable {
         let elapsed = attempt.start.duration(to: now)
         let step = step(outcome, of: attempt, taking: elapsed, context)
         var response = RecoveredResponse(received, outcome)
-        context.record.append(step, (elapsed, now.sinceStart), to: &response)
+        context.record.append(step, AttemptTimes(elapsed: elapsed, end: now.sinceStart), to: &response)
         if response.isFailure { context.emit(.failure(number: attempt.number, response.outcome)) }
         return response
     }
@@ -198,7 +199,8 @@ final class AttemptStage: Sendable {
         let outcome = context.outcome(of: error, for: request)
         let now = context.runtime.time.now
         let elapsed = attempt.start.duration(to: now)
-        context.record.append(step(outcome, of: attempt, taking: elapsed, context), (elapsed, now.sinceStart))
+        let times = AttemptTimes(elapsed: elapsed, end: now.sinceStart)
+        context.record.append(step(outcome, of: attempt, taking: elapsed, context), times)
         if outcome.isFailure { context.emit(.failure(number: attempt.number, outcome)) }
         return error
     }

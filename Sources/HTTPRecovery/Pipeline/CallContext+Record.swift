@@ -12,8 +12,8 @@ extension CallContext {
             var received: RecoveredResponse?
             /// The attempts of this call.
             var attempts = 0
-            /// How long the last one that has ended took, and when it did, for whoever judges servers by it.
-            var lastAttempt = (elapsed: Duration.zero, end: Duration.zero)
+            /// Those of the last attempt that has ended.
+            var lastAttempt = AttemptTimes(elapsed: .zero, end: .zero)
             /// What gives back what was paid for requests that continued the call.
             var refunds: [@Sendable () -> Void] = []
         }
@@ -24,7 +24,7 @@ extension CallContext {
             let request: HTTPRequest?
             let options: RequestOptions
             let surroundings: Surroundings
-            let begun: PackedDuration
+            let start: TimeSource.Instant
             let operation: CallContext.Record?
         }
 
@@ -55,8 +55,7 @@ extension CallContext {
         var surroundings: Surroundings { state.read { $0.surroundings } }
 
         /// When the call began.
-        var begun: PackedDuration { state.read { $0.begun } }
-        var start: TimeSource.Instant { TimeSource.Instant(sinceStart: begun.value ?? .zero) }
+        var start: TimeSource.Instant { state.read { $0.start } }
 
         /// The operation that the call belongs to: it numbers the attempts of all its calls.
         private var operation: CallContext.Record? { state.read { $0.operation } }
@@ -75,7 +74,7 @@ extension CallContext {
                 request: request,
                 options: options,
                 surroundings: surroundings,
-                begun: PackedDuration(surroundings.runtime.time.now.sinceStart),
+                start: surroundings.runtime.time.now,
                 operation: nil
             )
             state = .make(constants, State())
@@ -94,7 +93,7 @@ extension CallContext {
                 request: request,
                 options: options,
                 surroundings: surroundings,
-                begun: PackedDuration(surroundings.runtime.time.now.sinceStart),
+                start: surroundings.runtime.time.now,
                 operation: operation
             )
             state = .make(constants, State())
@@ -109,7 +108,7 @@ extension CallContext {
                     request: constants.request,
                     options: constants.options,
                     surroundings: constants.surroundings,
-                    begun: constants.begun,
+                    start: constants.start,
                     operation: constants.operation ?? call
                 )
             }
@@ -153,8 +152,8 @@ extension CallContext {
             }
         }
 
-        /// How long the attempt took that has ended last, and when it did.
-        var lastAttempt: (elapsed: Duration, end: Duration) {
+        /// Those of the attempt that has ended last.
+        var lastAttempt: AttemptTimes {
             state.withLock { $0.lastAttempt }
         }
 
@@ -213,18 +212,18 @@ extension CallContext {
         ///
         /// - Parameters:
         ///   - attempt: The attempt.
-        ///   - times: How long it took, and when it ended.
+        ///   - times: Its times.
         ///   - response: Its response, which is given all that the call has done: for every layer, those outside the
         ///   engine too.
         func append(
             _ attempt: [History.Step],
-            _ times: (elapsed: Duration, end: Duration),
+            _ times: AttemptTimes,
             to response: inout RecoveredResponse
         ) {
             state.withLock { state in
                 state.lastAttempt = times
                 state.history.append(contentsOf: attempt)
-                response.note(state.history)
+                response.note(state.history, times)
                 state.received = response
             }
         }
@@ -242,7 +241,7 @@ extension CallContext {
         }
 
         /// Appends an attempt that was not answered.
-        func append(_ attempt: [History.Step], _ times: (elapsed: Duration, end: Duration)) {
+        func append(_ attempt: [History.Step], _ times: AttemptTimes) {
             state.withLock { state in
                 state.lastAttempt = times
                 state.history.append(contentsOf: attempt)

@@ -55,7 +55,7 @@ public struct CallContext: @unchecked Sendable {
 
     /// Ends the call after the time, unless it ends earlier.
     mutating func bound(to limit: PackedDuration) {
-        end = .least(end, record.begun + limit)
+        end = .least(end, PackedDuration(record.start.sinceStart) + limit)
     }
 
     /// Ends each attempt after the time, unless it ends earlier.
@@ -125,6 +125,10 @@ public struct CallContext: @unchecked Sendable {
     }
 
     private var rare = BoxedIfPresent<Rare>()
+
+    /// Whether nothing stands between the beginning of the call and its attempt that takes its time, or writes into the
+    /// record: no layer, no admission, no wait.
+    var isStraight = false
 
     private mutating func change(_ body: (inout Rare) -> Void) {
         var changed = rare.optional ?? Rare()

@@ -79,6 +79,15 @@ public struct Next: Sendable {
         return rest.adjusters + [link.layer] + link.next.layers
     }
 
+    /// Whether a call can go straight to its attempt: past layers that adjust the context, and those that say so.
+    var isStraight: Bool {
+        switch rest.target {
+        case .layer(let link): (link.layer as? any StraightLayer)?.isStraight == true && link.next.isStraight
+        case .attempt: true
+        case .function: false
+        }
+    }
+
     /// Runs the rest of the pipeline.
     public func callAsFunction(
         _ request: HTTPRequest,

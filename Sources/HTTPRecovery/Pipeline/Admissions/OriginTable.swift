@@ -41,8 +41,7 @@ final class OriginTable<Value: Sendable>: Sendable {
 
     subscript(request: HTTPRequest) -> Value {
         let (scheme, authority) = (request.scheme, request.authority)
-        let first = place(at: first.load(ordering: .acquiring))
-        if let first, first.authority == authority, first.scheme == scheme { return first.value }
+        if let value = value(at: first.load(ordering: .acquiring), scheme, authority) { return value }
         return state.withLock { state in
             if let last = state.last, last.authority == authority, last.scheme == scheme { return last.value }
             let origin = Origin(of: request)
@@ -66,6 +65,17 @@ final class OriginTable<Value: Sendable>: Sendable {
         let place = place(at: first.load(ordering: .relaxed))
         let first = place.map { Origin(scheme: $0.scheme ?? "https", authority: $0.authority ?? "") }
         return origins.first { $0 != first }
+    }
+
+    /// The value of the place at an address, if it is that of the origin.
+    ///
+    /// The place is not retained for the look, which all calls have: the table holds it.
+    @inline(__always)
+    private func value(at address: UInt, _ scheme: String?, _ authority: String?) -> Value? {
+        guard let address = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
+        return unsafe Unmanaged<Place>.fromOpaque(address)._withUnsafeGuaranteedRef { place in
+            place.authority == authority && place.scheme == scheme ? place.value : nil
+        }
     }
 
     /// The place at an address that was stored in the table, which holds it as long as it lives itself.

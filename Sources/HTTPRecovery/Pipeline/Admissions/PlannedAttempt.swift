@@ -18,6 +18,12 @@ public struct PlannedAttempt: Sendable {
     /// The longest that the call can wait now, by its deadline and the engine's longest wait.
     public let longestWait: Duration
 
+    /// Those of the attempt once it has ended, if they came with its answer; else the record has them, behind its lock.
+    var times: AttemptTimes?
+
+    /// When the attempt ended, and how long it took.
+    func times(in context: CallContext) -> AttemptTimes { times ?? context.record.lastAttempt }
+
     /// Creates an attempt; for tests of an admission by itself.
     public init(
         _ request: HTTPRequest,

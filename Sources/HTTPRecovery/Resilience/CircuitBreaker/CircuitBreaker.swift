@@ -184,10 +184,10 @@ extension Recovery {
                 let now = context.runtime.time.now.sinceStart
                 return change(guarded(attempt), at: now, context) { $0.end(nil, probe: probe, at: now) }
             }
-            let (elapsed, now) = context.record.lastAttempt
+            let times = attempt.times(in: context)
             let retryAfter = isFailure ? outcome.retryAfter : nil
-            let result = BreakerState.Result(isFailure: isFailure, elapsed: elapsed, retryAfter: retryAfter)
-            change(guarded(attempt), at: now, context) { $0.end(result, probe: probe, at: now) }
+            let result = BreakerState.Result(isFailure: isFailure, elapsed: times.elapsed, retryAfter: retryAfter)
+            change(guarded(attempt), at: times.end, context) { $0.end(result, probe: probe, at: times.end) }
         }
 
         /// Whether the server has failed, or has answered well; nil if the outcome tells neither.

@@ -80,7 +80,7 @@ extension Recovery {
             guard let place = permit.value as? Place else { return nil }
             var sample: (elapsed: Duration, isDropped: Bool)?
             if case .ended(let outcome, _) = end, !outcome.isFailure || outcome.isLoadFailure {
-                sample = (context.record.lastAttempt.elapsed, outcome.isFailure)
+                sample = (attempt.times(in: context).elapsed, outcome.isFailure)
             }
             let turns = lines[attempt.request].withLock { line in
                 var turns: [PlannedAttempt.Turn]
