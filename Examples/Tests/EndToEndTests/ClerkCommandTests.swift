@@ -11,16 +11,24 @@ import Testing
 struct ClerkCommandTests {
     private static let name = "linus+clerk_test@example.com"
 
-    /// Somebody with a password, and a browser that is none of the program's.
+    /// Somebody with a password.
+    private static var person: SandboxUser { SandboxUser(email: name, password: "open-sesame-42") }
+
+    /// Somebody who signs in by a link.
+    private static var linked: SandboxUser {
+        var user = person
+        user.firstFactors = ["email_link"]
+        return user
+    }
+
+    /// An instance with one person, and a browser that is none of the program's.
     private static func run(
-        _ change: (inout SandboxUser) -> Void = { _ in },
-        settings: (inout SandboxSettings) -> Void = { _ in },
+        _ user: SandboxUser = person,
+        mode: String = "public",
         _ body: (Bench, RecoveringClient) async throws -> Void
     ) async throws {
-        var user = SandboxUser(email: name, password: "open-sesame-42")
-        change(&user)
         var scenario = SandboxScenario(users: [user], settings: SandboxScenario.unlimited.settings)
-        settings(&scenario.settings)
+        scenario.settings.signUpMode = mode
         try await Bench.run(scenario) { bench in
             let browser = RecoveringClient(transport: CurlTransport())
             try await body(bench, browser)
@@ -34,7 +42,9 @@ struct ClerkCommandTests {
     }
 
     @Test func whatWasLeftBehindIsFinished() async throws {
-        try await Self.run({ $0.passwordState = "compromised" }) { bench, _ in
+        var user = Self.person
+        user.passwordState = "compromised"
+        try await Self.run(user) { bench, _ in
             let first = try await bench.signIn(
                 Self.name,
                 answers: #"{"password":"open-sesame-42","email_code":"424242"}"#
@@ -82,7 +92,7 @@ struct ClerkCommandTests {
     }
 
     @Test func theInstanceIsToldAndItsWaitlistJoined() async throws {
-        try await Self.run(settings: { $0.signUpMode = "waitlist" }) { bench, _ in
+        try await Self.run(mode: "waitlist") { bench, _ in
             let told = try await bench.run("environment")
             let environment = try JSONValue(parsing: String(told.output.split(separator: "\n").first ?? ""))
             #expect(environment["user_settings"]?["sign_up"]?["mode"] == "waitlist")
@@ -111,7 +121,7 @@ struct ClerkCommandTests {
     }
 
     @Test func aLinkThatIsOpenedElsewhereIsWaitedFor() async throws {
-        try await Self.run({ $0.firstFactors = ["email_link"] }) { bench, browser in
+        try await Self.run(Self.linked) { bench, browser in
             let page = "https://www.example.com/done"
             let program = try bench.start(["sign-in", "--identifier", Self.name, "--link-page", page])
             let target = try await Self.open(Self.link(bench), browser)
@@ -124,7 +134,7 @@ struct ClerkCommandTests {
     }
 
     @Test func aLinkComesBackToThisMachine() async throws {
-        try await Self.run({ $0.firstFactors = ["email_link"] }) { bench, browser in
+        try await Self.run(Self.linked) { bench, browser in
             var bench = bench
             bench.options += ["--redirect-uri", "http://127.0.0.1/done"]
             let program = try bench.start(["sign-in", "--identifier", Self.name])
