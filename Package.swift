@@ -268,7 +268,7 @@ let package = Package(
         .testTarget(
             name: "ClerkAuthTests",
             dependencies: [
-                "ClerkAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport",
+                "ClerkAuth", "AuthRecovery", "AuthSandbox", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),

@@ -28,6 +28,16 @@ public struct ClerkConfiguration: Sendable {
     /// It has to be among the redirect URLs that the instance allows.
     public var redirectURL: String?
 
+    /// Whether the link of an e-mail may be opened on any device: the server is asked then until it was, every 3 s, and nothing
+    /// comes back here.
+    ///
+    /// Default: no. The link is bound to this process (PKCE), and the address that it has led to is asked for. A link that is a
+    /// second factor is never bound, and is waited for in any case.
+    public var waitsForLinks: Bool
+
+    /// The key of this device that people may enroll to sign in with; nil, the default, enrolls none.
+    public var trustedDevice: ClerkConfiguration.TrustedDeviceKey?
+
     /// Keeps the client within the rates that Clerk publishes; nil, the default, sends as fast as it is asked to and
     /// waits when the server says so.
     ///
@@ -48,6 +58,8 @@ public struct ClerkConfiguration: Sendable {
         authenticator: (any WebAuthn.Authenticator)? = nil,
         origin: String? = nil,
         redirectURL: String? = nil,
+        waitsForLinks: Bool = false,
+        trustedDevice: ClerkConfiguration.TrustedDeviceKey? = nil,
         pacing: Recovery.PublishedLimits? = nil,
         locale: String? = nil,
         proofs: (any ClerkConfiguration.Proving)? = nil
@@ -57,6 +69,8 @@ public struct ClerkConfiguration: Sendable {
         self.authenticator = authenticator
         self.origin = origin
         self.redirectURL = redirectURL
+        self.waitsForLinks = waitsForLinks
+        self.trustedDevice = trustedDevice
         self.pacing = pacing
         self.locale = locale
         self.proofs = proofs

@@ -38,6 +38,8 @@ struct ScenarioCompletenessTests {
                   "code_attempts": 5, "resend_window_s": 1, "totp_single_use": true, "ended_session": "signed_out",
                   "require_token_seed": true, "client_in_errors": true, "fresh_for_s": 1,
                   "required_fields": ["password", "username"], "sign_up_mode": "waitlist", "client_token_grace_s": 1,
+                  "social_strategies": "oauth_github", "redirect_urls": "a://b", "second_factor_attributes": "phone_number",
+                  "captcha": "always", "protects": "sign_in", "trusted_device_apps": "com.example.app",
                   "password_policy": {"min_length": 9, "require_number": true, "require_uppercase": true,
                     "require_special": true, "breached": "x"},
                   "oauth": {"rotation": "persistent", "grace_s": 1, "grace_answer": "new", "returns_refresh_token": true,

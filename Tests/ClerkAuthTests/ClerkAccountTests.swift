@@ -264,6 +264,12 @@ import Testing
         let endless = try ClerkBench([answer(signIn), answer(signIn)], configuration: configuration)
         let error = await #expect(throws: RecoveryError.self) { try await endless.signIn() }
         #expect(error?.kind == .challengeRequired && endless.sent.count == 2)
+        // Whatever its status says.
+        let beside =
+            #"{"object":"sign_in_attempt","id":"sia_1","status":"needs_first_factor","protect_check":\#(check)}"#
+        let other = try ClerkBench([answer(beside), .complete()], configuration: configuration)
+        _ = try await other.signIn()
+        #expect(other.sent.last == "PATCH /client/sign_ins/sia_1/protect_check proof_token=p")
         let byError = try ClerkBench(
             [
                 .signIn("needs_second_factor", second: ClerkJSON.totp),

@@ -240,6 +240,11 @@ struct ClerkAnswerTests {
             (#""status":"needs_new_password""#, .continue, [.changePassword]),
             (#""status":"needs_protect_check""#, .challengeRequired, [.solveChallenge]),
             (#""status":"needs_protect_check","protect_check":{"token":"t"}"#, .challengeRequired, [.solveChallenge]),
+            (
+                #""status":"needs_first_factor","protect_check":{"status":"pending","token":"t"}"#, .challengeRequired,
+                [.solveChallenge]
+            ),
+            (#""status":"needs_first_factor","protect_check":{"status":"passed"}"#, .continue, [.askUser]),
             (#""status":"needs_something_new""#, .continue, []),
             (#""status":"complete","created_session_id":"sess_1""#, .ok, []),
             (#""status":"abandoned""#, .flowExpired, [.restartFlow]),
@@ -288,6 +293,10 @@ struct ClerkAnswerTests {
                 .continue, [.newChallenge, .askUser]
             ),
             (#""status":"complete""#, .ok, []), (#""status":"abandoned""#, .flowExpired, [.restartFlow]),
+            (
+                #""status":"missing_requirements","missing_fields":["password"],"protect_check":{"status":"pending"}"#,
+                .challengeRequired, [.solveChallenge]
+            ),
             (
                 #""status":"missing_requirements","verifications":{"external_account":{"error":{"code":"not_allowed_access"}}}"#,
                 .permissionDenied, [.contactAdmin]

@@ -175,6 +175,15 @@ import Testing
         #expect(missing?.kind == .misconfigured && without.sent.isEmpty)
     }
 
+    @Test func whereNoBrowserComesBackTheErrorSaysWhereToGo() async throws {
+        let opened = Self.signIn("unverified", first: #"{"strategy":"enterprise_sso"}"#)
+        let bench = try bench(opened, redirectURL: nil)
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn(nil) }
+        #expect(error?.kind == .userActionRequired && error?.remedies == [.visitProvider])
+        #expect(error?.outcome.advice?["url"]?.string == Self.page)
+        #expect(error.map { "\($0)".contains("s3cret") } == false)
+    }
+
     @Test func anEnterprisesConnectionIsPreparedIfItIsNotThereYet() async throws {
         let listed = Step.signIn("needs_first_factor", first: #"{"strategy":"enterprise_sso"}"#)
         let prepared = Self.signIn("unverified", first: #"{"strategy":"enterprise_sso"}"#)

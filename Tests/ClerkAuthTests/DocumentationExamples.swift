@@ -189,6 +189,40 @@ import Testing
         #expect(totp.uri == "otpauth://x" && backupCodes == ["b1"] && transport.received.count == 5)
     }
 
+    @Test func otherDevicesAndTheKeyOfThisOne() async throws {
+        let activity = #""latest_activity":{"country":"elsewhere"}"#
+        let other = #"[{"object":"session","id":"sess_2","status":"active",\#(activity)}]"#
+        let challenge = #"{"object":"trusted_device_challenge","client_data":"sign this"}"#
+        let begun = """
+            {"object":"sign_in_attempt","id":"sia_1","status":"needs_first_factor","first_factor_verification":\
+            {"status":"unverified","strategy":"trusted_device","trusted_device_challenge":\(challenge)}}
+            """
+        let transport = ScriptedTransport([
+            .status(200, [:], body: other), .status(200, [:], body: "{}"),
+            .status(200, [:], body: #"{"response":\#(challenge)}"#),
+            .status(200, [:], body: #"{"response":{"object":"trusted_device","id":"tdc_1"}}"#),
+            .status(200, [:], body: #"{"response":\#(begun)}"#), .complete(),
+        ])
+        let key = ClerkConfiguration.TrustedDeviceKey(
+            platform: "android",
+            appIdentifier: "com.example.cli",
+            publicKey: ["kty": "EC"]
+        ) { Array($0.utf8) }
+        let clerk = try Self.clerk(transport, ClerkConfiguration(trustedDevice: key))
+        let prompts = Person()
+
+        for session in try await clerk.sessionsOnAllDevices() where session.device?.country == "elsewhere" {
+            try await clerk.revoke(sessionID: session.id, answering: prompts)
+        }
+        let device = try await clerk.enrollTrustedDevice(answering: prompts)
+        // … later, in place of a password:
+        let known = try await clerk.signIn(trustedDeviceID: device, answering: prompts)
+
+        #expect(known.id == "sess_1" && transport.received.count == 6)
+        #expect(transport.received[1].request.path?.hasPrefix("/v1/me/sessions/sess_2/revoke?") == true)
+        #expect(transport.received[5].text.contains("client_data=sign+this&signature=c2lnbiB0aGlz"))
+    }
+
     @Test func pacing() {
         let configuration = ClerkConfiguration(pacing: .clerk())
         #expect(configuration.pacing != nil)

@@ -187,7 +187,7 @@ struct RedirectSignInTests {
 
 extension Bench {
     /// Fails if the program has given up.
-    fileprivate func requireRunning() throws {
+    func requireRunning() throws {
         let errors = contents(of: directory + "/err")
         try #require(!errors.contains("auth-client: "), "\(errors)")
     }

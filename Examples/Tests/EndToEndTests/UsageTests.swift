@@ -27,6 +27,14 @@ struct UsageTests {
         "--provider okta --org URL --token-url URL status",
         "--provider clerk --base-url URL --at google sign-in",
         "--provider okta --base-url URL --at google --redirect-uri http://127.0.0.1/ sign-in",
+        "--provider okta --org URL sessions",
+        "--provider clerk --base-url URL revoke",
+        "--provider clerk --base-url URL join-waitlist",
+        "--provider clerk --base-url URL environment extra",
+        "--provider clerk --base-url URL sessions --answers file",
+        "--provider clerk --base-url URL --link-page https://www.example.com status",
+        "--provider okta --base-url URL --link-page https://www.example.com sign-in",
+        "--provider clerk --base-url URL --link-page URL --redirect-uri http://127.0.0.1/ sign-in",
         "--provider oauth --base-url URL status",
         "--provider clerk --base-url URL --client-id cli status",
         "--provider http --base-url URL status",
@@ -130,7 +138,8 @@ struct UsageTests {
         #expect(end.errors.isEmpty)
         for word in [
             "sign-in", "sign-out", "classify", "--max-wait", "--deadline", "EXIT STATUS", "backup_code",
-            "security_answer", "--org", "--journey", "--app-id", "--client-token-env", "--app-secret-env",
+            "security_answer", "finish-tasks", "forget-device", "--link-page", "--org", "--journey", "--app-id",
+            "--client-token-env", "--app-secret-env",
         ] {
             #expect(end.output.contains(word))
         }

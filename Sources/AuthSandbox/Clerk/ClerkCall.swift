@@ -34,9 +34,10 @@ final class ClerkCall {
         var parts = Array(segments[(version + 1)...])
         let collections = [
             "client/sign_ins", "client/sign_ups", "client/sessions", "me/sessions", "me/phone_numbers",
-            "me/organization_invitations", "me/passkeys",
+            "me/organization_invitations", "me/passkeys", "me/trusted_devices",
         ]
-        let hasID = parts.count > 2 && collections.contains("\(parts[0])/\(parts[1])")
+        let hasID =
+            parts.count > 2 && collections.contains("\(parts[0])/\(parts[1])") && !Self.words.contains(parts[2])
         id = hasID ? parts[2] : ""
         if hasID { parts[2] = "{id}" }
         let tunnelled = request.method == "POST" ? request.queryItem("_method")?.uppercased() : nil
@@ -48,6 +49,9 @@ final class ClerkCall {
         isNative = ["true", "1"].contains(request.queryItem("_is_native"))
         presentedToken = isNative ? Self.bearer(request) : Self.cookie(request)
     }
+
+    /// What stands where an id would, and is none.
+    private static let words = ["active", "prepare", "attempt"]
 
     /// The first value of a form field; nil when it is absent.
     func field(_ name: String) -> String? { form.first { $0.name == name }?.value }

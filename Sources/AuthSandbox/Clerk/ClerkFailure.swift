@@ -110,6 +110,11 @@ extension ClerkFailure {
         ClerkFailure(parameter, "form_param_value_invalid", "is invalid")
             .saying("\(value.prefix(60)) is not a valid value for \(parameter).")
     }
+    /// A word that the instance does not know, such as the strategy of a provider that it does not have.
+    static func notAllowed(_ parameter: String, _ value: String) -> ClerkFailure {
+        ClerkFailure(parameter, "form_param_value_invalid", "is invalid")
+            .saying("\(value.prefix(60)) does not match one of the allowed values for parameter \(parameter)")
+    }
     static func taken(_ parameter: String, _ message: String) -> ClerkFailure {
         ClerkFailure(parameter, "form_identifier_exists", message)
     }
@@ -206,7 +211,6 @@ extension ClerkFailure {
 
     // MARK: Tickets, links and what comes from another provider
 
-    /// Nobody has proved themselves to another provider: there is nothing to take over.
     static let passkeyWrong = ClerkFailure(400, "passkey_authentication_failure", "Passkey authentication failed")
         .saying("The passkey could not be verified. Please try again.")
     static let passkeyStale = ClerkFailure(400, "passkey_invalid_verification", "Invalid passkey verification")
@@ -227,6 +231,7 @@ extension ClerkFailure {
         .saying("The External Account already exists.")
     static let externalAccessDenied = ClerkFailure(403, "oauth_access_denied", "Access denied")
         .saying("You did not grant access to your account.")
+    /// Nobody has proved themselves to another provider: there is nothing to take over.
     static let noTransfer = ClerkFailure(400, "account_transfer_invalid", "Invalid account transfer")
         .saying("There is no account to transfer.")
     static func ticketInvalid(_ long: String) -> ClerkFailure {

@@ -13,6 +13,9 @@ struct ClerkAccount: Sendable {
     /// The passkeys that were made here, by Clerk's ids, and what is wanted of those that are not made yet.
     var passkeys: [String: String] = [:]
     var newPasskeys: [String: JSONValue] = [:]
+    /// The keys of devices, by Clerk's ids, and the challenges that new ones have to sign.
+    var trustedDevices: [String: ClerkTrustedDevice] = [:]
+    var newTrustedDevices: [ClerkTrustedDevice.Challenge] = []
     /// The secret of an authenticator that nobody has proved yet.
     var newTOTPSecret: String?
     var failures: Int64 = 0
@@ -78,6 +81,8 @@ struct ClerkClient: Sendable {
     var signUp: String?
     var lastActiveSession: String?
     var lastStrategy: String?
+    /// Whether a captcha was solved.
+    var isHuman = false
 }
 
 /// What one client has begun.
@@ -130,6 +135,8 @@ struct ClerkSignIn: ClerkPossession, Sendable {
     /// What the way back from an identity provider carries, once.
     var rotatingNonce: String?
     var clientTrustState: String?
+    /// What has to be proved against abuse before it goes on.
+    var check: ClerkProtectCheck?
     /// The session that it verifies again, if it is no sign-in at all, and which factors: the first, the second or
     /// `multi_factor`.
     var reverification: (session: String, level: String)?
@@ -145,6 +152,8 @@ struct ClerkProof: Sendable {
     var sentAt: Int64 = 0
     /// The challenge that a passkey has to sign.
     var nonce: String?
+    /// The challenge that the key of a device has to sign.
+    var deviceChallenge: ClerkTrustedDevice.Challenge?
     /// The page of an identity provider that the person has to visit, and whom it has told of.
     var page: String?
     var visitor: String?
@@ -196,6 +205,8 @@ struct ClerkSignUp: ClerkPossession, Sendable {
     var rotatingNonce: String?
     var createdSession: String?
     var createdUser: String?
+    /// What has to be proved against abuse before it is complete.
+    var check: ClerkProtectCheck?
 
     var isComplete: Bool { createdSession != nil }
 
@@ -224,6 +235,42 @@ struct ClerkVisit: Sendable {
     /// Where the browser goes then.
     let target: String
     var isOver = false
+}
+
+/// What Clerk's protection wants to have proved.
+struct ClerkProtectCheck: Sendable {
+    let token: String
+    let expiresAt: Int64
+
+    var view: JSONValue {
+        [
+            "status": "pending", "token": .string(token), "sdk_url": "https://protect.invalid/sdk.js",
+            "expires_at": .int(expiresAt),
+        ]
+    }
+}
+
+/// The key of a device that signs somebody in.
+struct ClerkTrustedDevice: Sendable {
+    let app: String
+    let platform: String
+    var name: String?
+    /// The public key as it came.
+    let key: String
+    let createdAt: Int64
+    var lastUsedAt: Int64?
+
+    /// What such a key has to sign.
+    struct Challenge: Sendable {
+        let id: String
+        let value: String
+        /// The key that is to be enrolled, or the id of the one that is to sign in.
+        let key: String
+        let expiresAt: Int64
+
+        /// What is signed, byte by byte.
+        var clientData: String { #"{"type":"trusted_device","challenge":"\#(value)","challenge_id":"\#(id)"}"# }
+    }
 }
 
 /// A link in an e-mail.

@@ -2,7 +2,7 @@ import HTTPRecovery
 
 extension ClerkWorld {
     mutating func getClient(_ call: ClerkCall) -> JSONValue {
-        guard let id = call.client else { return wrapped(.null, nil) }
+        guard let id = call.client ?? mintedClient(call) else { return wrapped(.null, nil) }
         for session in clients[id]?.sessions ?? [] where (sessions[session]?.lastTokenExpires ?? 0) <= call.now {
             mintToken(session, call)
         }
@@ -12,11 +12,22 @@ extension ClerkWorld {
     /// The client at hand, or a new one whose token goes out with the answer.
     mutating func ensureClient(_ call: ClerkCall) -> String {
         if let client = call.client { return client }
-        let id = call.context.random.identifier("client_")
+        return makeClient(call.context.random.identifier("client_"), call)
+    }
+
+    private mutating func makeClient(_ id: String, _ call: ClerkCall) -> String {
         clients[id] = ClerkClient(id: id, createdAt: call.now, updatedAt: call.now)
         call.client = id
         rotateToken(of: id, call)
         return id
+    }
+
+    /// A client without sessions for whoever presents a token that is good no more; nil if it was never one of ours.
+    ///
+    /// It has the id of the old one, if that is gone.
+    private mutating func mintedClient(_ call: ClerkCall) -> String? {
+        guard call.isNative, let id = call.presentedToken.flatMap(claims)?["id"]?.string else { return nil }
+        return makeClient(clients[id] == nil ? id : call.context.random.identifier("client_"), call)
     }
 
     /// Gives a client another token, which goes out with the answer.
@@ -38,6 +49,7 @@ extension ClerkWorld {
         for session in client.sessions { finish(session, as: "ended", now: call.now) }
         clientsByToken[client.token] = nil
         clients[id] = nil
+        for account in accountOrder { accounts[account]?.trustedClients.remove(id) }
         call.client = nil
         call.tokenHeader = ""
         return wrapped(.null, nil)

@@ -66,7 +66,24 @@ extension ClerkWorld {
             let ticket = ClerkTicket(account: account, email: order.email, expiresAt: end)
             return ["ticket": .string(world.make(ticket, &context.random))]
         },
+        control(
+            "POST clerk/identity",
+            IdentityOrder.self,
+            """
+            make an ID token of another provider, as `oauth_token_…` and `google_one_tap` take them: {email, provider?: \
+            default google}; answered with {token}
+            """
+        ) { world, order, context throws(SandboxError) in
+            let token = context.random.identifier("idt_") + context.random.letters(24)
+            world.identities[token] = (order.email, order.provider ?? "google")
+            return ["token": .string(token)]
+        },
     ]
+
+    private struct IdentityOrder: SandboxInput {
+        var email: String
+        var provider: String?
+    }
 
     /// Which sessions to end: all that fit.
     struct RevokeOrder: SandboxInput {

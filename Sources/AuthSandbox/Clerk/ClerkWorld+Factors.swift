@@ -79,11 +79,12 @@ extension ClerkWorld {
         let isSignIn = signIn.reverification == nil
         if isSignIn, step == .second, offered.isEmpty { throw .noSecondFactors }
         // A sign-in looks at what a password or a passkey is before it says that the person has none.
-        let isForAnybody = isSignIn && step == .first && ["password", "passkey"].contains(strategy)
+        let isForAnybody = isSignIn && step == .first && ["password", "passkey", "trusted_device"].contains(strategy)
         guard isForAnybody || offered.contains(strategy) else { throw .strategyInvalid }
         switch strategy {
         case "password": try attemptPassword(signIn, call)
         case "passkey": try attemptPasskey(signIn, call)
+        case "trusted_device": try attemptDeviceKey(signIn, call)
         case "totp", "backup_code": try attemptDevice(signIn, call)
         default: try attemptCode(signIn, call)
         }

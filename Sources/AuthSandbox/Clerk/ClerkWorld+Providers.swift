@@ -7,6 +7,32 @@ extension ClerkWorld {
         strategy == "enterprise_sso" || strategy.hasPrefix("oauth_") && !strategy.hasPrefix("oauth_token_")
     }
 
+    /// Whether a strategy is a provider's token, which the program has got itself.
+    static func isToken(_ strategy: String) -> Bool {
+        strategy == "google_one_tap" || strategy.hasPrefix("oauth_token_")
+    }
+
+    /// Refuses a provider that the instance does not have.
+    func checkProvider(_ strategy: String, _ call: ClerkCall) throws(ClerkFailure) {
+        let name =
+            strategy == "google_one_tap" ? "oauth_google" : strategy.replacing("oauth_token_", with: "oauth_")
+        guard strategy == "enterprise_sso" || call.settings.socialStrategies.contains(name) else {
+            throw .notAllowed("strategy", strategy)
+        }
+    }
+
+    /// What a provider's token proves, and whose account it is; nobody's if the proof is a sign-up's.
+    func identity(_ strategy: String, _ call: ClerkCall) throws(ClerkFailure) -> (ClerkProof, account: String?) {
+        let token = try call.required("token")
+        let provider = strategy == "google_one_tap" ? "google" : String(strategy.dropFirst("oauth_token_".count))
+        guard let told = identities[token], told.provider == provider else { throw .identityTokenInvalid(strategy) }
+        var proof = ClerkProof(strategy: strategy, attempts: 1)
+        let failure = refusal(of: told.email, call)
+        if let failure, failure != .externalAccountUnknown { throw failure }
+        Self.judge(&proof, told.email, failure, orTransfer: true)
+        return (proof, failure == nil ? accountsByIdentifier[told.email.lowercased()] : nil)
+    }
+
     /// Has the person visit a provider's page.
     mutating func beginVisit(
         _ strategy: String,
@@ -15,6 +41,7 @@ extension ClerkWorld {
         _ call: ClerkCall
     ) throws(ClerkFailure) -> ClerkProof {
         let target = try call.required("redirect_url")
+        try checkProvider(strategy, call)
         let state = call.context.random.letters(40)
         visits[state] = ClerkVisit(strategy: strategy, signIn: signIn, signUp: signUp, target: target)
         var proof = ClerkProof(strategy: strategy, expireAt: call.now + call.settings.codeLife)
@@ -60,6 +87,9 @@ extension ClerkWorld {
             signUp.external = proof
             signUps[id] = signUp
         }
+        // Elsewhere the way back belongs to a browser that has the client's cookie.
+        let allowed = call.settings.redirectURLs
+        if !allowed.isEmpty, !allowed.contains(visit.target) { nonce = nil }
         let mark = visit.target.contains("?") ? "&" : "?"
         call.redirect = visit.target + (nonce.map { "\(mark)rotating_token_nonce=\($0)" } ?? "")
         return .null

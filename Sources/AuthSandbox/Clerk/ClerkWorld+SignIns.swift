@@ -9,10 +9,12 @@ extension ClerkWorld {
 
     mutating func createSignIn(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
         try limit(\.createSignIn, "create_sign_in", call)
+        try checkHuman(call)
         if let stranger = call.form.first(where: { !Self.signInParameters.contains($0.name) }) {
             throw .unknown(stranger.name)
         }
         let strategy = try createStrategy(call)
+        try checkProtected("sign_in", call)
         let client = try clientToBegin(call)
         let end = call.now + call.settings.signInLife
         var signIn = ClerkSignIn(id: call.context.random.identifier("sia_"), client: client, abandonAt: end)
@@ -27,6 +29,15 @@ extension ClerkWorld {
             signIn.identifier = strategy == "enterprise_sso" ? try call.required("identifier") : nil
             signIn.proofs[.first] = try beginVisit(strategy, signIn: signIn.id, call)
             keep(signIn, "needs_identifier", call)
+        } else if let strategy, Self.isToken(strategy) {
+            let (proof, account) = try identity(strategy, call)
+            signIn.proofs[.first] = proof
+            (signIn.account, signIn.identifier) = (account, account.flatMap { accounts[$0]?.user.identifier })
+            keep(signIn, "needs_identifier", call)
+            if account != nil { afterFirstFactor(signIn.id, call) }
+        } else if strategy == "trusted_device" {
+            try challengeDevice(&signIn, call)
+            keep(signIn, "needs_first_factor", call)
         } else if strategy == "ticket" {
             let account = try redeemTicket(call)
             (signIn.account, signIn.identifier) = (account, accounts[account]?.user.identifier)
@@ -68,8 +79,10 @@ extension ClerkWorld {
         case nil, "": return call.field("password") == nil ? nil : "password"
         case "password" where call.field("password") == nil: throw .passwordMissing
         case "ticket": _ = try call.required("ticket")
-        case let strategy? where !SandboxUser.knownFirstFactors.contains(strategy) && !Self.isVisit(strategy):
-            throw .invalidValue("strategy", strategy)
+        case let strategy? where Self.isVisit(strategy) || Self.isToken(strategy):
+            try checkProvider(strategy, call)
+        case let strategy? where !SandboxUser.knownFirstFactors.contains(strategy):
+            throw .notAllowed("strategy", strategy)
         default: break
         }
         return call.field("strategy")
@@ -151,22 +164,13 @@ extension ClerkWorld {
         clients[signIn.client]?.lastStrategy = strategy
         if let status = user.statusAfterFirstFactor {
             signIns[id]?.status = status
+            let check = status == "needs_protect_check" ? makeCheck(call) : nil
+            signIns[id]?.check = check
         } else if strategy?.hasPrefix("reset_password") == true {
             signIns[id]?.status = "needs_new_password"
         } else {
             afterPassword(id, call)
         }
-    }
-
-    /// Takes whatever proof there is against abuse, and goes on.
-    mutating func proveHumanity(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
-        let signIn = try currentSignIn(call)
-        _ = try call.required("proof_token")
-        guard signIn.status == "needs_protect_check" else {
-            throw ClerkFailure(400, "protect_check_already_resolved", "Already resolved").saying("It is resolved.")
-        }
-        afterPassword(signIn.id, call)
-        return wrapped(signInView(signIn.id), signIn.client)
     }
 
     /// Goes on once the password needs no more care.

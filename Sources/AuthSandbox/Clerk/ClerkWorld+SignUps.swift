@@ -7,10 +7,14 @@ extension ClerkWorld {
     ]
 
     /// What a form says beside the fields of the person.
-    private static let ownNames: Set<String> = ["strategy", "ticket", "locale", "transfer", "redirect_url"]
+    private static let ownNames: Set<String> = [
+        "strategy", "ticket", "locale", "transfer", "redirect_url", "oidc_prompt", "oidc_login_hint", "captcha_token",
+        "captcha_widget_type", "captcha_error", "proof_token",
+    ]
 
     mutating func createSignUp(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
         try limit(\.createSignUp, "create_sign_up", call)
+        try checkHuman(call)
         if call.field("strategy") != "ticket" {
             switch call.settings.signUpMode {
             case "restricted": throw .signUpRestricted
@@ -18,6 +22,7 @@ extension ClerkWorld {
             default: break
             }
         }
+        try checkSignUp(call)
         let client = try clientToBegin(call)
         let end = call.now + call.settings.signInLife
         var signUp = ClerkSignUp(id: call.context.random.identifier("sua_"), client: client, abandonAt: end)
@@ -32,6 +37,7 @@ extension ClerkWorld {
             signUp.external = try beginVisit(strategy, signUp: signUp.id, call)
         }
         try fill(&signUp, call)
+        if call.settings.protects.contains("sign_up_flow") { signUp.check = makeCheck(call) }
         clients[client]?.signUp = signUp.id
         return try goOn(with: signUp, call)
     }
@@ -46,7 +52,7 @@ extension ClerkWorld {
     }
 
     /// The sign-up in the path, which has to be the client's own and still open.
-    private func currentSignUp(_ call: ClerkCall) throws(ClerkFailure) -> ClerkSignUp {
+    func currentSignUp(_ call: ClerkCall) throws(ClerkFailure) -> ClerkSignUp {
         let signUp = try own(signUps, "sign-up", call)
         if signUp.isComplete { throw .verificationAlreadyVerified }
         if signUp.abandonAt <= call.now { throw .clientStateInvalid("This sign-up was left alone for too long.") }
@@ -85,6 +91,8 @@ extension ClerkWorld {
                 if signUp.fields[field.name] != field.value { signUp.proofs[field.name] = nil }
             case "password":
                 try check(field.value, of: SandboxUser(email: signUp.fields["email_address"] ?? ""), call)
+            case "legal_accepted" where field.value != "true":
+                if call.settings.requiredFields.contains("legal_accepted") { throw .legalNotAccepted }
             default: break
             }
             signUp.fields[field.name] = field.value
@@ -123,9 +131,10 @@ extension ClerkWorld {
     }
 
     /// Keeps a sign-up, and makes the account and the session once nothing is missing.
-    private mutating func goOn(with signUp: ClerkSignUp, _ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
+    mutating func goOn(with signUp: ClerkSignUp, _ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
         signUps[signUp.id] = signUp
-        if signUp.missing(call.settings).isEmpty, signUp.unverified.isEmpty, let email = signUp.fields["email_address"]
+        if signUp.missing(call.settings).isEmpty, signUp.unverified.isEmpty, signUp.check == nil,
+            let email = signUp.fields["email_address"]
         {
             // Somebody else may have been faster.
             for name in ["email_address", "phone_number", "username"] {

@@ -10,7 +10,7 @@ extension ClerkWorld {
         case "POST me/sessions/{id}/revoke": return try revokeOwnSession(call)
         case "GET me/sessions/active":
             let live = sessions.values.filter { $0.account == session.account && $0.isLive }
-            return .array(live.map(\.id).sorted().map(sessionView))
+            return .array(live.map(\.id).sorted().map { sessionView($0).adding("latest_activity", activityView($0)) })
         case "GET me/organization_memberships":
             let own = organizations.values.filter { $0.members.contains(session.account) }
             let entries = own.sorted { $0.id < $1.id }.map { organization -> JSONValue in
@@ -30,6 +30,7 @@ extension ClerkWorld {
         case "DELETE me/totp":
             accounts[session.account]?.user.totpSecret = nil
             return wrapped(["object": "totp", "deleted": true], call.client)
+        case let route where route.contains("me/trusted_devices"): return try answerTrustedDevices(call, session)
         case "POST me/passkeys": return try createPasskey(call, session)
         case "POST me/passkeys/{id}/attempt_verification": return try verifyPasskey(call, session)
         case "DELETE me/passkeys/{id}": return try removePasskey(call, session)
@@ -54,6 +55,7 @@ extension ClerkWorld {
     /// Does away with a task; the session is active once it has none.
     mutating func finish(task: String, of id: String) {
         sessions[id]?.tasks.removeAll { $0 == task }
+        if let account = sessions[id]?.account { accounts[account]?.user.tasks.removeAll { $0 == task } }
         if let session = sessions[id], session.status == "pending", session.tasks.isEmpty {
             sessions[id]?.status = "active"
         }
@@ -120,6 +122,7 @@ extension ClerkWorld {
 
     private mutating func createTOTP(_ call: ClerkCall, _ session: ClerkSession) throws(ClerkFailure) -> JSONValue {
         guard let user = accounts[session.account]?.user else { throw .notFound("user") }
+        guard call.settings.secondFactorAttributes.contains("authenticator_app") else { throw .featureNotEnabled }
         if user.totpSecret != nil {
             throw ClerkFailure(400, "totp_already_enabled", "TOTP is enabled already").saying("It is enabled already.")
         }
@@ -152,7 +155,9 @@ extension ClerkWorld {
 
     /// The backup codes that come with the first second factor; none for somebody who has some.
     private mutating func firstBackupCodes(_ account: String, _ call: ClerkCall) -> JSONValue {
-        accounts[account]?.backupCodes.isEmpty == true ? .texts(makeBackupCodes(account, call)) : .null
+        let isWanted = call.settings.secondFactorAttributes.contains("backup_code")
+        return isWanted && accounts[account]?.backupCodes.isEmpty == true
+            ? .texts(makeBackupCodes(account, call)) : .null
     }
 
     private mutating func makeBackupCodes(_ account: String, _ call: ClerkCall) -> [String] {
@@ -207,6 +212,7 @@ extension ClerkWorld {
         else { throw .notFound("phone number") }
         var codes = JSONValue.null
         if call.field("reserved_for_second_factor") == "true" {
+            guard call.settings.secondFactorAttributes.contains("phone_number") else { throw .featureNotEnabled }
             let factors = account.user.secondFactors ?? ["totp", "backup_code"]
             if !factors.contains("phone_code") { accounts[account.id]?.user.secondFactors = factors + ["phone_code"] }
             codes = firstBackupCodes(account.id, call)

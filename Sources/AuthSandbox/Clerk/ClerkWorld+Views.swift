@@ -11,7 +11,7 @@ extension ClerkWorld {
             "sign_up": client.signUp.map { signUpView($0) } ?? .null,
             "last_active_session_id": .optional(client.lastActiveSession),
             "last_authentication_strategy": .optional(client.lastStrategy),
-            "cookie_expires_at": .null, "captcha_bypass": false,
+            "cookie_expires_at": .null, "captcha_bypass": .bool(client.isHuman),
             "created_at": .int(client.createdAt), "updated_at": .int(client.updatedAt),
         ]
     }
@@ -34,6 +34,15 @@ extension ClerkWorld {
             "last_active_token": session.isLive ? ["object": "token", "jwt": .string(session.lastToken)] : .null,
             "tasks": .array(session.tasks.map { ["key": .string($0)] }),
             "created_at": .int(session.createdAt), "updated_at": .int(session.updatedAt),
+        ]
+    }
+
+    /// What was done last in a session, and from where.
+    func activityView(_ id: String) -> JSONValue {
+        [
+            "object": "session_activity", "id": .string("sess_activity_" + id.dropFirst(5)), "device_type": "Linux",
+            "is_mobile": false, "browser_name": .null, "browser_version": .null, "ip_address": "127.0.0.1",
+            "city": .null, "country": .null,
         ]
     }
 
@@ -60,6 +69,7 @@ extension ClerkWorld {
             "created_session_id": .optional(signIn.createdSession),
             "abandon_at": .int(signIn.abandonAt),
             "client_trust_state": signIn.clientTrustState.map(JSONValue.string),
+            "protect_check": signIn.check?.view,
         ])
     }
 
@@ -80,7 +90,7 @@ extension ClerkWorld {
     func signUpView(_ id: String, _ settings: SandboxSettings = SandboxSettings()) -> JSONValue {
         guard let signUp = signUps[id] else { return .null }
         func text(_ name: String) -> JSONValue { .optional(signUp.fields[name]) }
-        return [
+        return .present([
             "object": "sign_up_attempt", "id": .string(id),
             "status": signUp.isComplete ? "complete" : "missing_requirements",
             "required_fields": .texts(["email_address"] + settings.requiredFields),
@@ -98,19 +108,22 @@ extension ClerkWorld {
             "created_session_id": .optional(signUp.createdSession),
             "created_user_id": .optional(signUp.createdUser),
             "abandon_at": .int(signUp.abandonAt),
-        ]
+            "protect_check": signUp.check?.view,
+        ])
     }
 
     private func proofView(_ proof: ClerkProof?) -> JSONValue {
         guard let proof else { return .null }
-        let own = ["password", "totp", "backup_code", "ticket", "email_link", "passkey"]
-        let kind = Self.isVisit(proof.strategy) ? "oauth" : own.contains(proof.strategy) ? proof.strategy : "otp"
-        return [
+        let own = ["password", "totp", "backup_code", "ticket", "email_link", "passkey", "trusted_device"]
+        let isElsewhere = Self.isVisit(proof.strategy) || Self.isToken(proof.strategy)
+        let kind = isElsewhere ? "oauth" : own.contains(proof.strategy) ? proof.strategy : "otp"
+        return .present([
             "object": .string("verification_" + kind),
             "status": .string(proof.status), "strategy": .string(proof.strategy), "attempts": .int(proof.attempts),
             "expire_at": .optional(proof.expireAt), "nonce": .optional(proof.nonce),
             "external_verification_redirect_url": .optional(proof.page), "error": proof.refusal?.items.first ?? .null,
-        ]
+            "trusted_device_challenge": proof.deviceChallenge.map { Self.view($0, device: $0.key) },
+        ])
     }
 
     /// The strategies of a step, with the addresses that their codes go to.
@@ -197,8 +210,10 @@ extension ClerkWorld {
             "user_settings": [
                 "attributes": [
                     "email_address": ["enabled": true, "used_for_first_factor": true, "first_factors": ["email_code"]],
-                    "phone_number": ["enabled": true, "used_for_second_factor": true], "password": ["enabled": true],
-                    "authenticator_app": ["enabled": true], "backup_code": ["enabled": true],
+                    "password": ["enabled": true],
+                    "phone_number": Self.attribute("phone_number", ["phone_code"], settings, isKnown: true),
+                    "authenticator_app": Self.attribute("authenticator_app", ["totp"], settings),
+                    "backup_code": Self.attribute("backup_code", ["backup_code"], settings),
                 ],
                 "password_settings": [
                     "min_length": .int(policy.minimumLength), "max_length": 72,
@@ -210,9 +225,11 @@ extension ClerkWorld {
                     "mode": .string(settings.signUpMode),
                     "legal_consent_enabled": .bool(settings.requiredFields.contains("legal_accepted")),
                 ],
-                "social": [
-                    "oauth_google": ["enabled": true, "authenticatable": true, "strategy": "oauth_google"]
-                ],
+                "social": .object(
+                    settings.socialStrategies.map {
+                        JSONValue.Member($0, ["enabled": true, "authenticatable": true, "strategy": .string($0)])
+                    }
+                ),
                 "attack_protection": [
                     "user_lockout": [
                         "enabled": .bool(lockout.threshold > 0), "max_attempts": .int(lockout.threshold),
@@ -223,6 +240,20 @@ extension ClerkWorld {
             ],
             "organization_settings": ["enabled": false],
             "maintenance_mode": false,
+        ]
+    }
+
+    /// An attribute of people that can be a second factor.
+    private static func attribute(
+        _ name: String,
+        _ strategies: [String],
+        _ settings: SandboxSettings,
+        isKnown: Bool = false
+    ) -> JSONValue {
+        let isFactor = settings.secondFactorAttributes.contains(name)
+        return [
+            "enabled": .bool(isKnown || isFactor), "used_for_second_factor": .bool(isFactor),
+            "second_factors": .texts(isFactor ? strategies : []),
         ]
     }
 }

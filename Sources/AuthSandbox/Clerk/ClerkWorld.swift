@@ -33,6 +33,11 @@ struct ClerkWorld: ProviderWorld {
     var links: [String: ClerkLink] = [:]
     var organizations: [String: ClerkOrganization] = [:]
     var visits: [String: ClerkVisit] = [:]
+    /// What another provider has told of somebody, by its tokens.
+    var identities: [String: (email: String, provider: String)] = [:]
+    /// The captchas that were presented, and the checks that are open.
+    var captchas: Set<String> = []
+    var checks: [String: ClerkProtectCheck] = [:]
     /// The ids of the entries by the addresses.
     var waitlist: [String: String] = [:]
     /// When requests of a class came from an address.
@@ -194,10 +199,10 @@ struct ClerkWorld: ProviderWorld {
         case "POST client/sign_ups/{id}/prepare_verification": return try prepareSignUp(call)
         case "POST client/sign_ups/{id}/attempt_verification": return try attemptSignUp(call)
         case "POST waitlist": return try joinWaitlist(call)
-        case "POST client/verify":
-            _ = try call.required("captcha_token")
-            return wrapped(call.client.map(clientView) ?? .null, nil)
-        case "PATCH client/sign_ins/{id}/protect_check": return try proveHumanity(call)
+        case "POST client/verify": return try verifyCaptcha(call)
+        case "PATCH client/sign_ins/{id}/protect_check": return try proveSignIn(call)
+        case "PATCH client/sign_ups/{id}/protect_check": return try proveSignUp(call)
+        case "POST client/trusted_devices/validate": return try validateDevice(call)
         case "GET verify": return try openLink(call)
         case "GET identity_provider", "POST identity_provider": return try visit(call)
         case "POST client/magic_links/complete": return try completeLink(call)

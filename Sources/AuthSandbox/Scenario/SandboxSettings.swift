@@ -82,6 +82,34 @@ public struct SandboxSettings: Sendable, Equatable {
     ///
     /// Default: `public`.
     public var signUpMode = "public"
+    /// `social_strategies`: the providers that the instance has, by their strategies; any other is refused.
+    ///
+    /// Default: `oauth_google`. Their ID tokens (`oauth_token_google`, `google_one_tap`) are taken too.
+    public var socialStrategies = ["oauth_google"]
+    /// `redirect_urls`: where a visit to another provider may lead back to with the nonce that a native client needs; none
+    /// allows all.
+    ///
+    /// Default: none.
+    public var redirectURLs: [String] = []
+    /// `second_factor_attributes`: what people can set up as a second factor: `authenticator_app`, `phone_number`,
+    /// `backup_code`.
+    ///
+    /// Default: all.
+    public var secondFactorAttributes = ["authenticator_app", "phone_number", "backup_code"]
+    /// `captcha`: what a captcha is wanted for: `off`, `sign_up` (its creation brings the token, else
+    /// `captcha_missing_token`), or `always` (401 `requires_captcha` until the client has solved one at `/v1/client/verify`).
+    ///
+    /// A token is good once, and one that begins with `wrong` never. Default: `off`.
+    public var captcha = "off"
+    /// `protects`: what wants a proof against abuse: `sign_in` and `sign_up` refuse the creation with
+    /// `requires_protect_check` unless it brings one; `sign_up_flow` holds the sign-up up until one is brought to it.
+    ///
+    /// A proof is the check's token behind `proof-of-`. Default: none.
+    public var protects: [String] = []
+    /// `trusted_device_apps`: the identifiers of the apps whose devices may enroll a key.
+    ///
+    /// Default: `com.example.cli`.
+    public var trustedDeviceApps = ["com.example.cli"]
     /// `client_token_grace_s`: how long the client token before a rotation is still taken.
     ///
     /// Default: 0.
@@ -206,6 +234,8 @@ extension SandboxSettings: Described {
         [
             "ended_session": ["authentication_invalid", "signed_out", "resource_not_found", "session_status"],
             "sign_up_mode": ["public", "restricted", "waitlist"],
+            "second_factor_attributes": ["authenticator_app", "phone_number", "backup_code"],
+            "captcha": ["off", "sign_up", "always"], "protects": ["sign_in", "sign_up", "sign_up_flow"],
         ]
     }
     static var ranges: [String: ClosedRange<Int64>] { ["code_attempts": 1...1_000_000] }
@@ -226,7 +256,9 @@ extension SandboxSettings: Described {
         case requiresTokenSeed = "require_token_seed"
         case showsClientInErrors = "client_in_errors"
         case freshFor = "fresh_for_s"
-        case requiredFields, signUpMode
+        case requiredFields, signUpMode, socialStrategies
+        case redirectURLs = "redirect_urls"
+        case secondFactorAttributes, captcha, protects, trustedDeviceApps
         case clientTokenGrace = "client_token_grace_s"
         case passwordPolicy, parts
     }

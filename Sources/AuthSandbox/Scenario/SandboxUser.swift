@@ -91,7 +91,7 @@ public struct SandboxUser: Sendable, Equatable {
 extension SandboxUser: Described {
     static let knownFirstFactors = [
         "password", "email_code", "phone_code", "reset_password_email_code", "reset_password_phone_code", "email_link",
-        "passkey", "oauth_google", "enterprise_sso",
+        "passkey", "oauth_google", "enterprise_sso", "trusted_device",
     ]
     static let knownSecondFactors = ["totp", "backup_code", "phone_code", "email_code"]
     static var blank: SandboxUser {

@@ -176,14 +176,14 @@ extension Clerk {
 
     // MARK: Calls
 
-    private func manage(
+    func manage(
         _ method: HTTPRequest.Method,
         _ path: String,
         _ form: FormFields,
         resend: RequestOptions.ResendPermission = .byMethod,
         _ responder: (any ChallengeResponder)?
     ) async throws -> JSONValue {
-        let body = method == .delete ? nil : ProviderRequest.Content.form(form)
+        let body = method == .delete || method == .get ? nil : ProviderRequest.Content.form(form)
         let request = ProviderRequest(method, path: path, body: body, resend: resend)
         let json = try await send(request, answering: responder).json()
         return json["response"] ?? json

@@ -11,14 +11,7 @@ extension Clerk {
     /// - Throws: `RecoveryError` when the server cannot be asked, or answers with something else. `CancellationError` as soon as
     ///   the task is cancelled.
     public func environment(rereading: Bool = false) async throws -> ClerkEnvironment {
-        if !rereading, let known = api.environment.withLock({ $0 }) { return known }
-        let answer = try await api.perform(ClerkAPI.Call(path: "/environment"))
-        guard answer.json["auth_config"] != nil || answer.json["user_settings"] != nil else {
-            throw answer.failure(.unreadable)
-        }
-        let environment = ClerkEnvironment(answer.json)
-        api.environment.withLock { $0 = environment }
-        return environment
+        try await api.readEnvironment(rereading: rereading)
     }
 
     /// Puts somebody on the waitlist of an instance that signs up nobody else; who is on it already stays.
@@ -38,5 +31,19 @@ extension Clerk {
             throw answer.failure(.unreadable)
         }
         return id
+    }
+}
+
+extension ClerkAPI {
+    /// How the instance is set up, as it was read first; a failure is not kept.
+    func readEnvironment(rereading: Bool = false) async throws -> ClerkEnvironment {
+        if !rereading, let known = environment.withLock({ $0 }) { return known }
+        let answer = try await perform(ClerkAPI.Call(path: "/environment"))
+        guard answer.json["auth_config"] != nil || answer.json["user_settings"] != nil else {
+            throw answer.failure(.unreadable)
+        }
+        let read = ClerkEnvironment(answer.json)
+        environment.withLock { $0 = read }
+        return read
     }
 }

@@ -12,6 +12,9 @@ public struct ClerkEnvironment: Sendable, Hashable {
     public var servesNativeClients: Bool
     /// The providers to sign in with that are switched on, by their strategies, such as `oauth_google`.
     public var socialStrategies: [String]
+    /// What people can set up as a second factor, by Clerk's strategies: `totp`, `phone_code`, `backup_code`; nil if the
+    /// instance does not say.
+    public var secondFactors: [String]?
     /// After how many failures an account is locked; nil if none is.
     public var lockoutThreshold: Int?
     /// How long an account stays locked; nil if that has no end, or is not said.
@@ -31,6 +34,7 @@ public struct ClerkEnvironment: Sendable, Hashable {
         socialStrategies = (settings?["social"]?.members ?? []).prefix(200)
             .filter { $0.value["enabled"]?.bool == true && $0.value["authenticatable"]?.bool != false }
             .map { $0.value["strategy"]?.string?.nonEmpty ?? $0.key }
+        secondFactors = Self.secondFactors(settings?["attributes"])
         let lockout = settings?["attack_protection"]?["user_lockout"]
         let isLocking = lockout?["enabled"]?.bool == true
         lockoutThreshold = isLocking ? lockout?["max_attempts"]?.number.map { Int(clamping: $0.saturatedInt) } : nil
@@ -38,5 +42,15 @@ public struct ClerkEnvironment: Sendable, Hashable {
             isLocking
             ? lockout?["duration_in_minutes"]?.number.map { .seconds(min($0.saturatedInt, 1 << 40) * 60) } : nil
         isInMaintenance = json["maintenance_mode"]?.bool == true
+    }
+
+    /// The second factors of the attributes that are switched on for that.
+    private static func secondFactors(_ attributes: JSONValue?) -> [String]? {
+        guard let members = attributes?.members?.prefix(64), !members.isEmpty else { return nil }
+        return members.flatMap { attribute -> [String] in
+            guard attribute.value["enabled"]?.bool == true, attribute.value["used_for_second_factor"]?.bool == true
+            else { return [] }
+            return (attribute.value["second_factors"]?.array ?? []).prefix(16).compactMap { $0.string?.nonEmpty }
+        }
     }
 }

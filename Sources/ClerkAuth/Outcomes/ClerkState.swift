@@ -97,6 +97,7 @@ struct ClerkState {
         case "abandoned": return clerk.failure(.flowExpired, [.restartFlow])
         default: break
         }
+        if let held = protectCheck(in: signIn) { return held }
         let isSecond = status == "needs_second_factor" || status == "needs_client_trust"
         let verification = signIn[isSecond ? "second_factor_verification" : "first_factor_verification"]
         if let failure = failure(of: verification) { return failure }
@@ -115,11 +116,6 @@ struct ClerkState {
             return next(isPrepared ? [.askUser] : wants(signIn["supported_second_factors"], withoutCode: direct))
         case "needs_new_password":
             return next([.changePassword])
-        case "needs_protect_check":
-            var outcome = clerk.failure(.challengeRequired, [.solveChallenge])
-            // As the error that says the same has it.
-            if let check = signIn["protect_check"], check.members != nil { outcome.details = ["protect_check": check] }
-            return outcome
         default:
             // A status of a newer version: the flow is alive, what it wants is not known.
             return next([])
@@ -132,12 +128,22 @@ struct ClerkState {
         case "abandoned": return clerk.failure(.flowExpired, [.restartFlow])
         default: break
         }
+        if let held = protectCheck(in: signUp) { return held }
         for verification in signUp["verifications"]?.members?.prefix(16) ?? [] {
             if let failure = failure(of: verification.value) { return failure }
         }
         if signUp["missing_fields"]?.array?.isEmpty == false { return next([.askUser]) }
         if signUp["unverified_fields"]?.array?.isEmpty == false { return next([.newChallenge, .askUser]) }
         return next(status == "missing_requirements" ? [.askUser] : [])
+    }
+
+    /// A proof against abuse that the flow waits for, whatever its status says.
+    private func protectCheck(in flow: JSONValue) -> Outcome? {
+        guard let check = ProtectCheck.pending(in: flow) else { return nil }
+        var outcome = clerk.failure(.challengeRequired, [.solveChallenge])
+        // As the error that says the same has it.
+        if check.members?.isEmpty == false { outcome.details = ["protect_check": check] }
+        return outcome
     }
 
     /// Why a proof belongs to the other flow, if Clerk says it.

@@ -10,7 +10,7 @@ struct ClerkAPI: Sendable, ClientBound {
     let base: FrontendAPI
     var client: RecoveringClient
     let tokens: any TokenStore
-    let configuration: ClerkConfiguration
+    var configuration: ClerkConfiguration
 
     /// What the server has told of the client.
     let mirror = ClientMirror()
@@ -77,7 +77,7 @@ struct ClerkAPI: Sendable, ClientBound {
             )
         }
         if let source = configuration.proofs {
-            policies.append(AbuseProof(api: self, source: source, path: call.path))
+            policies.append(AbuseProof(api: self, source: source, call: call, progress: progress))
         }
         do {
             return try await client.send(

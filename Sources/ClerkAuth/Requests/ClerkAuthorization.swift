@@ -20,11 +20,7 @@ struct ClerkAuthorization: ClientLayer {
         next: Next
     ) async throws -> RecoveredResponse {
         let stored = try await tokens.read()
-        let presented = PresentedCredential(
-            kind: .client,
-            version: stored.credentials.version(of: .client) ?? 0,
-            identity: ClientToken.identity(of: stored.credentials)
-        )
+        let presented = ClientToken.presented(stored.credentials)
         if let first = context.record.presented, first.identity != presented.identity {
             var outcome = Outcome(.stateConflict, processed: .no, remedies: [.resync])
             outcome.tokenAction = .keep
@@ -38,7 +34,7 @@ struct ClerkAuthorization: ClientLayer {
         context.present(presented)
         let result: Result<RecoveredResponse, any Error>
         do {
-            result = .success(try await next(request, body: body, context: context))
+            result = .success(try await next(request, body: progress.proved(body), context: context))
         } catch {
             result = .failure(error)
         }
@@ -79,11 +75,7 @@ struct ClerkAuthorization: ClientLayer {
             if let stored = try await tokens.replace(version: present.version, with: changed) {
                 if change == .clear { context.emit(.clear(.client)) }
                 // The server itself has changed the token in this call: a repeat with the new one is the same client's.
-                context.record.presented = PresentedCredential(
-                    kind: .client,
-                    version: stored.credentials.version(of: .client) ?? 0,
-                    identity: ClientToken.identity(of: stored.credentials)
-                )
+                context.record.presented = ClientToken.presented(stored.credentials)
                 return ClientToken.lineage(of: stored.credentials)
             }
             present = try await tokens.read()
@@ -138,6 +130,15 @@ enum ClientToken {
         let words = field.split { $0 == " " || $0 == "\t" }
         let token = words.first?.lowercased() == "bearer" ? words.dropFirst() : words[...]
         return token.isEmpty ? .clear : .replace(Secret(token.joined(separator: " ")))
+    }
+
+    /// The token that is held as a call presents it.
+    static func presented(_ credentials: Credentials) -> PresentedCredential {
+        PresentedCredential(
+            kind: .client,
+            version: credentials.version(of: .client) ?? 0,
+            identity: identity(of: credentials)
+        )
     }
 
     /// Which client the stored token belongs to: the id it claims, else the session that hangs on it, else a

@@ -29,6 +29,25 @@ public struct ClerkSession: AuthSession, Hashable {
     public var tasks: [String]
     /// The names that the server shows of whose session it is: addresses, numbers and user name.
     public var identifiers: [String]
+    /// The device that it was used on last; nil where the server does not tell, as it does in
+    /// ``Clerk/sessionsOnAllDevices()``.
+    public var device: ClerkSession.Device?
+
+    /// A device, as far as Clerk knows it.
+    public struct Device: Sendable, Hashable {
+        /// What it is, such as `Macintosh`.
+        public var type: String?
+        /// The browser; nil for a native app.
+        public var browser: String?
+        /// The address that it came from.
+        public var ipAddress: String?
+        /// The city of that address.
+        public var city: String?
+        /// The country of that address.
+        public var country: String?
+        /// Whether it is a phone or a tablet.
+        public var isMobile: Bool
+    }
 
     /// Its id, status and end.
     public var summary: SessionSummary {
@@ -55,6 +74,7 @@ public struct ClerkSession: AuthSession, Hashable {
         userID = json["user"]?["id"]?.string ?? json["user_id"]?.string
         tasks = json["tasks"]?.array?.compactMap { $0["key"]?.string } ?? []
         identifiers = Self.identifiers(in: json)
+        device = Device(json["latest_activity"])
     }
 
     /// Minutes as Clerk counts them; a negative number stands for never.
@@ -79,6 +99,20 @@ public struct ClerkSession: AuthSession, Hashable {
     func mayBelong(to identifier: String) -> Bool {
         let account = LockoutLedger.account(for: identifier)
         return identifiers.isEmpty || identifiers.contains { LockoutLedger.account(for: $0) == account }
+    }
+}
+
+extension ClerkSession.Device {
+    /// Reads the activity of a session; nil if there is none.
+    fileprivate init?(_ json: JSONValue?) {
+        guard let json, json.members != nil else { return nil }
+        func text(_ name: String) -> String? { json[name]?.string?.nonEmpty?.bounded(to: 256) }
+        type = text("device_type")
+        browser = [text("browser_name"), text("browser_version")].compactMap(\.self).joined(separator: " ").nonEmpty
+        ipAddress = text("ip_address")
+        city = text("city")
+        country = text("country")
+        isMobile = json["is_mobile"]?.bool == true
     }
 }
 

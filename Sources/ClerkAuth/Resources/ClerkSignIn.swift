@@ -19,6 +19,8 @@ public struct ClerkSignIn: Sendable, Hashable {
     public var secondFactorVerification: ClerkVerification?
     /// The session that it led to.
     public var createdSessionID: String?
+    /// What has to be proved against abuse before it goes on.
+    var check: JSONValue?
 
     /// Reads a sign-in; nil when the value has no id, or one that would lead a path astray.
     init?(_ json: JSONValue?) {
@@ -41,6 +43,7 @@ public struct ClerkSignIn: Sendable, Hashable {
         firstFactorVerification = ClerkVerification(json["first_factor_verification"])
         secondFactorVerification = ClerkVerification(json["second_factor_verification"])
         createdSessionID = json["created_session_id"]?.string
+        check = ProtectCheck.pending(in: json)
     }
 }
 

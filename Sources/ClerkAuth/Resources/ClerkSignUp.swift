@@ -20,6 +20,8 @@ public struct ClerkSignUp: Sendable, Hashable {
     public var createdSessionID: String?
     /// The user that it led to.
     public var createdUserID: String?
+    /// What has to be proved against abuse before it goes on.
+    var check: JSONValue?
 
     /// Reads a sign-up; nil when the value has no id, or one that would lead a path astray.
     init?(_ json: JSONValue?) {
@@ -43,6 +45,7 @@ public struct ClerkSignUp: Sendable, Hashable {
         phoneNumber = json["phone_number"]?.string
         createdSessionID = json["created_session_id"]?.string
         createdUserID = json["created_user_id"]?.string
+        check = ProtectCheck.pending(in: json)
     }
 
     private static func names(_ json: JSONValue?) -> [String] {

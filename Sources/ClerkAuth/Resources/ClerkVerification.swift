@@ -13,6 +13,8 @@ public struct ClerkVerification: Sendable, Hashable {
     public var expireAt: Timestamp?
     /// What a passkey has to sign.
     public var nonce: Secret?
+    /// What the key of a device has to sign, byte by byte.
+    var deviceData: String?
     /// Where the person proves themselves to another provider; it holds the state of the request, so it is not printed.
     public var redirectURL: Secret?
 
@@ -31,6 +33,7 @@ public struct ClerkVerification: Sendable, Hashable {
         attempts = json["attempts"]?.number.map { Int(clamping: $0.saturatedInt) }
         expireAt = json["expire_at"]?.milliseconds
         nonce = json["nonce"]?.string?.nonEmpty.map { Secret($0) }
+        deviceData = json["trusted_device_challenge"]?["client_data"]?.string?.nonEmpty
         redirectURL = json["external_verification_redirect_url"]?.string?.nonEmpty.map { Secret($0) }
     }
 }

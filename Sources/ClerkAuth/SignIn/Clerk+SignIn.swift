@@ -90,6 +90,23 @@ extension Clerk {
         try await run(.redirect(redirect), responder, options)
     }
 
+    /// Signs in with the key of this device, which was enrolled before (``enrollTrustedDevice(answering:)``).
+    ///
+    /// - Parameters:
+    ///   - trustedDeviceID: Clerk's id of the key.
+    ///   - responder: Answers what is asked, such as a second factor.
+    ///   - options: How to deal with what goes wrong.
+    /// - Returns: The session; its id is stored before this returns.
+    /// - Throws: As ``signIn(identifier:password:answering:options:)``; of the kind `misconfigured` without a key in the
+    ///   configuration, `factor_unavailable` if Clerk does not know it any more, or it did not sign, whose error is the cause.
+    public func signIn(
+        trustedDeviceID: String,
+        answering responder: any ChallengeResponder,
+        options: SignInOptions = SignInOptions()
+    ) async throws -> ClerkSession {
+        try await run(.trustedDevice(id: trustedDeviceID), responder, options)
+    }
+
     /// Replaces a forgotten password by way of a code, and signs in with the new one.
     ///
     /// - Parameters:
@@ -121,6 +138,9 @@ extension Clerk {
     /// - Throws: `RecoveryError`; of the kind `factor_unavailable` if the account or the configuration allows no
     ///   links. `CancellationError` as soon as the task is cancelled.
     public func sendEmailLink(identifier: String) async throws -> ClerkEmailLink {
+        var api = api
+        // Whoever comes back with the address has to be the one who has asked for it.
+        api.configuration.waitsForLinks = false
         var machine = ClerkSignInMachine(api: api, goal: .identifier(identifier))
         if case .choose(let factors) = try await machine.begin(),
             let factor = factors.first(where: { $0.key == .emailLink })

@@ -102,8 +102,8 @@ struct ClerkFactorCalls: Sendable, ClientBound {
             return try await api.perform(call)
         } catch let error as RecoveryError {
             // Not refused: the flow stands at a proof against abuse, which can be given here.
-            guard api.configuration.proofs != nil, let response = error.response,
-                error.outcome.statusType == ClerkSignInStatus.needsProtectCheck.rawValue
+            guard api.configuration.proofs != nil, let response = error.response, error.kind == .challengeRequired,
+                (200..<300).contains(response.status.code)
             else { throw error }
             return ClerkAnswer(json: try await response.json(), response: response)
         }

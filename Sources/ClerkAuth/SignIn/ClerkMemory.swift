@@ -27,7 +27,7 @@ extension ClerkSignUp: RememberedFields {
             .init("id", \.id), .init("status", \.status), .init("missing", \.missingFields),
             .init("unverified", \.unverifiedFields), .init("verifications", \.verifications),
             .init("email_address", \.emailAddress), .init("phone_number", \.phoneNumber),
-            .init("session", \.createdSessionID), .init("user", \.createdUserID),
+            .init("session", \.createdSessionID), .init("user", \.createdUserID), .init("check", \.check),
         ]
     }
 }
@@ -43,6 +43,7 @@ extension ClerkSignIn: RememberedFields {
             .init("first_factors", \.supportedFirstFactors), .init("second_factors", \.supportedSecondFactors),
             .init("first_verification", \.firstFactorVerification),
             .init("second_verification", \.secondFactorVerification), .init("session", \.createdSessionID),
+            .init("check", \.check),
         ]
     }
 }
@@ -107,6 +108,7 @@ extension ClerkSignInMethod: Remembered {
         case .link(let link, let address): ["link": link.proof.memory, "address": address.memory]
         case .passkey: ["passkey": true]
         case .transfer: ["transfer": true]
+        case .trustedDevice(let id): ["device": .string(id)]
         case .redirect(let redirect): ["redirect": redirect.memory]
         case .token(let token, let strategy): ["token": token.memory, "strategy": .string(strategy)]
         }
@@ -127,6 +129,8 @@ extension ClerkSignInMethod: Remembered {
             self = .redirect(redirect)
         } else if let token = memory["token"].flatMap({ Secret(memory: $0) }), let name = memory["strategy"]?.string {
             self = .token(token, strategy: name)
+        } else if let id = memory["device"]?.string {
+            self = .trustedDevice(id: id)
         } else if memory["passkey"] != nil {
             self = .passkey
         } else if memory["transfer"] != nil {

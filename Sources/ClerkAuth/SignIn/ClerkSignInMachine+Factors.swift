@@ -20,11 +20,36 @@ extension ClerkSignInMachine {
         return Challenge(factor: factor)
     }
 
+    /// How long it is waited between two questions whether a link was opened.
+    private static let linkPause = SignInContext.Pause(.seconds(3))
+
+    /// What is wanted of a factor whose code or link is on its way: a link that is bound to nobody is opened anywhere, and
+    /// waited for.
+    func wanted(of factor: Factor) -> ClerkStep {
+        factor.key == .emailLink && proof == nil
+            ? .pending(Challenge(factor: factor), Self.linkPause) : .ask(Challenge(factor: factor))
+    }
+
+    /// Asks whether the link that was sent was opened.
+    mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> ClerkStep {
+        if let bound { throw bound }
+        let before = signIn?.status
+        let answer = try await calls.perform(ClerkAPI.Call(path: path()))
+        guard let updated = answer.signIn, let factor = chosen else { throw answer.failure(.unreadable) }
+        guard updated.status == before else { return try await follow(updated, answer) }
+        let verification = isSecondFactor ? updated.secondFactorVerification : updated.firstFactorVerification
+        // Another link, or another way, has taken the place of this one.
+        guard verification?.strategy == factor.providerName else { return try await follow(updated, answer) }
+        if let end = verification?.expireAt, end <= api.now { throw answer.failure(.challengeExpired, [.newChallenge]) }
+        return wanted(of: factor)
+    }
+
     mutating func prepare(_ factor: Factor) async throws -> ClerkStep {
         chosen = factor
         let before = signIn?.status
         proof =
-            factor.key == .emailLink && !isSecondFactor ? OAuthClient.ProofKey(random: api.client.runtime.random) : nil
+            factor.key == .emailLink && !isSecondFactor && !api.configuration.waitsForLinks
+            ? OAuthClient.ProofKey(random: api.client.runtime.random) : nil
         let answer = try await calls.prepare(factor, at: path(), isSecond: isSecondFactor, proof: proof)
         if let updated = answer.signIn {
             // Somebody else may have led the sign-in on meanwhile.
@@ -37,7 +62,7 @@ extension ClerkSignInMachine {
                 return .ask(Challenge(factor: factor, url: url))
             }
         }
-        return .ask(Challenge(factor: factor))
+        return wanted(of: factor)
     }
 
     /// Goes on with where the browser came back from another provider.

@@ -16,8 +16,8 @@ struct ClerkSignInMachine: ClerkStage {
     private var isToldOfPassword = false
     /// What the link that was sent last is bound to.
     var proof: OAuthClient.ProofKey?
-    /// Whether a proof against abuse was presented.
-    private var isProved = false
+    /// The proofs against abuse that were presented.
+    private var checks = ProtectCheck()
     /// The factor whose code or link was asked for last.
     var chosen: Factor?
     /// Until when the code that was sent last may be presented.
@@ -48,6 +48,7 @@ struct ClerkSignInMachine: ClerkStage {
         case .identifier: return try await create(password: password)
         case .newPassword: return try await create(password: nil)
         case .passkey, .transfer: return try await create(password: nil)
+        case .trustedDevice(let id): return try await signWithDevice(id)
         case .ticket, .link, .token: return try await open()
         case .redirect(let redirect):
             guard api.configuration.redirectURL != nil else { throw RecoveryError.missing("redirect_url") }
@@ -66,7 +67,7 @@ struct ClerkSignInMachine: ClerkStage {
         let (client, answer) = (ClerkClient.find(in: json), ClerkAnswer(json: json, response: nil))
         if let id = signIn?.id {
             if let current = client?.signIn, current.id == id {
-                if doubt != nil, let question = prepared(in: current) { return .ask(question) }
+                if doubt != nil, let question = prepared(in: current) { return wanted(of: question.factor) }
                 return try await follow(current, answer)
             }
             // A client does not show a sign-in that is complete.
@@ -203,13 +204,31 @@ struct ClerkSignInMachine: ClerkStage {
                 form.add("strategy", strategy)
                 form.add("token", secret: token)
                 return try await create(form)
-            case .identifier, .newPassword, .passkey, .transfer, .redirect:
+            case .identifier, .newPassword, .passkey, .transfer, .redirect, .trustedDevice:
                 return try await create(password: password)
             }
         } catch let error as RecoveryError {
             openingRefusal = error
             throw error
         }
+    }
+
+    /// Has the key of this device sign the challenge of a new sign-in; what was signed is presented once.
+    private mutating func signWithDevice(_ id: String) async throws -> ClerkStep {
+        guard let key = api.configuration.trustedDevice else { throw RecoveryError.missing("trusted_device") }
+        signIn = nil
+        let answer = try await calls.perform(
+            calls.spending("/client/sign_ins", ["strategy": "trusted_device", "trusted_device_id": id])
+        )
+        guard let begun = answer.signIn, begun.status == .needsFirstFactor, begun.check == nil,
+            let data = begun.firstFactorVerification?.deviceData
+        else { return try await advance(answer) }
+        signIn = begun
+        if let name = begun.identifier { calls.account = LockoutLedger.account(for: name) }
+        var form: FormFields = ["strategy": "trusted_device", "algorithm": "ES256"]
+        form.add("client_data", data)
+        form.add("signature", secret: try await key.signature(of: data))
+        return try await advance(calls.perform(calls.spending("\(path())/attempt_first_factor", form)))
     }
 
     mutating func redeem(_ ticket: Secret) async throws -> ClerkStep {
@@ -256,6 +275,12 @@ struct ClerkSignInMachine: ClerkStage {
     ) async throws -> ClerkStep {
         signIn = updated
         if let name = updated.identifier { calls.account = LockoutLedger.account(for: name) }
+        if let check = updated.check {
+            var checks = checks
+            let answer = try await checks.prove(check, of: path(), after: answer, calls)
+            self.checks = checks
+            return try await advance(answer)
+        }
         if updated.status != .complete, updated.firstFactorVerification?.isTransferable == true {
             // Who has proved themselves has no account: a sign-up can take the proof over.
             if let request = goal.signUpRequest { return .transferToSignUp(request) }
@@ -271,19 +296,11 @@ struct ClerkSignInMachine: ClerkStage {
             guard let session = answer.session(of: updated) else { throw answer.failure(.unreadable) }
             return .finished(try await api.adopt(session))
         case .needsFirstFactor, .needsSecondFactor, .needsClientTrust:
-            guard !offered.isEmpty else { throw answer.failure(.factorUnavailable, [.contactAdmin]) }
+            guard !offered.isEmpty else { throw withoutWay(updated, answer) }
             return .choose(offered)
         case .needsNewPassword:
             let factor = Factor(key: .newPassword, providerName: "reset_password")
             return .ask(Challenge(factor: factor, occasion: newPasswordOccasion(answer)))
-        case .needsProtectCheck:
-            let check = answer.response?.outcome.details?["protect_check"] ?? .null
-            if !isProved, let proof = try await api.configuration.proofs?.proof(for: check) {
-                // One that changes nothing is not presented again and again.
-                isProved = true
-                return try await advance(calls.perform(.protectCheck(of: path(), proof)))
-            }
-            throw answer.failure(.challengeRequired, [.solveChallenge])
         case .abandoned:
             throw answer.failure(.flowExpired, [.restartFlow])
         case .needsIdentifier where goal.isElsewhere && updated.firstFactorVerification?.status == "verified":
@@ -294,6 +311,17 @@ struct ClerkSignInMachine: ClerkStage {
         default:
             throw answer.failure(.unknown, status: updated.status.rawValue)
         }
+    }
+
+    /// Why it cannot go on if none of the offered factors can be used here.
+    private func withoutWay(_ updated: ClerkSignIn, _ answer: ClerkAnswer) -> RecoveryError {
+        guard let url = updated.firstFactorVerification?.openRedirect else {
+            return answer.failure(.factorUnavailable, [.contactAdmin])
+        }
+        // No browser comes back to this program; the person can go there all the same.
+        var error = answer.failure(.userActionRequired, [.visitProvider])
+        error.outcome.advice = ["url": .string(url.reveal())]
+        return error
     }
 
     /// Why a new password is asked for, unless the person has asked for it, or was told already.
@@ -331,7 +359,7 @@ extension ClerkSignInMachine: RecalledFields {
             .init("goal", \.goal), .init("account", \.calls.account), .init("password", \.password),
             .init("is_opening_spent", \.isOpeningSpent), .init("opening_refusal", \.openingRefusal),
             .init("is_told_of_password", \.isToldOfPassword), .init("proof", \.proof),
-            .init("is_proved", \.isProved), .init("chosen", \.chosen), .init("code_limit", \.codeLimit),
+            .init("checks", \.checks), .init("chosen", \.chosen), .init("code_limit", \.codeLimit),
             .init("sign_in", \.signIn),
         ]
     }

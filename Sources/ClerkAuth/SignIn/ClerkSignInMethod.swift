@@ -19,6 +19,8 @@ import HTTPRecovery
     case token(Secret, strategy: String)
     /// Any passkey that the authenticator finds.
     case passkey
+    /// The key of this device, by Clerk's id of it.
+    case trustedDevice(id: String)
     /// The proof of somebody who has proved themselves in a sign-up and has an account already.
     case transfer
 
@@ -30,6 +32,7 @@ import HTTPRecovery
         case .link(_, let address): "link \(Fingerprint.text(of: address.reveal()))"
         case .token(let token, _): "token \(Fingerprint.text(of: token.reveal()))"
         case .redirect(let redirect): redirect.identifier.map { LockoutLedger.account(for: $0) }
+        case .trustedDevice(let id): "device \(Fingerprint.text(of: id))"
         case .passkey, .transfer: nil
         }
     }
@@ -52,7 +55,7 @@ import HTTPRecovery
         switch self {
         case .identifier(let name, _), .newPassword(let name, _): name
         case .redirect(let redirect): redirect.identifier
-        case .ticket, .link, .passkey, .transfer, .token: nil
+        case .ticket, .link, .passkey, .transfer, .token, .trustedDevice: nil
         }
     }
 }

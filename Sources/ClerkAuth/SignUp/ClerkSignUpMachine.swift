@@ -10,6 +10,8 @@ struct ClerkSignUpMachine: ClerkStage {
     private var ticketRefusal: RecoveryError?
     /// The sign-up under way, as the server told it last.
     private var signUp: ClerkSignUp?
+    /// The proofs against abuse that were presented.
+    private var checks = ProtectCheck()
 
     init(api: ClerkAPI, request: ClerkSignUpRequest) {
         calls = ClerkFactorCalls(api: api)
@@ -175,6 +177,12 @@ struct ClerkSignUpMachine: ClerkStage {
             return .finished(try await calls.api.adopt(session))
         }
         if updated.status == .abandoned { throw answer.failure(.flowExpired, [.restartFlow]) }
+        if let check = updated.check {
+            var checks = checks
+            let answer = try await checks.prove(check, of: path(), after: answer, calls)
+            self.checks = checks
+            return try await follow(answer)
+        }
         if updated.verifications["external_account"]?.isTransferable == true {
             return .transferToSignIn(account: updated.emailAddress.map { LockoutLedger.account(for: $0) })
         }
@@ -194,6 +202,7 @@ extension ClerkSignUpMachine: RecalledFields {
     static var fields: [RememberedField<ClerkSignUpMachine>] {
         [
             .init("request", \.request), .init("ticket_refusal", \.ticketRefusal), .init("sign_up", \.signUp),
+            .init("checks", \.checks),
         ]
     }
 }

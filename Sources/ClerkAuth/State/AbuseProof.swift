@@ -38,22 +38,34 @@ extension ClerkConfiguration {
 }
 
 /// Proves that somebody is no robot if a call is refused for that, once; the call goes out again behind it.
+///
+/// A proof goes to the place that Clerk has for it: to the client, to the sign-in or sign-up that it is for, or along with the
+/// form that begins one.
 struct AbuseProof: RecoveryPolicy {
     let api: ClerkAPI
     let source: any ClerkConfiguration.Proving
-    /// The call's path below `/v1`.
-    let path: String
+    let call: ClerkAPI.Call
+    let progress: CallProgress
 
     func decide(_ failure: FailureContext) -> FailureContext.Decision {
         guard failure.wasSent, failure.outcome.processed == .no else { return .pass }
         switch failure.outcome.code {
-        case "requires_captcha": return .repair(Proof(api: api, source: source, flow: nil))
+        case "requires_captcha": return repair(.captcha(isInForm: false))
+        case "captcha_missing_token" where beginsFlow: return repair(.captcha(isInForm: true))
         case "requires_protect_check":
-            // At a creation there is no flow yet that could take the proof.
-            guard let flow = Self.flow(in: path) else { return .pass }
-            return .repair(Proof(api: api, source: source, flow: flow))
+            if let flow = Self.flow(in: call.path) { return repair(.check(flow)) }
+            return beginsFlow ? repair(.check(nil)) : .pass
         default: return .pass
         }
+    }
+
+    private func repair(_ wanted: Proof.Wanted) -> FailureContext.Decision {
+        .repair(Proof(api: api, source: source, wanted: wanted, progress: progress))
+    }
+
+    /// Whether the call begins a sign-in or a sign-up, whose form can take proofs along.
+    private var beginsFlow: Bool {
+        call.method == .post && ["/client/sign_ins", "/client/sign_ups"].contains(call.path)
     }
 
     /// The path of the sign-in or sign-up that a path is about; nil if it is about none.
@@ -64,48 +76,88 @@ struct AbuseProof: RecoveryPolicy {
     }
 
     private struct Proof: FailureContext.Remediation {
+        enum Wanted {
+            /// A captcha's token, with the form that was refused or for the client.
+            case captcha(isInForm: Bool)
+            /// A proof for the flow at this path; nil for the one that is to begin.
+            case check(String?)
+        }
+
         let api: ClerkAPI
         let source: any ClerkConfiguration.Proving
-        /// The path of what a proof is for; nil for a captcha.
-        let flow: String?
+        let wanted: Wanted
+        let progress: CallProgress
 
-        var name: String { "solve_challenge" }
+        // A creation may want both, one after the other.
+        var name: String { if case .captcha = wanted { "solve_challenge" } else { "solve_protect_check" } }
 
         func perform(_ outcome: Outcome, context: CallContext) async throws -> FailureContext.RemediationResult {
             let call: ClerkAPI.Call
-            if let flow {
-                let check = outcome.details?["protect_check"] ?? .null
-                guard let proof = try await source.proof(for: check) else {
-                    return .failed(outcome, reason: .notRecoverable)
-                }
-                call = .protectCheck(of: flow, proof)
-            } else {
+            switch wanted {
+            case .captcha(let isInForm):
                 guard let captcha = try await source.captcha() else {
                     return .failed(outcome, reason: .notRecoverable)
                 }
+                guard !isInForm else {
+                    progress.add(captcha.form)
+                    return .repaired
+                }
                 call = .captcha(captcha)
+            case .check(let flow):
+                guard let proof = try await source.proof(for: outcome.details?["protect_check"] ?? .null) else {
+                    return .failed(outcome, reason: .notRecoverable)
+                }
+                guard let flow else {
+                    progress.add(.proof(proof))
+                    return .repaired
+                }
+                call = .protectCheck(of: flow, proof)
             }
-            _ = try await context.work(isShared: false) { try await api.within($0).perform(call) }
+            try await present(call, within: context)
             return .repaired
         }
+
+        /// Presents a proof; the token that comes with the answer is the same client's for the call that has waited for it.
+        private func present(_ call: ClerkAPI.Call, within context: CallContext) async throws {
+            let before = ClientToken.identity(of: try await api.tokens.read().credentials)
+            let response = try await context.work(isShared: false) { try await api.within($0).send(call) }
+            guard let presented = context.record.presented, presented.identity == before,
+                case .replace(let token) = ClientToken.change(statedBy: response.headerFields)
+            else { return }
+            let stored = try await api.tokens.read().credentials
+            guard stored.clientToken == token else { return }
+            context.record.presented = ClientToken.presented(stored)
+        }
+    }
+}
+
+extension ClerkConfiguration.Captcha {
+    fileprivate var form: FormFields {
+        var form = FormFields()
+        form.add("captcha_token", secret: token)
+        form.add("captcha_widget_type", widgetType)
+        return form
+    }
+}
+
+extension FormFields {
+    fileprivate static func proof(_ proof: Secret) -> FormFields {
+        var form = FormFields()
+        form.add("proof_token", secret: proof)
+        return form
     }
 }
 
 extension ClerkAPI.Call {
     /// Presents a captcha's token.
     fileprivate static func captcha(_ captcha: ClerkConfiguration.Captcha) -> ClerkAPI.Call {
-        var form = FormFields()
-        form.add("captcha_token", secret: captcha.token)
-        form.add("captcha_widget_type", captcha.widgetType)
-        return ClerkAPI.Call(method: .post, path: "/client/verify", body: .form(form), resend: .spending)
+        ClerkAPI.Call(method: .post, path: "/client/verify", body: .form(captcha.form), resend: .spending)
     }
 
     /// Presents the proof that a sign-in or a sign-up wants against abuse.
     ///
     /// - Parameter flow: Its path.
     static func protectCheck(of flow: String, _ proof: Secret) -> ClerkAPI.Call {
-        var form = FormFields()
-        form.add("proof_token", secret: proof)
-        return ClerkAPI.Call(method: .patch, path: "\(flow)/protect_check", body: .form(form), resend: .spending)
+        ClerkAPI.Call(method: .patch, path: "\(flow)/protect_check", body: .form(.proof(proof)), resend: .spending)
     }
 }

@@ -91,11 +91,23 @@ extension Outcome {
 
 /// How far a call has come.
 final class CallProgress: Sendable {
-    private let state = Locked<ClientMirror.Ticket?>(nil)
+    private let state = Locked<(ticket: ClientMirror.Ticket?, proofs: FormFields)>((nil, FormFields()))
 
     /// The ticket of the last request that went out.
     var ticket: ClientMirror.Ticket? {
-        get { state.withLock { $0 } }
-        set { state.withLock { $0 = newValue } }
+        get { state.withLock { $0.ticket } }
+        set { state.withLock { $0.ticket = newValue } }
+    }
+
+    /// Has what proves that nobody is a robot go out with the form from now on.
+    func add(_ proof: FormFields) {
+        state.withLock { $0.proofs.add(proof) }
+    }
+
+    /// The form with the proofs.
+    func proved(_ form: MessageBody?) -> MessageBody? {
+        let proofs = state.withLock { $0.proofs }
+        guard !proofs.names.isEmpty, let bytes = (form ?? .empty).bytesInMemory else { return form }
+        return MessageBody(Array(bytes) + (bytes.isEmpty ? [] : [UInt8(ascii: "&")]) + Array(proofs.encoded.utf8))
     }
 }

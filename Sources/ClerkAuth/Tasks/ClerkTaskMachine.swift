@@ -241,8 +241,14 @@ struct ClerkTaskMachine: ClerkStage {
 
     private static let newPhone = Factor(key: .phoneNumber, providerName: "phone_number")
 
-    /// What can become a second factor: an authenticator app, and numbers.
+    /// What can become a second factor, as far as the instance allows it: an authenticator app, and numbers.
     private mutating func secondFactors() async throws -> ClerkStep {
+        let allowed = try await allowedSecondFactors()
+        let app = allowed?.contains("totp") ?? true ? [Factor(key: .totp, providerName: "totp")] : []
+        guard allowed?.contains("phone_code") ?? true else {
+            if app.isEmpty { throw ClerkTask.isLeft(task) }
+            return .choose(app)
+        }
         let answer = try await perform(call(.get, "/me"))
         let user = answer.json["response"] ?? answer.json
         let numbers = (user["phone_numbers"]?.array ?? []).prefix(32).compactMap { entry -> Factor? in
@@ -254,7 +260,17 @@ struct ClerkTaskMachine: ClerkStage {
             factor.destination = entry["phone_number"]?.string.map(ClerkFactor.masked)
             return factor
         }
-        return .choose([Factor(key: .totp, providerName: "totp")] + numbers + [Self.newPhone])
+        return .choose(app + numbers + [Self.newPhone])
+    }
+
+    /// What the instance has people set up; nil if it cannot be asked, and then it says so itself.
+    private func allowedSecondFactors() async throws -> [String]? {
+        do {
+            return try await api.readEnvironment().secondFactors
+        } catch is RecoveryError {
+            try Task.checkCancellation()
+            return nil
+        }
     }
 
     private mutating func createTOTP(_ factor: Factor) async throws -> ClerkStep {

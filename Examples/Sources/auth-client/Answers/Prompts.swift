@@ -108,6 +108,8 @@ final class Prompts: Sendable {
         var lines: [ScreenText] = []
         if let prompt = challenge.prompt {
             lines.append("\(prompt, limit: 500)")
+        } else if challenge.key == .emailLink {
+            lines.append("A link was sent\(destination(challenge.factor)). Please open it, on any device.")
         } else if let number = challenge.number {
             lines.append("Choose the number \(number) on your phone.")
         } else if challenge.key == .push {

@@ -10,6 +10,8 @@ struct Responder: ChallengeResponder {
     var hasSecurityKey = false
     /// Takes the person to a page and returns where the browser came back; nil if that cannot be listened to.
     var visit: @Sendable (_ url: Secret) async throws -> Secret? = { _ in nil }
+    /// Waits for the link of an e-mail to come back to this machine; nil if that cannot be listened to.
+    var link: @Sendable () async throws -> Secret? = { nil }
     /// Tells the person something, also if they cannot be asked.
     var tell: @Sendable (ScreenText) -> Void = { _ in }
 
@@ -21,6 +23,7 @@ struct Responder: ChallengeResponder {
             return .text(answer)
         }
         if challenge.key == .redirect, let url = challenge.url, let end = try await visit(url) { return .text(end) }
+        if challenge.key == .emailLink, let end = try await link() { return .text(end) }
         guard let terminal else {
             // Perhaps the server takes another proof instead, whose answer is at hand.
             if answers.mayStandIn(for: challenge.key) { return .useAnotherFactor }

@@ -20,6 +20,13 @@ struct AuthClient: ParsableCommand {
                          output.
               refresh    Renews the session's token.
               sign-out   Ends the session.
+              finish-tasks, sessions, revoke ID, forget-device, environment,
+              join-waitlist ADDRESS
+                         Of clerk alone: finishes what a session is pending
+                         for; tells the person's sessions on all devices;
+                         ends one of them; ends all sessions of this device
+                         and forgets it; tells how the instance is set up;
+                         puts an address on its waitlist.
               classify   Reads logged exchanges, one JSON object a line, on
                          standard input and tells what each means.
               explain    Reads one response on standard input, as curl -i
@@ -51,7 +58,9 @@ struct AuthClient: ParsableCommand {
               that BROWSER names, or on a desktop by its own; the program
               listens where the browser comes back, at a port of its own
               where none is named. If the browser comes back elsewhere,
-              the address at which it did is asked for.
+              the address at which it did is asked for. The link of an
+              e-mail of clerk's comes back so too; with --link-page it may
+              be opened on any device instead, and is waited for.
 
             AT A PROMPT
               ?        tells what can be typed
@@ -126,18 +135,25 @@ struct AuthClient: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "What to do: sign-in, status, get, refresh, sign-out, classify or explain.",
+            "What to do: sign-in, status, get, refresh, sign-out, classify, explain, or what clerk has.",
             valueName: "command"
         )
     )
     var command: CommandName
 
-    @Argument(help: ArgumentHelp("The path of get, such as /v1/me.", valueName: "path"))
+    @Argument(
+        help: ArgumentHelp(
+            "The path of get, such as /v1/me; what revoke and join-waitlist are about.",
+            valueName: "path"
+        )
+    )
     var path: String?
 
     func validate() throws {
-        if command == .get, path == nil { throw ValidationError("get needs a path, such as /v1/me.") }
-        if command != .get, let path { throw ValidationError("Unexpected argument '\(path)'.") }
+        if let needed = command.argument, path?.isEmpty ?? true {
+            throw ValidationError("\(command.rawValue) needs \(needed).")
+        }
+        if command.argument == nil, let path { throw ValidationError("Unexpected argument '\(path)'.") }
         try options.explain.check(for: command)
         if command.needsServer {
             guard !options.provider.servesNoServer else {
@@ -147,7 +163,11 @@ struct AuthClient: ParsableCommand {
             if options.softwareKey != nil, options.provider != .okta, options.provider != .forgerock {
                 throw ValidationError("--software-key belongs to --provider okta or forgerock.")
             }
-            try options.clerk.check(for: options.provider, redirectURI: options.oauth.redirectURI)
+            try options.clerk.check(
+                for: options.provider,
+                command: command,
+                redirectURI: options.oauth.redirectURI
+            )
             try options.forgeRock.check(for: options.provider, command: command)
             try options.facebook.check(
                 for: options.provider,
@@ -168,10 +188,11 @@ struct AuthClient: ParsableCommand {
                 throw ValidationError("--base-url: \(error)")
             }
             try options.forgeRock.checkLink(against: base)
-            if let path, path.contains("://") { try check(url: path, against: base) }
+            if command == .get, let path, path.contains("://") { try check(url: path, against: base) }
         }
         // A gateway may ask for a stronger proof before it lets a request pass.
-        let mayAsk = command == .signIn || (command == .get && options.provider == .forgerock)
+        let mayAsk =
+            [.signIn, .finishTasks, .revoke].contains(command) || (command == .get && options.provider == .forgerock)
         if command != .signIn,
             options.identifier != nil || options.passwordFromInput || (options.answers != nil && !mayAsk)
         {
@@ -211,11 +232,32 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
     case get
     case refresh
     case signOut = "sign-out"
+    case finishTasks = "finish-tasks"
+    case sessions
+    case revoke
+    case forgetDevice = "forget-device"
+    case environment
+    case joinWaitlist = "join-waitlist"
     case classify
     case explain
 
     /// Whether it asks a server.
     var needsServer: Bool { self != .classify && self != .explain }
+
+    /// Whether Clerk alone has it.
+    var isClerks: Bool {
+        [.finishTasks, .sessions, .revoke, .forgetDevice, .environment, .joinWaitlist].contains(self)
+    }
+
+    /// What has to stand behind it; nil for nothing.
+    var argument: String? {
+        switch self {
+        case .get: "a path, such as /v1/me"
+        case .revoke: "the id of a session"
+        case .joinWaitlist: "an e-mail address"
+        default: nil
+        }
+    }
 }
 
 /// The options of all commands.

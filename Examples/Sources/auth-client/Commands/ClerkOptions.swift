@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// At whom people prove themselves to Clerk.
+/// At whom people prove themselves to Clerk, and where their links lead.
 struct ClerkOptions: ParsableArguments {
     @Option(
         name: .customLong("at"),
@@ -11,8 +11,29 @@ struct ClerkOptions: ParsableArguments {
     )
     var place: String?
 
-    /// Checks that the options fit the provider.
-    func check(for provider: ProviderName, redirectURI: String?) throws {
+    @Option(
+        name: .customLong("link-page"),
+        help: ArgumentHelp(
+            "Where the link of an e-mail leads that may be opened on any device; the server is asked until it was.",
+            valueName: "url"
+        )
+    )
+    var linkPage: String?
+
+    /// Checks that the options fit the provider and the command.
+    func check(for provider: ProviderName, command: CommandName, redirectURI: String?) throws {
+        if command.isClerks, provider != .clerk {
+            throw ValidationError("\(command.rawValue) belongs to --provider clerk.")
+        }
+        if let linkPage {
+            guard provider == .clerk, command == .signIn else {
+                throw ValidationError("--link-page belongs to --provider clerk sign-in.")
+            }
+            guard !linkPage.isEmpty else { throw ValidationError("--link-page is empty.") }
+            guard redirectURI == nil else {
+                throw ValidationError("--link-page and --redirect-uri: a link leads to one place.")
+            }
+        }
         guard let place else { return }
         guard provider == .clerk else { throw ValidationError("--at belongs to --provider clerk.") }
         guard !place.isEmpty else { throw ValidationError("--at is empty.") }

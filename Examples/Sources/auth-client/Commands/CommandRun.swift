@@ -160,6 +160,15 @@ struct CommandRun: Sendable {
         case .signOut:
             try await provider.signOut()
             return .ok(name)
+        case .finishTasks, .sessions, .revoke, .forgetDevice, .environment, .joinWaitlist:
+            let input = try SignInInput(options: options, terminal: terminal, bounds: bounds)
+            let output = StandardOutput(terminal: terminal)
+            switch try await provider.perform(command, path, input) {
+            case .session(let session): return .ok(name, session: session)
+            case .body(let json): try output.write(json: json)
+            case .lines(let lines): for line in lines { try output.write(line) }
+            }
+            return .ok(name)
         case .classify, .explain:
             return .ok(name)
         }
@@ -169,7 +178,10 @@ struct CommandRun: Sendable {
         if options.json {
             try? StandardOutput(terminal: terminal).write(json: report.json)
         } else if let session = report.session {
-            let verb = [.signIn: "Signed in", .refresh: "Renewed"][command] ?? "There is a session"
+            let verbs: [CommandName: String] = [
+                .signIn: "Signed in", .finishTasks: "Signed in", .refresh: "Renewed",
+            ]
+            let verb = verbs[command] ?? "There is a session"
             let until = session.expiresAt.map { " until \(HumanTime.clock($0, now: now))" } ?? ""
             let line: ScreenText = "\(verb): \(session.id, limit: 300), \(session.status, limit: 100)\(until)"
             try? StandardOutput(terminal: terminal).write(line)
@@ -213,6 +225,7 @@ struct ClientOptionsValue: Sendable {
     let redirectURI: String?
     let authServer: String?
     let place: String?
+    let linkPage: String?
     let forgeRock: ForgeRockValue
     let facebook: FacebookValue
     let auth0: Auth0Value
@@ -239,6 +252,7 @@ struct ClientOptionsValue: Sendable {
         redirectURI = options.oauth.redirectURI
         authServer = options.oauth.authServer
         place = options.clerk.place
+        linkPage = options.clerk.linkPage
         forgeRock = ForgeRockValue(
             realm: options.forgeRock.realm,
             journey: options.forgeRock.journey,

@@ -7,7 +7,8 @@ extension ProviderSetup {
     /// Clerk's Frontend API.
     func clerk() throws -> StandardCommands<Clerk> {
         var configuration = ClerkConfiguration()
-        configuration.redirectURL = redirectURI
+        configuration.redirectURL = options.linkPage ?? redirectURI
+        configuration.waitsForLinks = options.linkPage != nil
         let clerk: Clerk
         do {
             clerk = try Clerk(
@@ -19,22 +20,29 @@ extension ProviderSetup {
         } catch {
             throw InputError("--base-url: \(error)")
         }
-        return StandardCommands(provider: clerk, notice: notice) { input in
-            let bounds = input.options.bounding(SignInOptions())
-            if let place = input.options.place {
-                return try await clerk.signIn(
-                    at: ClerkRedirect(named: place, identifier: input.options.identifier),
-                    answering: input.responder,
-                    options: bounds
-                )
-            }
+        return StandardCommands(
+            provider: clerk,
+            notice: notice,
+            own: { try await clerk.perform($0, $1, $2) },
+            begin: { try await Self.signIn(at: clerk, $0) }
+        )
+    }
+
+    private static func signIn(at clerk: Clerk, _ input: SignInInput) async throws -> ClerkSession {
+        let bounds = input.options.bounding(SignInOptions())
+        if let place = input.options.place {
             return try await clerk.signIn(
-                identifier: input.identifier(),
-                password: input.openingPassword(),
+                at: ClerkRedirect(named: place, identifier: input.options.identifier),
                 answering: input.responder,
                 options: bounds
             )
         }
+        return try await clerk.signIn(
+            identifier: input.identifier(),
+            password: input.openingPassword(),
+            answering: input.responder,
+            options: bounds
+        )
     }
 }
 

@@ -21,12 +21,24 @@ protocol ProviderCommands: Sendable {
     /// Ends the session.
     func signOut() async throws
 
+    /// Carries out a command of the provider's own.
+    ///
+    /// - Parameters:
+    ///   - command: The command.
+    ///   - argument: What stands behind it.
+    ///   - input: Answers what is asked.
+    func perform(_ command: CommandName, _ argument: String?, _ input: SignInInput) async throws -> OwnAnswer
+
     /// What keeps the session's tokens fresh; nil if nothing renews them by itself.
     var tokenManager: TokenManager? { get }
 }
 
 extension ProviderCommands {
     var tokenManager: TokenManager? { nil }
+
+    func perform(_ command: CommandName, _ argument: String?, _ input: SignInInput) async throws -> OwnAnswer {
+        throw InputError("\(command.rawValue) belongs to another provider")
+    }
 }
 
 /// The commands at a provider, by what all providers have in common.
@@ -34,6 +46,10 @@ struct StandardCommands<Provider: AuthProvider>: ProviderCommands {
     let provider: Provider
     /// Tells the person something that is no failure.
     let notice: @Sendable (ScreenText) -> Void
+    /// Carries out what only this provider has.
+    var own: @Sendable (CommandName, String?, SignInInput) async throws -> OwnAnswer = { command, _, _ in
+        throw InputError("\(command.rawValue) belongs to another provider")
+    }
     /// Begins a sign-in with what is at hand, and goes all the way.
     let begin: @Sendable (SignInInput) async throws -> Provider.Session
 
@@ -48,6 +64,10 @@ struct StandardCommands<Provider: AuthProvider>: ProviderCommands {
 
     func get(_ path: String, answering input: SignInInput?) async throws -> RecoveredResponse {
         try await provider.send(path: path, answering: input?.responder)
+    }
+
+    func perform(_ command: CommandName, _ argument: String?, _ input: SignInInput) async throws -> OwnAnswer {
+        try await own(command, argument, input)
     }
 
     func refresh() async throws -> Report.Session {

@@ -32,6 +32,7 @@ struct SignInInput: Sendable {
             terminal: prompts,
             hasSecurityKey: options.softwareKey != nil,
             visit: { try await visit($0) },
+            link: { try await link() },
             tell: { if !terminal.isQuiet { tell($0) } }
         )
     }
@@ -43,6 +44,14 @@ struct SignInInput: Sendable {
         let address = url.reveal()
         tell(Browser.open(address) ? "The browser was asked to open:" : "To go on, open this address in a browser:")
         tell("  \(address)")
+        tell("Waiting for it to come back to \(listener.uri, limit: 200). Ctrl-C ends the sign-in.")
+        return Secret(try await bounds.hold { try await listener.visit() })
+    }
+
+    /// Waits until the link of an e-mail was opened in a browser of this machine; nil if nobody listens.
+    private func link() async throws -> Secret? {
+        guard let listener else { return nil }
+        tell("A link was sent by e-mail. Please open it on this machine.")
         tell("Waiting for it to come back to \(listener.uri, limit: 200). Ctrl-C ends the sign-in.")
         return Secret(try await bounds.hold { try await listener.visit() })
     }
