@@ -170,8 +170,7 @@ struct AuthClient: ParsableCommand {
             try options.forgeRock.checkLink(against: base)
             if let path, path.contains("://") { try check(url: path, against: base) }
         }
-        // A gateway may ask for a stronger proof before it lets a request pass.
-        let mayAsk = command == .signIn || (command == .get && options.provider == .forgerock)
+        let mayAsk = command.mayAsk(at: options.provider)
         if command != .signIn,
             options.identifier != nil || options.passwordFromInput || (options.answers != nil && !mayAsk)
         {
@@ -216,6 +215,17 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
 
     /// Whether it asks a server.
     var needsServer: Bool { self != .classify && self != .explain }
+
+    /// Whether the server may ask something before it does what is wanted: a gateway before PingAM for a stronger proof, a
+    /// tenant of Auth0's for a second factor before it renews tokens.
+    func mayAsk(at provider: ProviderName) -> Bool {
+        switch self {
+        case .signIn: true
+        case .get: provider == .forgerock || provider == .auth0
+        case .refresh: provider == .auth0
+        default: false
+        }
+    }
 }
 
 /// The options of all commands.
