@@ -99,9 +99,26 @@ struct FacebookSandboxTests {
                 )
             }
             #expect((error == nil) == (user == Line.ada))
-            if user != Line.ada { #expect(error?.kind == .stateConflict && error?.reason == .identityChanged) }
+            if user != Line.ada {
+                #expect(error?.kind == .stateConflict && error?.reason == .identityChanged)
+                #expect(error?.userMessage == FacebookLoginError.userMismatch.userMessage)
+            }
             #expect(line.sandbox.facebookPosts(of: Line.ada) == posts)
             #expect(line.sandbox.facebookPosts(of: Line.grace).isEmpty)
+        }
+    }
+
+    /// Why the token is of no use any more, the person is told in words of their own.
+    @Test(arguments: [
+        (SandboxFacebookBehaviour.passwordChanged, "password"), (.expired, "run out"), (.removed, "removed"),
+        (.loggedOut, "logged out"), (.inactive, "your data"),
+    ])
+    func thePersonIsToldWhy(behaviour: SandboxFacebookBehaviour, word: String) async throws {
+        try await Line.run { line in
+            try line.sandbox.setFacebookTokens(behaviour, of: Line.ada)
+            let error = await line.outcome { try await line.facebook.send(path: "me") }
+            #expect(error?.kind == .reauthenticationRequired)
+            #expect(error?.userMessage.contains(word) == true, "\(error?.userMessage ?? "")")
         }
     }
 
