@@ -14,6 +14,9 @@ public struct Auth0Configuration: Sendable {
     ///
     /// The app has to sign with `RS256` or `PS256`: a signature by the app's secret is none that keys could tell.
     public var signatures: (any OAuthClient.SignatureVerifier)?
+    /// Who issues the tenant's tokens, where it is called by another address, as behind a gateway; nil, as by default, is the
+    /// tenant's URL with a slash behind it.
+    public var issuer: String?
     /// The database connection that people sign in with; nil, as by default, for the tenant's default directory.
     public var realm: String?
     /// The API that access tokens are for; nil, as by default, for the tenant's own.
@@ -46,6 +49,7 @@ public struct Auth0Configuration: Sendable {
         clientSecret: Secret? = nil,
         authentication: (any ClientAuthentication)? = nil,
         signatures: (any OAuthClient.SignatureVerifier)? = nil,
+        issuer: String? = nil,
         realm: String? = nil,
         audience: String? = nil,
         scope: String = "openid profile email offline_access",
@@ -58,6 +62,7 @@ public struct Auth0Configuration: Sendable {
         self.clientSecret = clientSecret
         self.authentication = authentication
         self.signatures = signatures
+        self.issuer = issuer
         self.realm = realm
         self.audience = audience
         self.scope = scope

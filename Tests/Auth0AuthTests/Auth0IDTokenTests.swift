@@ -25,6 +25,13 @@ struct Auth0IDTokenTests {
         #expect(await bench.tokens.read().credentials.auth0Identity?.subject == "auth0|1")
     }
 
+    @Test func anIssuerBehindAnotherAddressIsNamed() async throws {
+        let claims = #""iss":"https://id.example.com/","aud":"app","sub":"auth0|1""#
+        let configuration = Auth0Configuration(clientID: "app", issuer: "https://id.example.com/")
+        let bench = try Auth0Bench([Self.tokens(claims)], configuration: configuration)
+        #expect(try await bench.signIn().subject == "auth0|1")
+    }
+
     @Test(arguments: [
         (#""iss":"https://example.eu.auth0.com","aud":"app""#, "issuer_mismatch"),
         (#""iss":"https://evil.example/","aud":"app""#, "issuer_mismatch"), (#""aud":"app""#, "issuer_mismatch"),

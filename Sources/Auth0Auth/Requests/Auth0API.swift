@@ -30,7 +30,7 @@ struct Auth0API: ClientBound, Sendable {
         self.store = store
         oauth = OAuthClient(
             server: try OAuthServer(
-                issuer: "\(base)/",
+                issuer: configuration.issuer ?? "\(base)/",
                 endpoints: [
                     .authorization: "\(base)/authorize", .token: "\(base)/oauth/token",
                     .revocation: "\(base)/oauth/revoke", .deviceAuthorization: "\(base)/oauth/device/code",
@@ -49,7 +49,7 @@ struct Auth0API: ClientBound, Sendable {
     }
 
     /// Who issues the tenant's tokens.
-    var issuer: String { "\(base)/" }
+    var issuer: String { configuration.issuer ?? "\(base)/" }
 
     /// What one call is.
     struct Call {
