@@ -76,7 +76,19 @@ public struct Auth0: AuthProvider {
     ///   if the tenant wants a second factor first, which ``refresh(answering:options:)`` asks for; the refresh token stays
     ///   then. `CancellationError` as soon as the task is cancelled.
     @discardableResult
-    public func refresh() async throws -> Auth0Session { try await tokens.auth0Session(renewedBy: client) }
+    public func refresh() async throws -> Auth0Session {
+        _ = try await held()
+        return try await tokens.auth0Session(renewedBy: client)
+    }
+
+    /// What is held; a session whose own end has come is forgotten.
+    private func held() async throws -> Credentials {
+        let held = try await tokens.store.read().credentials
+        guard held.isOverAtAuth0(at: client.runtime.time.wallTime) else { return held }
+        return try await tokens.store.update { present in
+            if present.idToken == held.idToken { present.endAuth0Session() }
+        }.credentials
+    }
 
     /// Sends a request to the tenant with the access token.
     ///
@@ -114,7 +126,7 @@ public struct Auth0: AuthProvider {
     }
 
     private func send(_ request: ProviderRequest) async throws -> RecoveredResponse {
-        let held = try await tokens.store.read().credentials
+        let held = try await held()
         guard held.accessToken != nil || held.refreshToken != nil else { throw RecoveryError.signedOut }
         var wanted = api.base.request(request.method, path: request.path, query: request.query)
         wanted.headerFields = request.headerFields
@@ -146,10 +158,7 @@ public struct Auth0: AuthProvider {
             let revoked = held
             let present = try await tokens.store.update { present in
                 guard present.refreshToken == revoked.refreshToken else { return }
-                present.remove(.refresh)
-                present.remove(.access)
-                present.idToken = nil
-                present.auth0Mark = nil
+                present.endAuth0Session()
             }
             held = present.credentials
             guard held.refreshToken != nil, held.auth0Mark == first.auth0Mark else { break }

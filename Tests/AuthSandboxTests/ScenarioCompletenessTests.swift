@@ -81,6 +81,7 @@ struct ScenarioCompletenessTests {
                     "ip_threshold": 5, "bot_detection": true, "grants": "e", "passwordless": "sms", "callbacks": "f",
                     "device_life_s": 6, "device_interval_s": 7, "token_limit": 8,
                     "signup": false, "password_length": 9, "id_token_algorithm": "HS256", "key_rotated": true,
+                    "session_life_s": 10,
                     "client_authentication": "private_key_jwt"}
                 }}
                 """

@@ -72,6 +72,22 @@ extension Credentials {
 
     private static let auth0MarkKey = "auth0_signed_in_at"
 
+    /// Whether the session's own end has come, which no renewal puts off (claim `session_expiry`), or is half a minute away.
+    func isOverAtAuth0(at now: Timestamp) -> Bool {
+        guard let end = auth0Identity?.claims["session_expiry"]?.lenientNumber?.seconds, end > .zero else {
+            return false
+        }
+        return now.advanced(by: .seconds(30)) >= Timestamp(sinceEpoch: end)
+    }
+
+    /// Takes away what the session consists of.
+    mutating func endAuth0Session() {
+        remove(.refresh)
+        remove(.access)
+        idToken = nil
+        auth0Mark = nil
+    }
+
     /// What the ID token that is held tells.
     var auth0Identity: UnverifiedJWT? { idToken.flatMap { UnverifiedJWT($0) } }
 }

@@ -143,6 +143,7 @@ struct Auth0Tokens: Sendable {
             "name": grant.has("profile") ? person.user.firstName.map(JSONValue.string) : nil,
             "iat": .int(now / 1000), "exp": .int(now / 1000 + 36_000), "aud": .string(settings.clientID),
             "nonce": nonce.map(JSONValue.string),
+            "session_expiry": settings.sessionLife.map { .int((now + $0) / 1000) },
         ])
         return .present([
             "access_token": .string(token),

@@ -101,6 +101,10 @@ public struct SandboxAuth0Settings: Sendable, Equatable {
     ///
     /// Default: `RS256`.
     public var idTokenAlgorithm = "RS256"
+    /// `session_life_s`: how long a session lasts at all, as its ID tokens say (`session_expiry`); nil (`null`) for any time.
+    ///
+    /// Default: any.
+    public var sessionLife: Int64?
     /// `key_rotated`: whether the tenant has another key than it signs with, so that no signature can be verified.
     ///
     /// Default: false.
@@ -140,6 +144,7 @@ extension SandboxAuth0Settings: SandboxPart {
         case shortestPassword = "password_length"
         case connections, audiences, permissions
         case idTokenAlgorithm = "id_token_algorithm"
+        case sessionLife = "session_life_s"
         case hidesKey = "key_rotated"
         case allowsOfflineAccess = "offline_access"
     }
