@@ -244,7 +244,8 @@ let package = Package(
         .testTarget(
             name: "FacebookAuthTests",
             dependencies: [
-                "FacebookAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport",
+                "FacebookAuth", "AuthRecovery", "AuthSandbox", "CurlTransport", "HTTPRecovery", "HTTPRecoveryTesting",
+                "SignInSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -260,7 +261,8 @@ let package = Package(
         .testTarget(
             name: "Auth0AuthTests",
             dependencies: [
-                "Auth0Auth", "AuthRecovery", "AuthSandbox", "CurlTransport", "HTTPRecovery", "HTTPRecoveryTesting",
+                "Auth0Auth", "AuthCryptography", "AuthRecovery", "AuthSandbox", "CurlTransport", "HTTPRecovery",
+                "HTTPRecoveryTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),

@@ -34,7 +34,7 @@ public struct Auth0: AuthProvider {
         api = try Auth0API(base: try ServiceURL(tenant), client: client, store: tokens, configuration: configuration)
         self.tokens = TokenManager(
             store: tokens,
-            renewer: RefreshTokenGrant(client: api.oauth, reuse: .rotating(grace: configuration.rotationLeeway))
+            renewer: RefreshTokenGrant(client: api.oauth, reuse: configuration.reuse)
         )
     }
 
@@ -65,7 +65,7 @@ public struct Auth0: AuthProvider {
             subject: profile["sub"]?.string,
             email: profile["email"]?.string,
             expiresAt: held.expiresAt,
-            identity: held.identity
+            identity: held.auth0Identity
         )
     }
 
@@ -73,32 +73,60 @@ public struct Auth0: AuthProvider {
     ///
     /// - Returns: What the new tokens tell by themselves.
     /// - Throws: `RecoveryError`: of the kind `reauthentication_required` if a person has to sign in, `step_up_required`
-    ///   if the tenant wants a second factor first; the refresh token stays then. `CancellationError` as soon as the task
-    ///   is cancelled.
+    ///   if the tenant wants a second factor first, which ``refresh(answering:options:)`` asks for; the refresh token stays
+    ///   then. `CancellationError` as soon as the task is cancelled.
     @discardableResult
     public func refresh() async throws -> Auth0Session {
-        let held = try await client.operation { try await tokens.renew($0.context).credentials }
-        let identity = held.identity
-        return Auth0Session(
-            subject: identity?.subject ?? held.accessToken.flatMap { UnverifiedJWT($0) }?.subject,
-            email: identity?.claims["email"]?.string,
-            expiresAt: held.expiresAt,
-            identity: identity
-        )
+        _ = try await held()
+        return try await tokens.auth0Session(renewedBy: client)
+    }
+
+    /// What is held; a session whose own end has come is forgotten.
+    private func held() async throws -> Credentials {
+        let held = try await tokens.store.read().credentials
+        guard held.isOverAtAuth0(at: client.runtime.time.wallTime) else { return held }
+        return try await tokens.store.update { present in
+            if present.idToken == held.idToken { present.endAuth0Session() }
+        }.credentials
     }
 
     /// Sends a request to the tenant with the access token.
     ///
     /// - Parameters:
     ///   - request: The request; its path is below the tenant's URL.
-    ///   - responder: Not asked: a tenant asks nobody in the middle of a request.
-    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if a person has to sign in.
+    ///   - responder: Asked for the second factor that the tenant may want before it renews the tokens; the request, which
+    ///     was refused, is sent once more then. It is shown the recovery code that takes the place of one that was used. Nil
+    ///     leaves that to the caller.
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if a person has to sign in, `step_up_required` if a
+    ///   second factor is wanted and nobody can be asked. `Challenge.NoAnswer` if the responder had none;
     ///   `CancellationError` as soon as the task is cancelled.
     public func send(
         _ request: ProviderRequest,
         answering responder: (any ChallengeResponder)?
     ) async throws -> RecoveredResponse {
-        let held = try await tokens.store.read().credentials
+        guard let responder else { return try await send(request) }
+        return try await client.attended(
+            request,
+            where: { $0.kind == .stepUpRequired && $0.outcome.processed == .no },
+            send: { request, operation in try await within(operation).send(request) },
+            asking: { error, operation in
+                let before = try await tokens.store.read().credentials.auth0Mark
+                let session = try await within(operation).refresh(answering: responder)
+                if let code = session.recoveryCode {
+                    await responder.show(Auth0SignInMachine.newRecoveryCode(code, "The old one is used up."))
+                }
+                guard try await tokens.store.read().credentials.auth0Mark == before else {
+                    var error = error
+                    error.reason = .identityChanged
+                    throw error
+                }
+                return request
+            }
+        )
+    }
+
+    private func send(_ request: ProviderRequest) async throws -> RecoveredResponse {
+        let held = try await held()
         guard held.accessToken != nil || held.refreshToken != nil else { throw RecoveryError.signedOut }
         var wanted = api.base.request(request.method, path: request.path, query: request.query)
         wanted.headerFields = request.headerFields
@@ -130,12 +158,10 @@ public struct Auth0: AuthProvider {
             let revoked = held
             let present = try await tokens.store.update { present in
                 guard present.refreshToken == revoked.refreshToken else { return }
-                present.remove(.refresh)
-                present.remove(.access)
-                present.others.removeAll { $0.key == Self.idToken }
+                present.endAuth0Session()
             }
             held = present.credentials
-            guard held.refreshToken != nil, held.signIn == first.signIn else { break }
+            guard held.refreshToken != nil, held.auth0Mark == first.auth0Mark else { break }
         }
         return .ended
     }
@@ -149,20 +175,5 @@ public struct Auth0: AuthProvider {
                 resend: .replayable
             )
         )
-    }
-
-    /// Under which name the stored credentials tell one sign-in from another.
-    static let mark = "auth0_signed_in_at"
-    /// Under which name the ID token is stored.
-    static let idToken = "id_token"
-}
-
-extension Credentials {
-    /// What tells the sign-in that they are of from others.
-    fileprivate var signIn: JSONValue? { others.first { $0.key == Auth0.mark }?.value }
-
-    /// What the ID token that is held tells.
-    fileprivate var identity: UnverifiedJWT? {
-        others.first { $0.key == Auth0.idToken }?.value.string.flatMap { UnverifiedJWT(Secret($0)) }
     }
 }

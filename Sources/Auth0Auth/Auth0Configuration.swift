@@ -6,6 +6,17 @@ public struct Auth0Configuration: Sendable {
     public var clientID: String
     /// The app's secret; nil, as by default, for a public client.
     public var clientSecret: Secret?
+    /// How the app proves itself otherwise than by a secret, such as `PrivateKeyJWT` of `AuthCryptography` with the audience
+    /// `issuer`; nil, as by default, by the secret if there is one.
+    public var authentication: (any ClientAuthentication)?
+    /// What verifies the signatures of ID tokens with the tenant's keys, such as `JSONWebKey.Verifier` of `AuthCryptography`;
+    /// nil, as by default, leaves the checked connection to the tenant as the proof.
+    ///
+    /// The app has to sign with `RS256` or `PS256`: a signature by the app's secret is none that keys could tell.
+    public var signatures: (any OAuthClient.SignatureVerifier)?
+    /// Who issues the tenant's tokens, where it is called by another address, as behind a gateway; nil, as by default, is the
+    /// tenant's URL with a slash behind it.
+    public var issuer: String?
     /// The database connection that people sign in with; nil, as by default, for the tenant's default directory.
     public var realm: String?
     /// The API that access tokens are for; nil, as by default, for the tenant's own.
@@ -24,7 +35,10 @@ public struct Auth0Configuration: Sendable {
     /// If it is set, a sign-in offers the login page, and goes there when the tenant takes a password for a robot's.
     public var redirectURI: String?
     /// How long after its first use a rotated refresh token may be presented again, as the tenant's "reuse interval" says;
-    /// 0 to 60 s, default: 0, which presents none twice.
+    /// 0 to 60 s.
+    ///
+    /// With 0, the default, a call whose renewal was not answered fails. The token is kept, and another call presents it once
+    /// more within 30 s: if the tenant has replaced it, the session is over in any case.
     public var rotationLeeway: Duration
     /// How long to wait between two questions whether a push was answered; at least 5 s, which is the default.
     public var pollInterval: Duration
@@ -33,6 +47,9 @@ public struct Auth0Configuration: Sendable {
     public init(
         clientID: String,
         clientSecret: Secret? = nil,
+        authentication: (any ClientAuthentication)? = nil,
+        signatures: (any OAuthClient.SignatureVerifier)? = nil,
+        issuer: String? = nil,
         realm: String? = nil,
         audience: String? = nil,
         scope: String = "openid profile email offline_access",
@@ -43,6 +60,9 @@ public struct Auth0Configuration: Sendable {
     ) {
         self.clientID = clientID
         self.clientSecret = clientSecret
+        self.authentication = authentication
+        self.signatures = signatures
+        self.issuer = issuer
         self.realm = realm
         self.audience = audience
         self.scope = scope
@@ -54,6 +74,16 @@ public struct Auth0Configuration: Sendable {
 }
 
 extension Auth0Configuration {
+    /// What is done with a refresh token whose use was not answered.
+    var reuse: RefreshTokenGrant.Reuse { rotationLeeway > .zero ? .rotating(grace: rotationLeeway) : .undeclared }
+
+    /// How the app proves itself.
+    var proof: any ClientAuthentication {
+        if let authentication { return authentication }
+        if let clientSecret { return .clientSecretPost(clientSecret) }
+        return .none
+    }
+
     /// A way in without a password.
     @nonexhaustive public enum Passwordless: String, Sendable, Hashable, CaseIterable {
         /// A code by e-mail, of the connection `email`.

@@ -171,6 +171,10 @@ extension Auth0ClassifierTests {
         (400, database("invalid_password", "PasswordDictionaryError"), nil, .passwordRejected, [.askUser]),
         (400, database("invalid_password", "PasswordNoUserInfoError"), nil, .passwordRejected, [.askUser]),
         (400, database("invalid_password", "PasswordHistoryError"), nil, .passwordRejected, [.askUser]),
+        (
+            400, #"{"name":"PasswordStrengthError","message":"Password is too weak","statusCode":400}"#, nil,
+            .passwordRejected, [.askUser]
+        ),
         (400, error("password_strength_error"), nil, .passwordRejected, [.askUser]),
         (400, error("password_dictionary_error"), nil, .passwordRejected, [.askUser]),
         (400, error("password_no_user_info_error"), nil, .passwordRejected, [.askUser]),

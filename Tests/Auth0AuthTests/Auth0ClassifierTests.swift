@@ -121,6 +121,22 @@ import Testing
         #expect((classify(status, body, presented: presented).tokenAction == .clear) == clears)
     }
 
+    /// A stated time counts; the tenant's bucket counts if it is empty, by the tenant's own clock, and never below zero.
+    @Test(
+        arguments: [
+            (nil, "0", 60), (nil, nil, 60), (nil, "4", nil), ("7", "4", 7), ("7", "0", 7), (nil, "0", -60),
+        ] as [(String?, String?, Int?)]
+    )
+    func aThrottleLastsAsItsFieldsSay(retryAfter: String?, remaining: String?, seconds: Int?) {
+        var fields: HTTPFields = [.date: "Sun, 17 Mar 2030 17:46:40 GMT"]
+        fields[.init("x-ratelimit-reset")!] = String(1_900_000_000 + (seconds ?? 60))
+        fields[.init("x-ratelimit-remaining")!] = remaining
+        fields[.retryAfter] = retryAfter
+        let outcome = classify(429, Self.error("too_many_requests"), fields: fields)
+        #expect(outcome.kind == .rateLimited)
+        #expect(outcome.retryAfter == seconds.map { .seconds(max(0, $0)) }, "\(outcome)")
+    }
+
     @Test func aLockoutHasNoTimeWhateverTheHeadersSay() {
         let fields: HTTPFields = [.init("x-ratelimit-reset")!: "1700000100", .init("x-ratelimit-remaining")!: "9"]
         let locked = classify(429, Self.error("too_many_attempts"), fields: fields)

@@ -163,6 +163,22 @@ struct Auth0SandboxTests {
         }
     }
 
+    /// Where the tenant says when the session ends at all, nothing is sent with its tokens shortly before.
+    @Test func aSessionEndsAtItsOwnEnd() async throws {
+        var settings = SandboxAuth0Settings()
+        settings.sessionLife = 3_600_000
+        try await Self.run(settings: settings) { line in
+            _ = try await line.signIn()
+            #expect(try await line.auth0.session() != nil)
+            line.clock.advance(by: .seconds(3575))
+            let count = line.sandbox.requests().count
+            #expect(try await line.auth0.session() == nil)
+            let error = await #expect(throws: RecoveryError.self) { try await line.auth0.refresh() }
+            #expect(error?.kind == .reauthenticationRequired && line.sandbox.requests().count == count)
+            #expect(try await line.auth0.tokens.store.read().credentials == Credentials())
+        }
+    }
+
     /// Without `openid` there are tokens, and nobody's profile.
     @Test func withoutOpenIDThereIsNoProfile() async throws {
         try await Self.run(configuration: Auth0Configuration(clientID: "cli", scope: "offline_access")) { line in

@@ -47,6 +47,23 @@ import Testing
         #expect(held.refreshToken == (sent == 2 ? "R1" : "R0"), "what may still be good is kept")
     }
 
+    /// After an answer that was lost the next call tries the same token: it may be good still, and if not, nothing is lost.
+    @Test(
+        arguments: [
+            .fail(.connectionLost, .unknown), .status(500), .status(502), .status(503), .json("", 200),
+        ] as [Auth0Bench.Step]
+    )
+    func theNextCallTriesTheTokenAgain(lost: Auth0Bench.Step) async throws {
+        let bench = try Auth0Bench([lost, .tokens()], credentials: Self.held)
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.clock.skippingWaits { try await bench.auth0.refresh() }
+        }
+        #expect(error?.kind != .reauthenticationRequired && bench.sent.count == 1)
+        _ = try await bench.clock.skippingWaits { try await bench.auth0.refresh() }
+        #expect(bench.sent.count == 2)
+        #expect(await bench.tokens.read().credentials.refreshToken == "R1")
+    }
+
     @Test func aDeadRefreshTokenIsForgotten() async throws {
         let dead = Auth0Bench.Step.error("invalid_grant", "Unknown or invalid refresh token.")
         let bench = try Auth0Bench([dead], credentials: Self.held)
@@ -98,7 +115,7 @@ import Testing
             .run { _ in
                 try await store.update { stored in
                     stored.refreshToken = "R1"
-                    if isSignIn { stored.others = [JSONValue.Member(Auth0.mark, "another")] }
+                    if isSignIn { stored.auth0Mark = "another" }
                 }
                 return TransportResponse(head: HTTPResponse(status: .ok), body: .empty)
             }, .status(200),

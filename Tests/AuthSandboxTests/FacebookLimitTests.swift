@@ -71,6 +71,7 @@ struct FacebookLimitTests {
     @Test func aPagesLimitHoldsThePage() {
         var user = SandboxUser(email: FacebookHarness.ada, password: Harness.password)
         user.facebook.pages = ["500", "600"]
+        user.facebook.permissions = ["public_profile", "pages_read_engagement"]
         var client = FacebookHarness(user: user)
         client.hold()
         let person = client.token

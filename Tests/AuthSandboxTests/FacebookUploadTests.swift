@@ -99,4 +99,27 @@ struct FacebookUploadTests {
         send("GET", "/v25.0/\(id)")
         #expect(client.code == 100 && client.subcode == 33)
     }
+
+    @Test mutating func aReelGoesToAnotherPlace() {
+        client.call("POST", "/v25.0/me/video_reels", ["upload_phase": "start"])
+        let video = client.body["video_id"]?.string ?? ""
+        #expect(client.body["upload_url"]?.string?.hasSuffix("/video-upload/v25.0/\(video)") == true)
+        let path = "/video-upload/v25.0/\(video)"
+        send("POST", path, "abcd", ["offset": "0", "file_size": "6"])
+        #expect(client.status == 400)
+        client.call("GET", "/v25.0/\(video)?fields=status")
+        #expect(client.body["status"]?["uploading_phase"] == ["status": "in_progress", "bytes_transferred": 4])
+        client.call("POST", "/v25.0/me/video_reels", ["upload_phase": "finish", "video_id": video])
+        #expect(client.code == 6000 && client.counters.videos == 0)
+        // Neither another place than the next, nor another length than was said.
+        send("POST", path, "cd", ["offset": "2", "file_size": "6"])
+        #expect(client.status == 400)
+        send("POST", path, "efg", ["offset": "4", "file_size": "7"])
+        #expect(client.status == 400)
+        #expect(send("POST", path, "ef", ["offset": "4", "file_size": "6"])["success"] == true)
+        client.call("POST", "/v25.0/me/video_reels", ["upload_phase": "finish", "video_id": video])
+        #expect(client.body == ["success": true] && client.counters.videos == 1)
+        client.call("GET", "/v25.0/\(video)?fields=status")
+        #expect(client.body["status"]?["video_status"] == "ready")
+    }
 }

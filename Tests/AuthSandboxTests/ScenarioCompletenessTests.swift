@@ -74,14 +74,17 @@ struct ScenarioCompletenessTests {
                     "device_interval_s": 6, "device": {"polls": 1, "decision": "deny", "user": "x"},
                     "hide_subcodes": true, "string_codes": true, "errors_in_200": true, "challenge": false,
                     "app_limit": {"count": 1, "per_s": 2}, "limit_transient": null, "limit_retry_after": true,
-                    "early_call_s": 7, "app_usage": 8,
+                    "early_call_s": 7, "app_usage": 8, "media_s": 9, "media_per_day": 10,
+                    "pair_limit": {"count": 1, "per_s": 2},
                     "business_usage": {"type": "x", "percent": 9, "regain_min": 10}},
                   "auth0": {"client_id": "a", "client_secret": "s", "threshold": 1, "rotation": false, "leeway_s": 2,
                     "access_lifetime_s": 3, "mfa_on_refresh": true, "requirements": true, "userinfo_limit": 4,
                     "connections": "b", "audiences": "c", "permissions": "d", "offline_access": false,
                     "ip_threshold": 5, "bot_detection": true, "grants": "e", "passwordless": "sms", "callbacks": "f",
                     "device_life_s": 6, "device_interval_s": 7, "token_limit": 8,
-                    "signup": false, "password_length": 9}
+                    "signup": false, "password_length": 9, "id_token_algorithm": "HS256", "key_rotated": true,
+                    "session_life_s": 10,
+                    "client_authentication": "private_key_jwt"}
                 }}
                 """
         )
@@ -119,7 +122,7 @@ struct ScenarioCompletenessTests {
                      "forgot": false},
                    "forgerock": {"name": "n", "realms": "/alpha", "state": "inactive"},
                     "facebook": {"id": "7", "behaviour": "expired", "permissions": "p", "declines": "d", "pages": "8",
-                      "leaves_out": "9"},
+                      "leaves_out": "9", "instagram": "10", "whatsapp": "11"},
                     "auth0": {"factors": "push", "enroll": "sms", "refusal": "r"}
                  }],
                  "oauth": {"default_clients": false, "clients": [{

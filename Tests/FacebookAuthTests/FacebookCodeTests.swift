@@ -25,9 +25,11 @@ struct FacebookCodeTests {
         Row(190, sub: 463, status: 429, .rateLimited, [.wait]), Row(999, status: 429, .rateLimited, [.wait]),
     ]
 
-    static let businessLimits: [Row] = [
-        80_000, 80_001, 80_002, 80_003, 80_004, 80_005, 80_006, 80_007, 80_008, 80_009, 80_014,
-    ].map { Row($0, .rateLimited, [.wait]) }
+    static let businessLimits: [Row] =
+        [
+            80_000, 80_001, 80_002, 80_003, 80_004, 80_005, 80_006, 80_007, 80_008, 80_009, 80_014,
+        ].map { Row($0, .rateLimited, [.wait]) }
+        + [80_000, 80_003].map { Row($0, sub: 2_446_079, .rateLimited, [.wait]) }
 
     static let tokens: [Row] = [
         Row(190, .credentialRejected, [.reauthenticate], .clear, .access),
@@ -68,12 +70,19 @@ struct FacebookCodeTests {
         Row(1, sub: 463, .unavailable, [.retry], processed: .unknown),
     ]
 
-    static let deadTokens: [Row] = [458, 460, 461, 463, 466, 467, 468, 493].map {
-        Row(190, sub: $0, .credentialRejected, [.reauthenticate], .clear, .access)
+    static let deadTokens: [Row] = [190, 102].flatMap { code in
+        [458, 460, 461, 463, 466, 467, 468, 493].map {
+            Row(code, sub: $0, .credentialRejected, [.reauthenticate], .clear, .access)
+        }
     }
 
     static let people: [Row] = [
+        Row(102, sub: 464, .userActionRequired, [.visitProvider]),
+        Row(102, sub: 492, .permissionDenied, [.contactAdmin]),
         Row(200, sub: 459, .userActionRequired, [.visitProvider]),
+        Row(230, sub: 464, .userActionRequired, [.visitProvider]),
+        Row(270, sub: 459, .userActionRequired, [.visitProvider]),
+        Row(299, sub: 464, .userActionRequired, [.visitProvider]),
         Row(10, sub: 464, .userActionRequired, [.visitProvider]),
         Row(1, sub: 459, .userActionRequired, [.visitProvider]),
         Row(999, sub: 464, .userActionRequired, [.visitProvider]),

@@ -80,4 +80,34 @@ struct Auth0ClientTests {
             #expect(run.status == 0 && run.errors.contains("Write down the new one: "))
         }
     }
+
+    /// A tenant may want a factor before it renews: who can answer goes on, and who cannot keeps the session.
+    @Test func aRenewalGoesOnWithTheFactor() async throws {
+        try await Self.run {
+            $0.backupCodes = ["backup-0001"]
+        } _: { bench in
+            let run = try await bench.signIn(
+                Self.ada,
+                answers: #"{"password": "open-sesame-42", "backup_code": "backup-0001"}"#
+            )
+            func code(in run: Run, behind text: String) -> String {
+                let rest = run.errors.split(separator: text, maxSplits: 1).last ?? ""
+                return String(rest.prefix { !$0.isWhitespace })
+            }
+            var held = code(in: run, behind: "Write down the new one: ")
+            bench.sandbox.updateSettings { $0.auth0.wantsFactorOnRefresh = true }
+            let refused = try await bench.run("refresh")
+            #expect(refused.status == 77 && refused.kind == "step_up_required")
+            // The new code is told once: after a renewal, and before a request that needed one.
+            for (command, text) in [(["get", "/userinfo"], "is used up.\n  "), (["refresh"], "the new one: ")] {
+                try bench.sandbox.endAuth0Tokens(of: Self.ada, accessOnly: true)
+                let program = try bench.start(command, answers: #"{"backup_code": "\#(held)"}"#)
+                let renewed = try await bench.finish(program)
+                #expect(renewed.status == 0, "\(renewed.errors)")
+                let next = code(in: renewed, behind: text)
+                #expect(next.count == 24 && next != held)
+                held = next
+            }
+        }
+    }
 }

@@ -82,6 +82,7 @@ struct BrowserSignInTests {
             let permissions = try await bench.run("get", "me/permissions")
             #expect(permissions.output.contains(#""permission":"email","status":"granted""#))
             #expect(permissions.output.contains(#""permission":"user_posts","status":"declined""#))
+            #expect(run.errors.contains("Declined: user_posts."))
         }
     }
 
@@ -127,6 +128,25 @@ struct RedirectSignInTests {
             #expect(run.status == 0, "\(run.errors)")
             #expect(try bench.tokens["access_token"]?.string != nil)
             #expect(try await bench.run("status").status == 0)
+        }
+    }
+
+    /// What somebody declines at Facebook is told, and asked for again.
+    @Test func whatIsDeclinedAtFacebookIsTold() async throws {
+        var person = SandboxUser(email: Bench.ada, password: "open-sesame-42")
+        person.facebook.declines = ["email"]
+        try await Bench.facebook(users: [person]) { bench in
+            var bench = bench.withSecret
+            bench.options += ["--redirect-uri", "http://localhost:0/callback", "--scope", "public_profile,email"]
+            for options in [[], ["--auth-type", "rerequest"]] {
+                let program = try bench.start(["sign-in"] + options)
+                let shown = try await address(shownBy: bench)
+                #expect(shown.contains("auth_type=rerequest") == !options.isEmpty)
+                // The sandbox takes a name in place of the form.
+                try await visit(shown + "&user=\(Bench.ada)")
+                let run = try await bench.finish(program)
+                #expect(run.status == 0 && run.errors.contains("Declined: email."), "\(run.errors)")
+            }
         }
     }
 

@@ -55,6 +55,11 @@ struct UsageTests {
         "--provider facebook --base-url URL --app-id 1 --client-id cli status",
         "--provider facebook --base-url URL --app-id 1 --token-url URL status",
         "--provider facebook --app-id 1 status",
+        "--provider facebook --base-url URL --app-id 1 --redirect-uri URL --auth-type maybe sign-in",
+        "--provider facebook --base-url URL --app-id 1 --client-token-env N --auth-type rerequest sign-in",
+        "--provider facebook --base-url URL --app-id 1 --auth-type rerequest status",
+        "--provider clerk --base-url URL --auth-type rerequest sign-in",
+        "--provider auth0 --base-url URL --client-id cli --answers file status",
         "--provider clerk --base-url URL --app-id 1 status",
         "--provider auth0 --base-url URL status",
         "--provider auth0 --base-url URL --client-id cli --token-url URL status",
@@ -139,7 +144,7 @@ struct UsageTests {
         for word in [
             "sign-in", "sign-out", "classify", "--max-wait", "--deadline", "EXIT STATUS", "backup_code",
             "security_answer", "finish-tasks", "forget-device", "--link-page", "--org", "--journey", "--app-id",
-            "--client-token-env", "--app-secret-env",
+            "--client-token-env", "--app-secret-env", "--auth-type",
         ] {
             #expect(end.output.contains(word))
         }

@@ -19,7 +19,10 @@ struct Auth0Error {
     init?(_ body: JSONValue) {
         let error = Self.text(body["error"])
         let isWord = error.map { !$0.utf8.contains(UInt8(ascii: " ")) } ?? false
-        guard let code = (isWord ? error : nil) ?? Self.text(body["errorCode"]) ?? Self.text(body["code"]) ?? error
+        let isOfPassword = Self.passwordErrors.contains(Self.text(body["name"]) ?? "")
+        guard
+            let code = (isWord ? error : nil) ?? Self.text(body["errorCode"]) ?? Self.text(body["code"]) ?? error
+                ?? (isOfPassword ? "invalid_password" : nil)
         else { return nil }
         self.code = code
         let description = body["description"]
@@ -30,6 +33,11 @@ struct Auth0Error {
         brokenRules = Self.rules(description)
         parameter = Self.parameter(code, text, body)
     }
+
+    /// The names that tell why a new password is not taken, also where no code stands beside.
+    private static let passwordErrors: Set<String> = [
+        "PasswordStrengthError", "PasswordDictionaryError", "PasswordNoUserInfoError", "PasswordHistoryError",
+    ]
 
     /// Whether the code is one word that may be shown and logged.
     var hasWord: Bool { code.utf8.count <= 256 && code.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }

@@ -129,7 +129,7 @@ extension Auth0API {
     ///
     /// - Throws: `RecoveryError`: if it is no answer to what was sent out, or a refusal.
     func tokens(for errand: Auth0Errand, redirectedTo url: String) async throws -> OAuthClient.TokenAnswer {
-        let request = errand.request(issuer: nil, client.runtime.random)
+        let request = errand.request(issuer: issuer, client.runtime.random)
         let redirect = OAuthClient.AuthorizationRedirect(url: url)
         var grant: OAuthClient.Grant
         do {

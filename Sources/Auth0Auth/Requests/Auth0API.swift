@@ -12,6 +12,8 @@ struct Auth0API: ClientBound, Sendable {
     ///
     /// It holds the client, too.
     private(set) var oauth: OAuthClient
+    /// The keys that the tenant signs with, as far as they are known.
+    let knownKeys = OAuthClient.IDTokenKeys()
     /// Whose sign-in the calls belong to, so that a lockout holds them back; nil outside of one.
     var account: String?
     /// For whom a server asks, so that blocks count against their address; nil for a program on the person's machine.
@@ -27,12 +29,15 @@ struct Auth0API: ClientBound, Sendable {
         self.configuration = configuration
         self.store = store
         oauth = OAuthClient(
-            server: try OAuthServer(endpoints: [
-                .authorization: "\(base)/authorize", .token: "\(base)/oauth/token",
-                .revocation: "\(base)/oauth/revoke", .deviceAuthorization: "\(base)/oauth/device/code",
-            ]),
+            server: try OAuthServer(
+                issuer: configuration.issuer ?? "\(base)/",
+                endpoints: [
+                    .authorization: "\(base)/authorize", .token: "\(base)/oauth/token",
+                    .revocation: "\(base)/oauth/revoke", .deviceAuthorization: "\(base)/oauth/device/code",
+                ]
+            ),
             clientID: configuration.clientID,
-            authentication: configuration.clientSecret.map { .clientSecretPost($0) } ?? .none,
+            authentication: configuration.proof,
             client: client,
             classifier: Auth0Classifier()
         )
@@ -43,11 +48,14 @@ struct Auth0API: ClientBound, Sendable {
         set { oauth.client = newValue }
     }
 
+    /// Who issues the tenant's tokens.
+    var issuer: String { configuration.issuer ?? "\(base)/" }
+
     /// What one call is.
     struct Call {
         var method = HTTPRequest.Method.post
         var path: String
-        /// The members of the body; the client's own are added to those of a POST.
+        /// The members of the body; the client's proof is added to those of a POST.
         var members: [JSONValue.Member] = []
         var presents: Outcome.CredentialKind?
         /// A credential that goes into the `Authorization` field.
@@ -69,14 +77,24 @@ struct Auth0API: ClientBound, Sendable {
         if let forwardedFor, let name = HTTPField.Name("auth0-forwarded-for") {
             request.headerFields[name] = forwardedFor
         }
-        if let bearer = call.bearer {
+        let members = call.members
+        let content = { @Sendable (proof: FormFields) -> MessageBody in
+            let own = proof.names.map { name in
+                JSONValue.Member(name, .string(proof[name].last?.reveal() ?? ""))
+            }
+            return MessageBody(JSONValue.object(own + members).description)
+        }
+        var options = RequestOptions()
+        if call.method == .post {
+            request.headerFields[.contentType] = "application/json"
+            options.attemptLayers = [oauth.proof(beside: call.bearer, in: content)]
+        } else if let bearer = call.bearer {
             var field = HTTPField(name: .authorization, value: "Bearer \(bearer.reveal())")
             field.indexingStrategy = .disallow
             request.headerFields[fields: .authorization] = [field]
         }
-        let content = call.method == .post ? ProviderRequest.Content.json(.object(identified(call.members))) : nil
-        let body = content?.body(typedIn: &request.headerFields)
-        var options = RequestOptions()
+        // What the engine looks at; each attempt writes its own.
+        let body = call.method == .post ? content(FormFields()) : nil
         options.resend = call.resend
         options.account = account
         options.sendBy = call.sendBy
@@ -94,7 +112,8 @@ struct Auth0API: ClientBound, Sendable {
         try await Self.withoutResync { try await oauth.tokens(grant) }
     }
 
-    private static func withoutResync<Result>(_ body: () async throws -> Result) async throws -> Result {
+    /// Does something whose error has no remedy that would do it again, if it may have been done.
+    static func withoutResync<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
         } catch var error as RecoveryError {
@@ -115,51 +134,5 @@ struct Auth0API: ClientBound, Sendable {
             default: break
             }
         }
-    }
-
-    /// The members with who the client is.
-    private func identified(_ members: [JSONValue.Member]) -> [JSONValue.Member] {
-        var own = [JSONValue.Member("client_id", .string(configuration.clientID))]
-        if let secret = configuration.clientSecret {
-            own.append(JSONValue.Member("client_secret", .string(secret.reveal())))
-        }
-        return own + members
-    }
-
-    // MARK: The end of a sign-in
-
-    /// Stores the tokens before anyone uses them; what belongs to somebody else goes.
-    ///
-    /// - Throws: ``Auth0UnkeptRecoveryCode`` if there is a new recovery code, and it could not be stored with what.
-    func keep(_ answer: OAuthClient.TokenAnswer) async throws -> Auth0Session {
-        let recoveryCode = answer.others.first { $0.key == "recovery_code" }?.value.string.map { Secret($0) }
-        let now = time.wallTime
-        do {
-            try await store.keep { stored in
-                var fresh = Credentials(
-                    others: stored.others.filter { $0.key != Auth0.mark && $0.key != Auth0.idToken }
-                )
-                // Tells this sign-in from the next, however often its tokens are renewed.
-                fresh.others.append(JSONValue.Member(Auth0.mark, .string(now.rfc3339)))
-                // What stands there is kept up to date by renewals.
-                if let token = answer.idToken {
-                    fresh.others.append(JSONValue.Member(Auth0.idToken, .string(token.reveal())))
-                }
-                stored = answer.merged(into: fresh)
-            }
-        } catch {
-            // It is told nowhere else, and the old one is used up.
-            throw recoveryCode.map { Auth0UnkeptRecoveryCode($0, cause: error) } ?? error
-        }
-        return Auth0Session(answer, recoveryCode: recoveryCode)
-    }
-
-    /// The tokens in an answer that was accepted.
-    func tokens(in response: RecoveredResponse) async throws -> OAuthClient.TokenAnswer {
-        let clock = ServerClock(response.headerFields, receivedAt: time.wallTime)
-        guard let answer = OAuthClient.TokenAnswer(try await response.json(), date: clock.now) else {
-            throw RecoveryError(.unreadable, in: response)
-        }
-        return answer
     }
 }

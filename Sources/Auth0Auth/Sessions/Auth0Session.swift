@@ -14,7 +14,9 @@ public struct Auth0Session: AuthSession, Hashable {
     public var recoveryCode: Secret?
     /// What the ID token tells; nil without the scope `openid`.
     ///
-    /// It came from the tenant itself over a connection that was checked; its signature was not.
+    /// At the sign-in its issuer and its audience were compared, and its signature with the tenant's keys if the configuration
+    /// verifies signatures (``Auth0Configuration/signatures``). One that a renewal has brought in its place came from the
+    /// tenant over a connection that was checked.
     public var identity: UnverifiedJWT?
 
     /// Creates a session.

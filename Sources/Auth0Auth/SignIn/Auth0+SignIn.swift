@@ -6,7 +6,8 @@ extension Auth0 {
     ///
     /// A password, a code and what a browser comes back with are sent once each. If the token store fails after a recovery
     /// code was used up, the error is an ``Auth0UnkeptRecoveryCode`` with the new one. A block has no end that a tenant
-    /// would state: it holds until the person says that it is lifted, or `lockouts.forget(_:)` is told so.
+    /// would state: it holds until the person says that it is lifted, or `lockouts.forget(_:)` is told so; an hour after it was
+    /// met last one attempt finds out.
     ///
     /// - Parameters:
     ///   - method: What it begins with.
@@ -18,12 +19,13 @@ extension Auth0 {
         let machine: any SignInMachine<Auth0Session> =
             switch method {
             case .identifier(let name, let password):
-                Auth0SignInMachine(api: api, identifier: name, password: password)
+                Auth0SignInMachine(self, identifier: name, password: password)
             case .passwordless(let way, let address):
-                Auth0SignInMachine(api: api, entry: .passwordless(way), identifier: address, password: nil)
+                Auth0SignInMachine(self, entry: .passwordless(way), identifier: address)
             case .browser(let hint):
-                Auth0SignInMachine(api: api, entry: .browser, identifier: hint ?? "", password: nil)
+                Auth0SignInMachine(self, entry: .browser, identifier: hint ?? "")
             case .device: DeviceSignInMachine(Auth0DeviceLogin(api: api))
+            case .renewal: Auth0SignInMachine(self, renews: true)
             }
         let preference: [Factor.Key] = [.password, .totp, .push, .phoneCode, .emailCode, .backupCode]
         return SignInFlow(machine, client: client, options: options ?? SignInOptions(preference: preference))
@@ -64,7 +66,7 @@ extension Auth0 {
     /// Takes a sign-in up again.
     public func signInMachine(from memory: JSONValue) -> (any SignInMachine<Auth0Session>)? {
         if let recalled = memory[Auth0SignInMachine.name] {
-            var machine = Auth0SignInMachine(api: api, identifier: "", password: nil)
+            var machine = Auth0SignInMachine(self)
             return machine.recall(recalled) ? machine : nil
         }
         return DeviceSignInMachine(Auth0DeviceLogin(api: api), from: memory)

@@ -9,7 +9,8 @@ extension Auth0SignInMachine: RecalledFields {
 
     static var fields: [RememberedField<Auth0SignInMachine>] {
         [
-            .init("entry", \.entry), .init("identifier", \.identifier), .init("password", \.password),
+            .init("renews", \.renews), .init("mark", \.mark), .init("entry", \.entry),
+            .init("identifier", \.identifier), .init("password", \.password),
             .init("errand", \.errand), .init("token", \.token), .init("authenticators", \.authenticators),
             .init("challenge", \.challenge), .init("factor", \.factor), .init("enrollable", \.enrollable),
             .init("setup", \.setup), .init("phone", \.phone), .init("interval", \.interval),

@@ -141,12 +141,15 @@ extension Auth0SignInMachine {
             throw RecoveryError(.unreadable, in: nil)
         }
         guard let code = answer["recovery_codes"]?[0]?.string else { return asked(factor) }
-        return .ask(
-            Challenge(
-                factor: Self.recoveryCode,
-                prompt: "Write down this recovery code, which is shown this once; then confirm with any text.",
-                setup: Secret(code)
-            )
+        return .ask(Self.newRecoveryCode(Secret(code), "Then confirm with any text."))
+    }
+
+    /// Shows a recovery code.
+    static func newRecoveryCode(_ code: Secret, _ more: String) -> Challenge {
+        Challenge(
+            factor: recoveryCode,
+            prompt: "Write down this recovery code, which is shown this once. \(more)",
+            setup: code
         )
     }
 }

@@ -4,6 +4,12 @@ import HTTPRecovery
 /// A sign-in as a machine: a first factor, then a second one if the tenant wants it.
 struct Auth0SignInMachine: SignInMachine {
     var api: Auth0API
+    /// Keeps the tokens that a renewal begins with.
+    let tokens: TokenManager
+    /// Whether it begins with the refresh token that is held, in place of a first factor.
+    var renews = false
+    /// What tells the session that a renewal goes on with from others; nil for a sign-in.
+    var mark: JSONValue?
     /// What the caller begins with in place of a password; nil for the usual.
     var entry: Auth0Way?
     var identifier: String
@@ -25,8 +31,15 @@ struct Auth0SignInMachine: SignInMachine {
     /// How long to wait before the next question about a push.
     var interval: Duration
 
-    init(api: Auth0API, entry: Auth0Way? = nil, identifier: String, password: Secret?) {
-        self.api = api
+    init(
+        _ auth0: Auth0,
+        renews: Bool = false,
+        entry: Auth0Way? = nil,
+        identifier: String = "",
+        password: Secret? = nil
+    ) {
+        (api, tokens) = (auth0.api, auth0.tokens)
+        self.renews = renews
         self.entry = entry
         self.identifier = identifier
         self.password = password
@@ -52,7 +65,8 @@ struct Auth0SignInMachine: SignInMachine {
 
     mutating func begin() async throws -> SignInStep<Auth0Session> {
         (token, challenge, factor, authenticators, errand) = (nil, nil, nil, [], nil)
-        (enrollable, setup, phone) = ([], nil, nil)
+        (enrollable, setup, phone, mark) = ([], nil, nil, nil)
+        if renews { return try await renew() }
         // Nothing is sent to nobody; only a browser needs no name.
         if let entry, entry == .browser || !identifier.isEmpty { return try await go(entry) }
         guard !identifier.isEmpty else { return .ask(.identifier) }
@@ -108,8 +122,10 @@ struct Auth0SignInMachine: SignInMachine {
     }
 
     /// Goes on after a first factor was right.
-    private mutating func goOn(after response: RecoveredResponse) async throws -> SignInStep<Auth0Session> {
-        guard response.outcome.kind == .continue else { return .finished(try await keep(response)) }
+    mutating func goOn(after response: RecoveredResponse) async throws -> SignInStep<Auth0Session> {
+        guard [.continue, .stepUpRequired].contains(response.outcome.kind) else {
+            return .finished(try await keep(response))
+        }
         let json = try await response.json()
         guard let value = json["mfa_token"]?.string, !value.isEmpty else {
             throw RecoveryError(.userActionRequired, [.visitProvider], in: response)
@@ -175,6 +191,6 @@ struct Auth0SignInMachine: SignInMachine {
 
     /// Stores the tokens of an answer.
     func keep(_ response: RecoveredResponse) async throws -> Auth0Session {
-        try await api.keep(api.tokens(in: response))
+        try await api.keep(api.tokens(in: response), goingOn: mark)
     }
 }

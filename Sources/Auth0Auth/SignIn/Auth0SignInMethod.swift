@@ -11,4 +11,7 @@ public import AuthRecovery
     case browser(loginHint: String? = nil)
     /// A code that the person enters in a browser on another device.
     case device
+    /// The refresh token that is held, in place of a first factor: the tokens are renewed, and what the tenant wants for that
+    /// is asked for.
+    case renewal
 }

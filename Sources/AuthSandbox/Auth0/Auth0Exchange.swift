@@ -51,6 +51,7 @@ struct Auth0Exchange: Sendable {
 
     /// Checks who the client is.
     func checkClient() throws(Auth0Failure) {
+        if settings.clientAuthentication == "private_key_jwt" { return try checkAssertion() }
         var (id, secret) = (self["client_id"], self["client_secret"])
         if id == nil, let basic = request.header("authorization"), basic.lowercased().hasPrefix("basic "),
             let bytes = Base64.decode(basic.dropFirst(6).utf8)
@@ -63,5 +64,17 @@ struct Auth0Exchange: Sendable {
         guard secret == settings.clientSecret || settings.clientSecret == nil else {
             throw Auth0Failure(401, "invalid_client", "Invalid client secret.")
         }
+    }
+
+    /// Checks an assertion that the client has signed with its own key; the signature itself is not verified.
+    private func checkAssertion() throws(Auth0Failure) {
+        let jwt = self["client_assertion"].flatMap { OAuthJWT($0) }
+        let expires = (jwt?.claims["exp"]?.number?.double ?? 0) * 1000
+        let isGood =
+            self["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+            && jwt?.isAsymmetric == true && jwt?.claims["iss"]?.string == settings.clientID
+            && jwt?.claims["sub"]?.string == settings.clientID && jwt?.claims["aud"]?.string == tenant + "/"
+            && jwt?.identifier("jti") != nil && (Double(now)...Double(now) + 300_000).contains(expires)
+        guard isGood else { throw Auth0Failure(401, "invalid_client", "Client assertion validation failed.") }
     }
 }

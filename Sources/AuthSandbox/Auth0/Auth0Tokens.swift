@@ -129,11 +129,12 @@ struct Auth0Tokens: Sendable {
         if let audience = grant.audience {
             // Whoever serves the API reads it: what is unreadable is for the profile alone.
             let claims: JSONValue = [
-                "sub": .string(person.id), "aud": .texts([audience] + (grant.has("openid") ? ["userinfo"] : [])),
+                "iss": .string(exchange.tenant + "/"), "sub": .string(person.id),
+                "aud": .texts([audience] + (grant.has("openid") ? [exchange.tenant + "/userinfo"] : [])),
                 "azp": .string(settings.clientID), "scope": .string(grant.scopes.joined(separator: " ")),
                 "iat": .int(now / 1000), "exp": .int(endsAt / 1000), "jti": .string(token),
             ]
-            token = OAuthJWT.make(type: "at+jwt", claims: claims, key: Self.key)
+            token = RSASigning.token(type: "at+jwt", claims: claims)
         }
         access[token] = Access(person: person.id, grant: grant, endsAt: endsAt)
         let claims: JSONValue = .present([
@@ -142,17 +143,21 @@ struct Auth0Tokens: Sendable {
             "name": grant.has("profile") ? person.user.firstName.map(JSONValue.string) : nil,
             "iat": .int(now / 1000), "exp": .int(now / 1000 + 36_000), "aud": .string(settings.clientID),
             "nonce": nonce.map(JSONValue.string),
+            "session_expiry": settings.sessionLife.map { .int((now + $0) / 1000) },
         ])
         return .present([
             "access_token": .string(token),
             "refresh_token": refresh.map(JSONValue.string),
-            "id_token": grant.has("openid")
-                ? .string(OAuthJWT.make(type: "JWT", claims: claims, key: Self.key)) : nil,
+            "id_token": grant.has("openid") ? .string(Self.identity(claims, settings)) : nil,
             "scope": grant.told.map(JSONValue.string),
             "expires_in": .int(max(1, settings.accessLifetime / 1000)),
             "token_type": "Bearer",
         ])
     }
 
-    private static let key = Array("auth0".utf8)
+    /// An ID token, signed as the app wants it: with the tenant's key, or with the app's secret.
+    private static func identity(_ claims: JSONValue, _ settings: SandboxAuth0Settings) -> String {
+        guard settings.idTokenAlgorithm == "HS256" else { return RSASigning.token(type: "JWT", claims: claims) }
+        return OAuthJWT.make(type: "JWT", claims: claims, key: Array((settings.clientSecret ?? "").utf8))
+    }
 }

@@ -107,6 +107,7 @@ struct Auth0World: ProviderWorld {
 
     mutating func answer(_ request: SandboxRequest, context: inout SandboxContext) -> SandboxResponse {
         let exchange = Auth0Exchange(request, context: context)
+        if let assertion = exchange["client_assertion"] { spend("client_assertion", assertion) }
         flows.forget(over: Self.capacity) { $0.endsAt > exchange.now }
         challenges.forget(over: Self.capacity) { $0.endsAt > exchange.now }
         resets.forget(over: Self.capacity) { $0.endsAt > exchange.now }
@@ -125,6 +126,7 @@ struct Auth0World: ProviderWorld {
                 try exchange.checkClient()
                 tokens.revoke(try exchange.required("token"))
                 return SandboxResponse(status: 200)
+            case "GET /.well-known/jwks.json": return .json(["keys": keys(exchange)])
             case "GET /mfa/authenticators": return .json(try authenticators(exchange))
             case "POST /mfa/challenge": return .json(try challenge(exchange, &context))
             case "POST /mfa/associate": return .json(try associate(exchange, &context))
@@ -160,6 +162,15 @@ struct Auth0World: ProviderWorld {
             status: status,
             type: "text/html; charset=utf-8"
         )
+    }
+
+    /// The keys that signatures are verified with.
+    private func keys(_ exchange: Auth0Exchange) -> JSONValue {
+        var key = RSASigning.publicKey
+        if exchange.settings.hidesKey, case .object(let members) = key {
+            key = .object(members.map { $0.key == "kid" ? .init("kid", "another") : $0 })
+        }
+        return [key]
     }
 
     private mutating func profile(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {

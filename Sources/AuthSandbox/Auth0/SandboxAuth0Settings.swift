@@ -10,6 +10,11 @@ public struct SandboxAuth0Settings: Sendable, Equatable {
     ///
     /// Default: none.
     public var clientSecret: String?
+    /// `client_authentication`: how the app proves itself: `secret`, by its secret if it has one, or `private_key_jwt`, by an
+    /// assertion that its own key has signed, for the tenant and for five minutes at most.
+    ///
+    /// Default: `secret`.
+    public var clientAuthentication = "secret"
     /// `threshold`: how many failed logins of one name from one address block the pair.
     ///
     /// Default: 10.
@@ -91,6 +96,19 @@ public struct SandboxAuth0Settings: Sendable, Equatable {
     ///
     /// Default: `read:things`.
     public var permissions = ["read:things"]
+    /// `id_token_algorithm`: how ID tokens are signed: `RS256` with the tenant's key, which `/.well-known/jwks.json` has, or
+    /// `HS256` with the app's secret.
+    ///
+    /// Default: `RS256`.
+    public var idTokenAlgorithm = "RS256"
+    /// `session_life_s`: how long a session lasts at all, as its ID tokens say (`session_expiry`); nil (`null`) for any time.
+    ///
+    /// Default: any.
+    public var sessionLife: Int64?
+    /// `key_rotated`: whether the tenant has another key than it signs with, so that no signature can be verified.
+    ///
+    /// Default: false.
+    public var hidesKey = false
     /// `offline_access`: whether these APIs allow refresh tokens.
     ///
     /// Default: true.
@@ -102,11 +120,14 @@ public struct SandboxAuth0Settings: Sendable, Equatable {
 
 extension SandboxAuth0Settings: SandboxPart {
     static let key = "auth0"
-    static let words = ["passwordless": ["email", "sms"]]
+    static let words = [
+        "passwordless": ["email", "sms"], "id_token_algorithm": ["RS256", "HS256"],
+        "client_authentication": ["secret", "private_key_jwt"],
+    ]
 
     enum CodingKeys: String, CodingKey {
         case clientID = "client_id"
-        case clientSecret, threshold
+        case clientSecret, clientAuthentication, threshold
         case addressThreshold = "ip_threshold"
         case detectsBots = "bot_detection"
         case grants, passwordless, callbacks
@@ -122,6 +143,9 @@ extension SandboxAuth0Settings: SandboxPart {
         case allowsSignUp = "signup"
         case shortestPassword = "password_length"
         case connections, audiences, permissions
+        case idTokenAlgorithm = "id_token_algorithm"
+        case sessionLife = "session_life_s"
+        case hidesKey = "key_rotated"
         case allowsOfflineAccess = "offline_access"
     }
 }

@@ -67,16 +67,41 @@ extension AuthSandbox {
     ///   - code: The limit that was reached: 4 for the app, 17 for a person, 80000 and more for ad accounts.
     ///   - duration: How long it lasts.
     ///   - user: Whose calls it holds; nil for everybody's.
+    ///   - account: Of which account or page, such as `act_1`; nil for all.
     /// - Throws: ``SandboxError`` for a person who is not known.
     public func blockFacebook(
         _ code: Int64 = 4,
         for duration: Duration,
-        user: String? = nil
+        user: String? = nil,
+        account: String? = nil
     ) throws(SandboxError) {
         try with(FacebookWorld.self) { world, context throws(SandboxError) in
             let until = context.now + Seconds(duration).milliseconds
-            try world.block(code: code, user: user, account: nil, until: until)
+            try world.block(code: code, user: user, account: account, until: until)
         }
+    }
+
+    /// Changes what a person has said about a permission.
+    ///
+    /// - Parameters:
+    ///   - permission: Its name.
+    ///   - user: A name or an identifier.
+    ///   - isGranted: Whether they grant it, or have declined it.
+    /// - Throws: ``SandboxError`` for a person who is not known.
+    public func setFacebookPermission(_ permission: String, of user: String, isGranted: Bool) throws(SandboxError) {
+        try with(FacebookWorld.self) { world, _ throws(SandboxError) in
+            let id = try world.known(user).id
+            world.people[id]?.set(permission, isGranted ? "granted" : "declined")
+        }
+    }
+
+    /// Lets a customer write to a number at WhatsApp, which may answer for a day then.
+    ///
+    /// - Parameters:
+    ///   - customer: The customer's number.
+    ///   - phone: The id of the number that they write to.
+    public func writeAtWhatsApp(from customer: String, to phone: String) {
+        withWorld { $0.facebook.receive(from: customer, at: phone, now: $0.context.now) }
     }
 
     /// Lets the next items of batches be answered with `null`, as those that were not finished in time.

@@ -134,6 +134,7 @@ struct FacebookFailure: Error, Sendable, Equatable {
         case 80_004: "ads_management"
         case 80_005: "leadgen"
         case 80_006: "messenger"
+        case 80_007, 80_008: "whatsapp"
         case 80_009, 80_014: "catalog_management"
         default: nil
         }

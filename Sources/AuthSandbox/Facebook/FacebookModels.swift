@@ -73,7 +73,8 @@ struct FacebookDevice: Sendable {
 struct FacebookUploadSession: Sendable {
     /// Whose it is: a person's id, or a page's.
     let owner: String
-    let size: Int
+    /// How many bytes it has; nil until somebody says so.
+    var size: Int?
     /// How many bytes have come.
     var received = 0
     /// The video's id; nil for a file of the app's.
@@ -122,8 +123,10 @@ struct FacebookExchange {
     let host: String
     /// A file that came in a form, and how it is called there.
     let file: (field: String, bytes: [UInt8])?
-    /// The bytes of the body, which is no form, and the place in a file where they begin.
-    let bytes: (offset: Int?, count: Int)
+    /// The bytes of the body, which is no form, the place in a file where they begin, and the file's length.
+    let bytes: (offset: Int?, count: Int, of: Int?)
+    /// The body, if it is JSON.
+    let json: JSONValue
     let now: Int64
     let settings: SandboxFacebookSettings
 
@@ -132,7 +135,10 @@ struct FacebookExchange {
         let form = Masking.isForm(request) ? FormEncoding.fields(request.body) : parts?.fields ?? []
         fields = Array((request.query + form).prefix(1000))
         file = parts?.file
-        bytes = (request.header("file_offset").flatMap { Int($0) }, request.body.count)
+        let offset = request.header("file_offset") ?? request.header("offset")
+        bytes = (offset.flatMap { Int($0) }, request.body.count, request.header("file_size").flatMap { Int($0) })
+        let isJSON = request.header("content-type")?.hasPrefix("application/json") == true
+        json = isJSON && request.body.count <= 65_536 ? (try? JSONValue(parsing: request.body)) ?? .null : .null
         let words = (request.header("authorization") ?? "").split(separator: " ", maxSplits: 1).map(String.init)
         let isToken = words.count == 2 && ["bearer", "oauth"].contains(words[0].lowercased())
         bearer = isToken ? words[1] : nil

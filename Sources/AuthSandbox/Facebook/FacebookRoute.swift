@@ -16,6 +16,10 @@ struct FacebookRoute: Sendable, Equatable {
         if let first = parts.first, isVersion(first) {
             return FacebookRoute(version: first, parts: Array(parts.dropFirst()))
         }
+        // Where the bytes of reels go to: another host at Facebook.
+        if parts.count == 3, parts[0] == "video-upload", isVersion(parts[1]) {
+            return FacebookRoute(version: parts[1], parts: [parts[0], parts[2]])
+        }
         // Another API may have any path before its /v1.
         guard !parts.contains("v1"), parts.isEmpty ? method == "POST" : isNode(parts) else { return nil }
         return FacebookRoute(version: nil, parts: parts)

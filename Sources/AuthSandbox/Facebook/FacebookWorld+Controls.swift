@@ -92,6 +92,13 @@ extension FacebookWorld {
             try world.block(code: code, user: order.user, account: order.account, until: context.now + time)
             return ["code": .int(code), "seconds": .seconds(time)]
         },
+        control("POST facebook/received", Received.self, "a customer writes to a number at WhatsApp: {from, to}") {
+            world,
+            received,
+            context in
+            world.receive(from: received.from, at: received.to, now: context.now)
+            return ["from": .string(received.from), "to": .string(received.to)]
+        },
         control(
             "POST facebook/unfinished",
             CountOrder.self,
@@ -141,6 +148,11 @@ extension FacebookWorld {
         var account: String?
 
         static let ranges: [String: ClosedRange<Int64>] = ["code": 0...1_000_000_000]
+    }
+
+    private struct Received: SandboxInput {
+        var from: String
+        var to: String
     }
 
     private struct CountOrder: SandboxInput {

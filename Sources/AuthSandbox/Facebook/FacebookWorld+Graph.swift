@@ -17,7 +17,12 @@ extension FacebookWorld {
         }
         if first == exchange.settings.appID, exchange.method == "POST" { return try beginFile(exchange, for: id) }
         if first.hasPrefix("upload:"), edge.isEmpty { return try file(exchange, first, for: id) }
-        if edge.isEmpty, exchange.method == "GET", let view = videoView(first) { return view }
+        if first == "video-upload" { return try reelBytes(exchange, edge, of: person) }
+        if edge.isEmpty, exchange.method == "GET", let view = videoView(first) ?? containerView(first, exchange) {
+            return view
+        }
+        if person.user.facebook.instagram.contains(first) { return try instagram(exchange, first, person, edge) }
+        if person.user.facebook.whatsApp.contains(first) { return try whatsApp(exchange, first, person, edge) }
         if first.hasPrefix("act_") { return try insights(exchange, person, edge) }
         if first == "me" || first == (page ?? id) {
             if let page { return try self.page(exchange, page, person, edge) }
@@ -44,7 +49,7 @@ extension FacebookWorld {
             "ios_sdk_error_categories": [
                 ["name": "transient", "items": [["code": 1], ["code": 2], ["code": 4], ["code": 17], ["code": 341]]],
                 [
-                    "name": "login_recoverable", "items": [["code": 102], ["code": 190]],
+                    "name": "login_recoverable", "items": [["code": 102], ["code": 190], ["code": 50_001]],
                     "recovery_message": "Please log in to this app again.", "recovery_options": ["OK", "Cancel"],
                 ],
             ],
@@ -80,6 +85,7 @@ extension FacebookWorld {
             return ["data": .array(pages)]
         case "POST videos": return try video(exchange, for: person.id)
         case "POST photos": return try photo(exchange, for: person.id)
+        case "POST video_reels": return try reel(exchange, for: person.id)
         case "GET feed": return feed(exchange, person)
         case "POST feed":
             let message = try exchange.required("message")
@@ -160,9 +166,16 @@ extension FacebookWorld {
     ) throws(FacebookFailure) -> JSONValue {
         switch "\(exchange.method) \(edge)" {
         case "GET ": return ["name": .string("Page \(page)"), "id": .string(page)]
-        case "GET feed", "GET posts": return ["data": []]
-        case "POST videos": return try video(exchange, for: page)
-        case "POST photos": return try photo(exchange, for: page)
+        case "GET feed", "GET posts":
+            try person.demand("pages_read_engagement")
+            return ["data": []]
+        case "POST videos", "POST photos", "POST video_reels":
+            try person.demand("pages_manage_posts")
+            switch edge {
+            case "videos": return try video(exchange, for: page)
+            case "photos": return try photo(exchange, for: page)
+            default: return try reel(exchange, for: page)
+            }
         default: throw .missingObject
         }
     }
@@ -172,17 +185,30 @@ extension FacebookWorld {
         _ person: FacebookPerson,
         _ edge: String
     ) throws(FacebookFailure) -> JSONValue {
-        guard person.has("ads_read") || person.has("ads_management") else {
-            throw FacebookFailure(
-                200,
-                nil,
-                "(#200) Ad account owner has NOT grant ads_management or ads_read permission"
-            )
-        }
+        if !person.has("ads_management") { try person.demand("ads_read") }
         guard edge == "insights", exchange.method == "GET" else { throw .missingObject }
         return [
             "data": [["impressions": "1024", "spend": "12.50", "date_start": "2026-01-01", "date_stop": "2026-01-07"]],
             "paging": ["cursors": ["before": "MAZDZD", "after": "MAZDZD"]],
         ]
+    }
+}
+
+extension FacebookPerson {
+    /// Refuses what needs a permission that the person has not granted.
+    func demand(_ permission: String) throws(FacebookFailure) {
+        guard !has(permission) else { return }
+        switch permission {
+        case "ads_read":
+            throw FacebookFailure(
+                200,
+                nil,
+                "(#200) Ad account owner has NOT grant ads_management or ads_read permission"
+            )
+        case "pages_manage_posts":
+            throw FacebookFailure(200, nil, "(#200) The permission(s) \(permission) are not available.")
+        default:
+            throw FacebookFailure(10, nil, "(#10) This endpoint requires the '\(permission)' permission")
+        }
     }
 }

@@ -20,14 +20,15 @@ extension FacebookWorld {
             guard let chunk = exchange.file, chunk.field == "video_file_chunk",
                 let start = try Int(exchange.required("start_offset"))
             else { throw .parameter("video_file_chunk") }
-            guard start == session.received, start + chunk.bytes.count <= session.size else {
+            let size = session.size ?? 0
+            guard start == session.received, start + chunk.bytes.count <= size else {
                 var failure = FacebookFailure(6001, 1_363_037, "There was a problem uploading your video file.")
-                failure.data = .string(offsets(session.received, of: session.size, exchange).text)
+                failure.data = .string(offsets(session.received, of: size, exchange).text)
                 throw failure
             }
             counters.chunks += 1
             uploads[id]?.received += chunk.bytes.count
-            return offsets(start + chunk.bytes.count, of: session.size, exchange)
+            return offsets(start + chunk.bytes.count, of: size, exchange)
         case "finish":
             let (id, session) = try self.session(exchange, of: owner)
             guard session.received == session.size else {
@@ -60,7 +61,14 @@ extension FacebookWorld {
     func videoView(_ id: String) -> JSONValue? {
         guard let session = uploads.values.first(where: { $0.video == id }) else { return nil }
         let word = session.isPublished ? "ready" : "uploading"
-        return ["status": ["video_status": .string(word)], "id": .string(id)]
+        let phase = session.received == session.size ? "complete" : "in_progress"
+        return [
+            "status": [
+                "video_status": .string(word),
+                "uploading_phase": ["status": .string(phase), "bytes_transferred": .int(Int64(session.received))],
+            ],
+            "id": .string(id),
+        ]
     }
 
     mutating func photo(_ exchange: FacebookExchange, for owner: String) throws(FacebookFailure) -> JSONValue {
@@ -93,16 +101,17 @@ extension FacebookWorld {
         guard exchange.method == "POST" else {
             return ["id": .string(id), "file_offset": .int(Int64(session.received))]
         }
-        guard exchange.bytes.offset == session.received, session.received + exchange.bytes.count <= session.size else {
+        let size = session.size ?? 0
+        guard exchange.bytes.offset == session.received, session.received + exchange.bytes.count <= size else {
             throw .parameter("Invalid file_offset")
         }
         uploads[id]?.received += exchange.bytes.count
-        guard session.received + exchange.bytes.count == session.size else { throw .parameter("The file is not whole") }
+        guard session.received + exchange.bytes.count == size else { throw .parameter("The file is not whole") }
         counters.files += 1
         return ["h": .string("4:" + random.letters(24))]
     }
 
-    private mutating func nextNumber() -> String {
+    mutating func nextNumber() -> String {
         lastUpload += 1
         return String(9_000_000_000 + lastUpload)
     }

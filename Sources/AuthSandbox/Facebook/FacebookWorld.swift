@@ -30,6 +30,11 @@ struct FacebookWorld: ProviderWorld {
     var lastDevice = 0
     var uploads: [String: FacebookUploadSession] = [:]
     var lastUpload = 0
+    /// What is prepared for Instagram, by id.
+    var containers: [String: FacebookContainer] = [:]
+    /// When a customer has written to a number, and when it has written to them.
+    var conversations: [String: Int64] = [:]
+    var messages: [String: [Int64]] = [:]
     var blocks: [FacebookBlock] = []
     /// How many calls the app has made since the beginning of its window.
     var window: (start: Int64, count: Int64) = (0, 0)
@@ -169,6 +174,9 @@ struct FacebookWorld: ProviderWorld {
         codes.forget(over: Self.capacity) { $0.expiresAt > now }
         devices.forget(over: Self.capacity) { $0.expiresAt > now }
         uploads.forget(over: Self.capacity) { !$0.isPublished }
+        containers.forget(over: Self.capacity) { $0.publishedAt == nil }
+        conversations.forget(over: Self.capacity) { _ in false }
+        messages.forget(over: Self.capacity) { _ in false }
         tokens.forget(over: Self.capacity) { ($0.expiresAt ?? .max) > now }
     }
 }

@@ -34,6 +34,10 @@ public struct SandboxFacebookCounters: Encodable, Sendable, Equatable {
     public var videos: Int64 = 0
     /// `photos`: how many photos came.
     public var photos: Int64 = 0
+    /// `media`: how many media were published at Instagram.
+    public var media: Int64 = 0
+    /// `messages`: how many messages of WhatsApp's were sent.
+    public var messages: Int64 = 0
     /// `files`: how many of the app's files came whole.
     public var files: Int64 = 0
 

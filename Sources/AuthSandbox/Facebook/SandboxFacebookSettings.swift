@@ -40,6 +40,17 @@ public struct SandboxFacebookSettings: Sendable, Equatable {
     ///
     /// Default: 1 MiB.
     public var videoChunk: Int64 = 1_048_576
+    /// `media_s`: how long media are prepared before they can be published at Instagram.
+    ///
+    /// Default: 5 s.
+    public var mediaTime: Int64 = 5000
+    /// `media_per_day`: how many media an Instagram account can publish in 24 hours.
+    ///
+    /// Default: 50.
+    public var mediaPerDay: Int64 = 50
+    /// `pair_limit`: how many messages WhatsApp takes from one number to another: `{"count": 1, "per_s": 6}`; nil (`null`) is
+    /// without limit.
+    public var pairLimit: SandboxSettings.Limit?
     /// `device_life_s`: how long a device login lasts.
     ///
     /// Default: 7 minutes.
@@ -135,6 +146,8 @@ extension SandboxFacebookSettings: SandboxPart {
         case codeLife = "code_life_s"
         case redirectURIs = "redirect_uris"
         case videoChunk
+        case mediaTime = "media_s"
+        case mediaPerDay, pairLimit
         case deviceLife = "device_life_s"
         case deviceInterval = "device_interval_s"
         case device

@@ -16,6 +16,10 @@ public struct SandboxFacebookUser: Sendable, Equatable {
     public var declines: [String] = []
     /// `pages`: the ids of pages that the person manages.
     public var pages: [String] = []
+    /// `instagram`: the ids of their Instagram accounts.
+    public var instagram: [String] = []
+    /// `whatsapp`: the ids of their numbers at WhatsApp.
+    public var whatsApp: [String] = []
     /// `leaves_out`: the ids of pages that the person leaves out when they are asked for permissions about pages: these are
     /// granted, and such a page is as if it did not exist.
     public var leavesOut: [String] = []
@@ -27,8 +31,15 @@ public struct SandboxFacebookUser: Sendable, Equatable {
 extension SandboxFacebookUser: SandboxPart {
     static let key = "facebook"
 
+    enum CodingKeys: String, CodingKey {
+        case id, behaviour, permissions, declines, pages, instagram
+        case whatsApp = "whatsapp"
+        case leavesOut = "leaves_out"
+    }
+
     func check(path: String) throws(SandboxError) {
-        for id in pages + leavesOut + [id].compactMap(\.self) where !FacebookRoute.isID(id) || id.contains("_") {
+        for id in pages + instagram + whatsApp + leavesOut + [id].compactMap(\.self)
+        where !FacebookRoute.isID(id) || id.contains("_") {
             throw SandboxError(.invalidInput, "\(path): \"\(id)\" is no id, which is digits")
         }
     }

@@ -13,7 +13,7 @@ struct OktaAPI: Sendable, ClientBound {
     /// When the transaction ends whose state token the calls present; nil if that is not known.
     var transactionEndsAt: Timestamp?
     /// The keys that the app's server signs with, as far as they are known, for all copies.
-    let knownKeys = Locked<JSONValue?>(nil)
+    let knownKeys = OAuthClient.IDTokenKeys()
     /// What the org is known to run on, for all copies.
     let knownPipeline = Locked<Okta.Pipeline?>(nil)
 

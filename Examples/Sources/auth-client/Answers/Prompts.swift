@@ -128,7 +128,9 @@ final class Prompts: Sendable {
     private static func setup(_ challenge: Challenge, on terminal: Terminal?) -> [ScreenText] {
         guard let setup = challenge.setup?.reveal() else { return [] }
         // Codes to write down, one a line.
-        if challenge.key == .backupCode { return setup.split(separator: "\n").map { "  \($0, limit: 100)" } }
+        if challenge.key == .backupCode || challenge.key == .text {
+            return setup.split(separator: "\n").map { "  \($0, limit: 100)" }
+        }
         let line: ScreenText = "To set it up: \(setup)"
         // An app on another device reads the address from the screen.
         let isForApp = ["otpauth:", "pushauth:", "mfauth:"].contains { setup.lowercased().hasPrefix($0) }

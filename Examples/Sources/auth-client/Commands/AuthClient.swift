@@ -190,9 +190,7 @@ struct AuthClient: ParsableCommand {
             try options.forgeRock.checkLink(against: base)
             if command == .get, let path, path.contains("://") { try check(url: path, against: base) }
         }
-        // A gateway may ask for a stronger proof before it lets a request pass.
-        let mayAsk =
-            [.signIn, .finishTasks, .revoke].contains(command) || (command == .get && options.provider == .forgerock)
+        let mayAsk = command.mayAsk(at: options.provider)
         if command != .signIn,
             options.identifier != nil || options.passwordFromInput || (options.answers != nil && !mayAsk)
         {
@@ -256,6 +254,17 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
         case .revoke: "the id of a session"
         case .joinWaitlist: "an e-mail address"
         default: nil
+        }
+    }
+
+    /// Whether the server may ask something before it does what is wanted: a gateway before PingAM for a stronger proof, a
+    /// tenant of Auth0's for a second factor before it renews tokens.
+    func mayAsk(at provider: ProviderName) -> Bool {
+        switch self {
+        case .signIn, .finishTasks, .revoke: true
+        case .get: provider == .forgerock || provider == .auth0
+        case .refresh: provider == .auth0
+        default: false
         }
     }
 }

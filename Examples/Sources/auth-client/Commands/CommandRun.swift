@@ -147,16 +147,13 @@ struct CommandRun: Sendable {
         case .status:
             return .ok(name, session: try await provider.status())
         case .get:
-            let input =
-                options.provider == .forgerock
-                ? try SignInInput(options: options, terminal: terminal, bounds: bounds) : nil
-            let response = try await provider.get(path ?? "/", answering: input)
+            let response = try await provider.get(path ?? "/", answering: try input(terminal, bounds))
             let output = StandardOutput(terminal: terminal)
             for try await chunk in response.body { try output.write(chunk) }
             if options.json { try output.write("") }
             return .ok(name)
         case .refresh:
-            return .ok(name, session: try await provider.refresh())
+            return .ok(name, session: try await provider.refresh(answering: try input(terminal, bounds)))
         case .signOut:
             try await provider.signOut()
             return .ok(name)
@@ -172,6 +169,13 @@ struct CommandRun: Sendable {
         case .classify, .explain:
             return .ok(name)
         }
+    }
+
+    /// Who answers what the server asks before it does what is wanted; nil if it asks nothing, or nobody could.
+    private func input(_ terminal: Terminal, _ bounds: CommandBounds) throws -> SignInInput? {
+        let canAsk = options.answers != nil || terminal.canAsk || options.provider == .forgerock
+        guard canAsk, command.mayAsk(at: options.provider) else { return nil }
+        return try SignInInput(options: options, terminal: terminal, bounds: bounds)
     }
 
     private func tell(_ report: Report, terminal: Terminal, now: Timestamp) {
@@ -259,11 +263,7 @@ struct ClientOptionsValue: Sendable {
             cookieName: options.forgeRock.cookieName,
             resume: options.forgeRock.resume
         )
-        facebook = FacebookValue(
-            appID: options.facebook.appID,
-            clientTokenEnv: options.facebook.clientTokenEnv,
-            appSecretEnv: options.facebook.appSecretEnv
-        )
+        facebook = FacebookValue(options.facebook)
         auth0 = Auth0Value(options.auth0)
         events = options.events
         maxWait = options.maxWait.duration

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FacebookAuth
 
 /// Which app of Facebook's the program is.
 struct FacebookOptions: ParsableArguments {
@@ -21,15 +22,32 @@ struct FacebookOptions: ParsableArguments {
     )
     var appSecretEnv: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Why somebody is asked in a browser who has been asked before: rerequest (permissions that were declined), "
+                + "reauthorize (the access to their data) or reauthenticate (the password).",
+            valueName: "why"
+        )
+    )
+    var authType: String?
+
     /// Checks that the options fit the provider and the command.
     func check(for provider: ProviderName, command: CommandName, hasBrowser: Bool) throws {
         guard provider == .facebook else {
-            if [appID, clientTokenEnv, appSecretEnv].contains(where: { $0 != nil }) {
+            if [appID, clientTokenEnv, appSecretEnv, authType].contains(where: { $0 != nil }) {
                 throw ValidationError(
-                    "--app-id, --client-token-env and --app-secret-env belong to --provider facebook."
+                    "--app-id, --client-token-env, --app-secret-env and --auth-type belong to --provider facebook."
                 )
             }
             return
+        }
+        if let authType {
+            guard FacebookConfiguration.WebLogin.AuthType(rawValue: authType) != nil else {
+                throw ValidationError("--auth-type \(authType) is none of rerequest, reauthorize, reauthenticate.")
+            }
+            guard command == .signIn, hasBrowser else {
+                throw ValidationError("--auth-type belongs to sign-in in a browser, with --redirect-uri.")
+            }
         }
         guard appID?.isEmpty == false else { throw ValidationError("--provider facebook needs --app-id.") }
         if command == .signIn, clientTokenEnv == nil, !hasBrowser {
@@ -48,4 +66,10 @@ struct FacebookValue: Sendable {
     let appID: String?
     let clientTokenEnv: String?
     let appSecretEnv: String?
+    let authType: FacebookConfiguration.WebLogin.AuthType?
+
+    init(_ options: FacebookOptions) {
+        (appID, clientTokenEnv, appSecretEnv) = (options.appID, options.clientTokenEnv, options.appSecretEnv)
+        authType = options.authType.flatMap { FacebookConfiguration.WebLogin.AuthType(rawValue: $0) }
+    }
 }

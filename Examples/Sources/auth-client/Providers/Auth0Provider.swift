@@ -22,21 +22,27 @@ extension ProviderSetup {
             throw InputError("--base-url: \(error)")
         }
         return StandardCommands(provider: auth0, notice: notice) { input in
-            func tell(_ code: Secret) {
-                input.tell("Your recovery code is used up. Write down the new one: \(code.reveal())")
-            }
-            do {
-                let session = try await auth0.signIn(
-                    Self.method(of: input),
-                    answering: input.responder,
-                    options: input.options.bounding(SignInOptions())
-                )
-                if let code = session.recoveryCode { tell(code) }
-                return session
-            } catch let error as Auth0UnkeptRecoveryCode {
-                tell(error.recoveryCode)
-                throw error.cause
-            }
+            try await Self.telling(input) { try await auth0.signIn(Self.method(of: input), answering: $0, options: $1) }
+        } renew: { input in
+            try await Self.telling(input) { try await auth0.refresh(answering: $0, options: $1) }
+        }
+    }
+
+    /// Signs in, and tells the person the recovery code that has taken the place of one that was used.
+    private static func telling(
+        _ input: SignInInput,
+        _ signIn: (Responder, SignInOptions) async throws -> Auth0Session
+    ) async throws -> Auth0Session {
+        func tell(_ code: Secret) {
+            input.tell("Your recovery code is used up. Write down the new one: \(code.reveal())")
+        }
+        do {
+            let session = try await signIn(input.responder, input.options.bounding(SignInOptions()))
+            if let code = session.recoveryCode { tell(code) }
+            return session
+        } catch let error as Auth0UnkeptRecoveryCode {
+            tell(error.recoveryCode)
+            throw error.cause
         }
     }
 

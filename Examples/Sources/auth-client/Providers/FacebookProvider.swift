@@ -33,10 +33,17 @@ extension ProviderSetup {
             throw InputError("--base-url: \(error)")
         }
         return StandardCommands(provider: facebook, notice: notice) { input in
-            try await facebook.signIn(
+            let session = try await facebook.signIn(
+                authType: input.options.facebook.authType,
                 answering: isInBrowser ? input.responder : DeviceInstructions(input: input),
                 options: input.options.bounding(SignInOptions())
             )
+            let declined = session.permissions.filter { $0.status == .declined }.map(\.name)
+            if !declined.isEmpty {
+                input.tell("Declined: \(declined.joined(separator: ", "), limit: 500).")
+                input.tell("sign-in --auth-type rerequest asks for that again.")
+            }
+            return session
         }
     }
 }

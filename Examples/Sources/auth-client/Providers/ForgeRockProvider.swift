@@ -106,7 +106,7 @@ struct ForgeRockProvider: ProviderCommands {
         )
     }
 
-    func refresh() async throws -> Report.Session {
+    func refresh(answering input: SignInInput?) async throws -> Report.Session {
         let held = try await tokens.read().credentials
         guard held.ssoToken != nil || held.refreshToken != nil else { throw RecoveryError.notSignedIn }
         try await forgeRock.refresh()

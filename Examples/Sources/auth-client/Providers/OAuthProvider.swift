@@ -110,7 +110,7 @@ struct OAuthProvider: ProviderCommands {
         return try await api.send(request, options: RequestOptions(classifier: OAuthClassifier()))
     }
 
-    func refresh() async throws -> Report.Session {
+    func refresh(answering input: SignInInput?) async throws -> Report.Session {
         _ = try await held()
         let context = CallContext(runtime: api.runtime)
         return session(try await tokens.renew(context).credentials)

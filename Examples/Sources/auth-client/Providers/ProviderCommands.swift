@@ -16,7 +16,9 @@ protocol ProviderCommands: Sendable {
     func get(_ path: String, answering input: SignInInput?) async throws -> RecoveredResponse
 
     /// Renews the session's credential.
-    func refresh() async throws -> Report.Session
+    ///
+    /// - Parameter input: Answers what the server may ask before it renews; nil if nobody can.
+    func refresh(answering input: SignInInput?) async throws -> Report.Session
 
     /// Ends the session.
     func signOut() async throws
@@ -52,6 +54,8 @@ struct StandardCommands<Provider: AuthProvider>: ProviderCommands {
     }
     /// Begins a sign-in with what is at hand, and goes all the way.
     let begin: @Sendable (SignInInput) async throws -> Provider.Session
+    /// Renews, and answers what is asked for that; nil where nothing is.
+    var renew: (@Sendable (SignInInput) async throws -> Provider.Session)?
 
     func signIn(_ input: SignInInput) async throws -> Report.Session {
         Report.Session(try await begin(input))
@@ -70,8 +74,9 @@ struct StandardCommands<Provider: AuthProvider>: ProviderCommands {
         try await own(command, argument, input)
     }
 
-    func refresh() async throws -> Report.Session {
-        let renewed = try await provider.refresh()
+    func refresh(answering input: SignInInput?) async throws -> Report.Session {
+        let renewed: Provider.Session
+        if let input, let renew { renewed = try await renew(input) } else { renewed = try await provider.refresh() }
         guard renewed.summary.name == nil else { return Report.Session(renewed) }
         // What tells nothing by itself: the server knows whose it is.
         let known = try? await provider.session()

@@ -1,10 +1,15 @@
-import HTTPRecovery
+package import HTTPRecovery
 import HTTPTypes
 
-/// Writes the form of each attempt, with a proof of the client that is made for this attempt alone.
+/// Writes the body of each attempt, with a proof of the client that is made for this attempt alone.
 struct ClientAuthenticationLayer: ClientLayer {
     let client: OAuthClient
-    let form: FormFields
+    /// What the proof is added to.
+    var form = FormFields()
+    /// What stands in the `Authorization` field, if that is no proof of the client.
+    var bearer: Secret?
+    /// How the fields become the body.
+    var content: @Sendable (FormFields) -> MessageBody = { $0.body }
 
     func intercept(
         _ request: HTTPRequest,
@@ -15,6 +20,11 @@ struct ClientAuthenticationLayer: ClientLayer {
         var request = request
         // No access token belongs on these requests, whatever stands around this layer.
         request.headerFields[.authorization] = nil
+        if let bearer {
+            var field = HTTPField(name: .authorization, value: "Bearer \(bearer.reveal())")
+            field.indexingStrategy = .disallow
+            request.headerFields[fields: .authorization] = [field]
+        }
         var context = context
         context.presentAsCalled()
         var attempt = OAuthClient.Attempt(
@@ -41,6 +51,20 @@ struct ClientAuthenticationLayer: ClientLayer {
         }
         request.headerFields = attempt.headerFields
         if let limit = attempt.sendBy { context.limitSending(to: limit) }
-        return try await next(request, body: attempt.form.body, context: context)
+        return try await next(request, body: content(attempt.form), context: context)
+    }
+}
+
+extension OAuthClient {
+    /// A layer for endpoints that take another body than a form: it writes the body of each attempt, with the client's proof.
+    ///
+    /// - Parameters:
+    ///   - bearer: A credential that goes into the `Authorization` field; nil for none.
+    ///   - content: Makes the body, given the fields of the proof.
+    package func proof(
+        beside bearer: Secret? = nil,
+        in content: @escaping @Sendable (FormFields) -> MessageBody
+    ) -> any ClientLayer {
+        ClientAuthenticationLayer(client: self, bearer: bearer, content: content)
     }
 }

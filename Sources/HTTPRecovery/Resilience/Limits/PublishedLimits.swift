@@ -4,7 +4,7 @@ extension Recovery {
     ///
     /// Attempts beyond a limit wait for their place, visibly as `rate_limited`, or fail at once if their deadline or the
     /// engine's longest wait comes first. Other processes are not counted; if they use the limit up, the server says so, and
-    /// its word holds. Providers' modules make values for their servers, such as `.clerk()` and `.okta()`.
+    /// its word holds. Providers' modules make values for their servers, such as `.clerk()`, `.okta()` and `.auth0()`.
     public final class PublishedLimits: Admission {
         /// So many attempts within a time.
         public struct Rate: Sendable, Hashable {
@@ -12,11 +12,19 @@ extension Recovery {
             public let count: Int
             /// The time, at least 1 ms.
             public let window: Duration
+            /// Whether each credential has as many.
+            public let isPerCredential: Bool
 
             /// Creates a rate.
-            public init(_ count: Int, per window: Duration) {
+            ///
+            /// - Parameters:
+            ///   - count: The attempts, at least 1.
+            ///   - window: The time, at least 1 ms.
+            ///   - isPerCredential: Whether each credential has as many. Default: all share them.
+            public init(_ count: Int, per window: Duration, isPerCredential: Bool = false) {
                 self.count = max(count, 1)
                 self.window = max(window, .milliseconds(1))
+                self.isPerCredential = isPerCredential
             }
         }
 
@@ -79,8 +87,10 @@ extension Recovery {
         /// Lets an attempt go when its place has come; one that counts for nothing goes out at once.
         public func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
             guard attempt.isDue, let (name, rate) = limit(attempt, context.options) else { return .go() }
+            let credential = rate.isPerCredential ? await context.credential(of: attempt.request) : nil
             let now = context.runtime.time.now
-            var place = Place(line: "\(attempt.origin) \(name)", time: now)
+            let line = "\(attempt.origin) \(name)" + (credential.map { " \($0.name)" } ?? "")
+            var place = Place(line: line, time: now)
             let isTaken = lines.withLock { lines in
                 // Bounded against endless names; the one whose last place is the oldest holds nobody any more.
                 if lines[place.line] == nil, lines.count >= 1024,

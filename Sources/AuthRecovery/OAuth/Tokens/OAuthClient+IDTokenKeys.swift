@@ -1,0 +1,61 @@
+package import HTTPRecovery
+
+extension OAuthClient {
+    /// The keys that a server signs ID tokens with, as far as they are known, for all copies of a client.
+    package struct IDTokenKeys: Sendable {
+        private let known = Locked<JSONValue?>(nil)
+
+        /// Begins without a key.
+        package init() {}
+
+        /// Checks that an ID token is of the server, for the client, and, if somebody can tell, signed by the server (OpenID
+        /// Connect Core 1.0 section 3.1.3.7).
+        ///
+        /// It has come from the server itself a moment ago, so that no clock is asked.
+        ///
+        /// - Parameters:
+        ///   - token: The token.
+        ///   - issuer: Who has to have issued it.
+        ///   - clientID: Whom it has to be for.
+        ///   - signatures: What verifies signatures; nil leaves the connection as the proof.
+        ///   - fetch: Asks the server for its keys; called if they are not known, or none of those fits.
+        /// - Throws: `RecoveryError` of the kind `invalid_request` with the code `issuer_mismatch`, `audience_mismatch` or
+        ///   `signature_mismatch`; of the kind `unreadable` for an answer that holds no keys; what the fetching throws.
+        package func check(
+            _ token: Secret,
+            issuer: String,
+            clientID: String,
+            signatures: (any SignatureVerifier)?,
+            fetching fetch: () async throws -> RecoveredResponse
+        ) async throws {
+            let claims = UnverifiedJWT(token)?.claims
+            guard claims?["iss"]?.string == issuer else { throw Self.mismatch("issuer", claim: "iss") }
+            let audience = claims?["aud"]
+            guard audience?.string == clientID || audience?.array?.contains(.string(clientID)) == true else {
+                throw Self.mismatch("audience", claim: "aud")
+            }
+            guard let signatures else { return }
+            if let known = known.withLock({ $0 }), signatures.isSigned(token, withOneOf: known) { return }
+            // Keys change: the server is asked once more.
+            let keys = try Self.keys(in: try await fetch())
+            known.withLock { $0 = keys }
+            guard signatures.isSigned(token, withOneOf: keys) else {
+                throw Self.mismatch("signature", claim: "id_token")
+            }
+        }
+
+        private static func keys(in response: RecoveredResponse) throws(RecoveryError) -> JSONValue {
+            guard let bytes = response.body.bytesInMemory, let keys = try? JSONValue(parsing: Array(bytes)),
+                keys["keys"]?.array != nil
+            else { throw RecoveryError(.unreadable, in: response) }
+            return keys
+        }
+
+        private static func mismatch(_ name: String, claim: String) -> RecoveryError {
+            var outcome = Outcome(.invalidRequest, processed: .yes, remedies: [.restartFlow])
+            outcome.code = "\(name)_mismatch"
+            outcome.parameter = claim
+            return RecoveryError(outcome: outcome, reason: .notRecoverable)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import AuthRecovery
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+@testable import Auth0Auth
+
+/// Whose an ID token is, and for whom.
+@Suite("Auth0: ID tokens")
+struct Auth0IDTokenTests {
+    private static func token(_ claims: String) -> String {
+        "\(Base64.encodeForURL(#"{"alg":"RS256"}"#.utf8)).\(Base64.encodeForURL("{\(claims)}".utf8)).AA"
+    }
+
+    private static func tokens(_ claims: String, more: String = "") -> Auth0Bench.Step {
+        .tokens(more: #","id_token":"\#(token(claims))"\#(more)"#)
+    }
+
+    @Test func theTenantsOwnIsKept() async throws {
+        let bench = try Auth0Bench([
+            Self.tokens(#""iss":"https://example.eu.auth0.com/","aud":["app"],"sub":"auth0|1""#)
+        ])
+        #expect(try await bench.signIn().subject == "auth0|1")
+        #expect(await bench.tokens.read().credentials.auth0Identity?.subject == "auth0|1")
+    }
+
+    @Test func anIssuerBehindAnotherAddressIsNamed() async throws {
+        let claims = #""iss":"https://id.example.com/","aud":"app","sub":"auth0|1""#
+        let configuration = Auth0Configuration(clientID: "app", issuer: "https://id.example.com/")
+        let bench = try Auth0Bench([Self.tokens(claims)], configuration: configuration)
+        #expect(try await bench.signIn().subject == "auth0|1")
+    }
+
+    @Test(arguments: [
+        (#""iss":"https://example.eu.auth0.com","aud":"app""#, "issuer_mismatch"),
+        (#""iss":"https://evil.example/","aud":"app""#, "issuer_mismatch"), (#""aud":"app""#, "issuer_mismatch"),
+        (#""iss":"https://example.eu.auth0.com/","aud":"other""#, "audience_mismatch"),
+        (#""iss":"https://example.eu.auth0.com/""#, "audience_mismatch"),
+    ])
+    func anothersSignsNobodyIn(claims: String, code: String) async throws {
+        let bench = try Auth0Bench([Self.tokens(claims)])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error?.kind == .invalidRequest && error?.outcome.code == code)
+        #expect(await bench.tokens.read().credentials == Credentials() && bench.sent.count == 1)
+    }
+
+    /// A recovery code that is used up is told, whatever is wrong with the token beside the new one.
+    @Test func aNewRecoveryCodeIsNotLostWithIt() async throws {
+        let bench = try Auth0Bench([
+            .wantsMore, .enrolled("recovery"), Self.tokens(#""aud":"app""#, more: #","recovery_code":"NEW""#),
+        ])
+        let error = await #expect(throws: Auth0UnkeptRecoveryCode.self) {
+            try await bench.signIn(Answers([.backupCode: ["OLD"]]))
+        }
+        #expect(error?.recoveryCode == "NEW" && (error?.cause as? RecoveryError)?.outcome.code == "issuer_mismatch")
+    }
+
+    // MARK: Limits
+
+    @Test(arguments: [
+        ("/userinfo", 10), ("/passwordless/start", 50), ("/otp/challenge?x=1", 50), ("/oauth/device/code", 5),
+        ("/below/userinfo", 10), ("/oauth/token", 60),
+    ])
+    func publishedRatesAreKept(path: String, count: Int) async throws {
+        let limits = Recovery.PublishedLimits.auth0()
+        let request = HTTPRequest(method: .post, scheme: "https", authority: "example.eu.auth0.com", path: path)
+        var options = RequestOptions()
+        options.credentialID = "ada"
+        let context = CallContext(options: options, runtime: Runtime(time: ManualClock().timeSource()))
+        var free = 0
+        for _ in 0..<60 {
+            switch await limits.admit(PlannedAttempt(request), context: context) {
+            case .go, .wait(.zero, _, _): free += 1
+            default: break
+            }
+        }
+        #expect(free == count)
+        // Another person's profile is another line; codes and devices are counted for all.
+        options.credentialID = "grace"
+        let other = CallContext(options: options, runtime: context.runtime)
+        let answer = await limits.admit(PlannedAttempt(request), context: other)
+        if case .wait(let delay, _, _) = answer {
+            #expect((delay == .zero) == path.hasSuffix("/userinfo"))
+        }
+    }
+}
