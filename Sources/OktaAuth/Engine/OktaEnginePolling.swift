@@ -25,12 +25,19 @@ struct OktaEnginePolling: RecoveryOperation.Plan {
 
     /// The form that asks on; nil if there is nothing to wait for.
     static func poll(_ answer: OktaEngineAnswer) -> OktaForm? {
-        answer.forms.first { ["challenge-poll", "enroll-poll", "poll"].contains($0.name) }
+        answer.forms.first {
+            ["challenge-poll", "enroll-poll", "poll", "device-challenge-poll"].contains($0.name)
+        }
     }
 
     /// What the person is shown while they answer elsewhere.
     var challenge: Challenge {
-        Challenge(factor: factor, number: answer.current?.number, setup: answer.current?.setup)
+        Challenge(
+            factor: factor,
+            number: answer.current?.number,
+            setup: answer.current?.setup,
+            url: answer.deviceChallenge?.url
+        )
     }
 
     mutating func next(

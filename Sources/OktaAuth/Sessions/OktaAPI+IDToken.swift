@@ -35,7 +35,7 @@ extension OktaAPI {
         return keys
     }
 
-    private static func mismatch(_ name: String, claim: String) -> RecoveryError {
+    static func mismatch(_ name: String, claim: String) -> RecoveryError {
         var outcome = Outcome(.invalidRequest, processed: .yes, remedies: [.restartFlow])
         outcome.code = "\(name)_mismatch"
         outcome.parameter = claim
