@@ -52,12 +52,14 @@ struct OktaSandboxTests {
 
     @Test(arguments: ["sms", "voice", "okta_email"])
     func aCodeThatIsSent(choice: String) async throws {
-        let bench = try OktaSandboxBench({ $0.okta.factors = [.init("sms"), .init("email")] })
+        let bench = try OktaSandboxBench(
+            { $0.okta.factors = [.init("sms"), .init("email")] },
+            settings: { ($0.okta.phoneWindow, $0.okta.emailWindow) = (0, 0) }
+        )
         let key: Factor.Key = choice == "okta_email" ? .emailCode : .phoneCode
         let reader = Reader(bench, [key: [.resend]], choosing: [choice])
-        bench.clock.advance(by: .seconds(40))
         _ = try await bench.signIn(reader)
-        #expect(bench.counters.codes >= 1)
+        #expect(bench.counters.codes == 2)
         #expect(reader.keys == [key, key])
         #expect(reader.offers.withLock { $0.first?.map { $0.providerName } } == ["sms", "voice", "okta_email"])
     }
