@@ -171,7 +171,7 @@ struct OktaSandboxTests {
     #endif
 
     /// Each step that spends something loses its answer after it was processed: nothing goes out twice.
-    @Test(arguments: ["challenge/answer", "challenge", "identify", "interact", "introspect", "challenge/poll"])
+    @Test(arguments: ["challenge/answer", "challenge", "identify", "interact", "introspect"])
     func anAnswerThatIsLost(path: String) async throws {
         let bench = try OktaSandboxBench({ $0.okta.factors = [.init("sms")] })
         bench.losses.withLock { $0 = ["/" + path] }
@@ -179,6 +179,24 @@ struct OktaSandboxTests {
         _ = try await bench.signIn(reader)
         #expect(bench.counters.passwordAttempts == 1 && bench.counters.codes == 1)
         #expect(bench.count("challenge/answer") == 2)
+    }
+
+    /// The lost answer had the flow's new proof: where the flow stands is read, and nobody types anything again.
+    @Test func aPollWhoseAnswerIsLost() async throws {
+        let bench = try OktaSandboxBench({ $0.okta.factors = [.push("WAITING", "WAITING", "SUCCESS", number: "42")] })
+        bench.losses.withLock { $0 = ["/challenge/poll", "/challenge/poll"] }
+        let reader = Reader(bench)
+        _ = try await bench.signIn(reader)
+        #expect(reader.keys.isEmpty && bench.counters.passwordAttempts == 1 && bench.counters.pushes == 1)
+        #expect(bench.count("introspect") == 3)
+    }
+
+    @Test func aChoiceWhoseAnswerIsLost() async throws {
+        let bench = try OktaSandboxBench({ $0.okta.factors = [.init("token:software:totp")] })
+        bench.losses.withLock { $0 = ["/idp/idx/challenge"] }
+        let reader = Reader(bench)
+        _ = try await bench.signIn(reader)
+        #expect(reader.keys == [.totp] && bench.counters.passwordAttempts == 1)
     }
 
     @Test func aCodeWhoseExchangeIsLost() async throws {

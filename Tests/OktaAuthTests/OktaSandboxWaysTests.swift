@@ -199,7 +199,7 @@ struct OktaSandboxWaysTests {
             #expect(!isGiven && error.kind == .declined)
         }
         let prompt = reader.asked.withLock { $0.first?.prompt }
-        #expect(prompt == "cli asks for your consent. Use openid.; Use offline_access.")
+        #expect(prompt == "cli asks for your consent: Use openid; Use offline_access")
         #expect(reader.keys == [.text, .text] && bench.count("consent") == 1)
         #expect(await (bench.tokens.read().credentials.accessToken != nil) == isGiven)
     }

@@ -114,8 +114,9 @@ extension OktaEngineMachine {
             form,
             values,
             choosing: choices,
-            // Where nobody is sent anything, choosing twice is choosing once.
-            resend: sends || phoneNumber != nil ? .spending : .replayable,
+            // Where nobody is sent anything, choosing twice is choosing once; but the answer may bring a new proof of the
+            // flow, and the password is behind it: what became of it is read.
+            resend: .spending,
             purpose: sends ? .engineSending : .engine
         )
     }

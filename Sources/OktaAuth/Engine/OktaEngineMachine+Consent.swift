@@ -25,9 +25,8 @@ extension OktaEngineMachine {
         let factor = Factor(key: .text, providerName: form.name, id: Self.consentID)
         let app = answer.body["app"]?["value"]?["label"]?.string?.nonEmpty ?? "An app"
         let wishes = form.wishes.joined(separator: "; ")
-        let question =
-            form.name == "email-challenge-consent"
-            ? "Is it you who signs in? \(wishes)" : "\(app) asks for your consent. \(wishes)"
+        let isElsewhere = form.name == "email-challenge-consent"
+        let question = (isElsewhere ? "Is it you who signs in: " : "\(app) asks for your consent: ") + wishes
         return .ask(Challenge(factor: factor, hint: "yes or no", prompt: question.bounded(to: 4096)))
     }
 

@@ -239,7 +239,7 @@ extension OktaWorld {
     /// What a person consents to.
     private static func scopes(_ flow: OktaFlow) -> JSONValue {
         let options: [JSONValue] = flow.request.scope.map { scope in
-            ["name": .string(scope), "label": .string("Use \(scope)."), "value": .string(scope)]
+            ["name": .string(scope), "label": .string("Use \(scope)"), "value": .string(scope)]
         }
         return ["name": "scopes", "type": "object", "required": true, "options": .array(options)]
     }
