@@ -277,8 +277,8 @@ let package = Package(
         .testTarget(
             name: "OktaAuthTests",
             dependencies: [
-                "OktaAuth", "AuthRecovery", "AuthSandbox", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport",
-                "WebAuthnTesting",
+                "OktaAuth", "AuthCryptography", "AuthRecovery", "AuthSandbox", "HTTPRecovery", "HTTPRecoveryTesting",
+                "SignInSupport", "WebAuthnTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
             ]

@@ -38,10 +38,11 @@ public struct Okta: AuthProvider {
         api = OktaAPI(org: org, client: client, tokens: tokens, configuration: configuration)
         var renewer: (any TokenRenewer)?
         if let app = configuration.app {
-            renewer = RefreshTokenGrant(
+            let grant = RefreshTokenGrant(
                 client: try app.oauth(at: org, client: client),
                 reuse: .rotating(grace: app.rotationGrace)
             )
+            renewer = OktaRenewer(grant: grant, api: api, app: app)
         }
         self.tokens = TokenManager(store: tokens, renewer: renewer)
     }

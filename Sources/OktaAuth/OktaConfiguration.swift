@@ -94,8 +94,8 @@ extension OktaConfiguration {
         /// By the identity engine's forms, whatever the policy wants; it needs an app with the interaction code grant.
         case identityEngine
         /// By Direct Authentication: the person chooses among password, code, push, text message, call and key, and the
-        /// token endpoint is asked with each; it needs an app with its grants. Passwords are recovered by the
-        /// Authentication API.
+        /// token endpoint is asked with each; it needs an app with its grants. A password is recovered by another factor
+        /// and the MyAccount API, for which the app needs the scope `okta.myAccount.password.manage`.
         case directAuthentication
     }
 }

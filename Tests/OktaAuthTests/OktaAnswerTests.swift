@@ -86,6 +86,8 @@ struct OktaAnswerTests {
         live("MFA_CHALLENGE", result("PASSCODE_REPLAYED"), .challengeIncorrect, [.askUser]),
         live("MFA_CHALLENGE", result("TIME_WINDOW_EXCEEDED"), .challengeIncorrect, [.askUser]),
         live("MFA_CHALLENGE", result("OF_TOMORROW"), .continue, []),
+        live("MFA_ENROLL_ACTIVATE", #""factorResult":"ACTIVE",\#(verify)"#),
+        live("MFA_ENROLL_ACTIVATE", #""factorResult":"SUCCESS",\#(verify)"#),
         live("SUCCESS", #""sessionToken":"s""#, .ok, [], .clear, token: nil),
         live("SUCCESS", #""sessionToken":"s""#, .ok, [], .keep, token: nil, presenting: nil),
         live("SUCCESS", #""_links":{"next":{"name":"original","href":"https://o/r"}}"#, .ok, []),
@@ -504,6 +506,15 @@ struct OktaAnswerTests {
             presenting: .device
         ),
         quiet("/oauth2/v1/token", #"{"error":"access_denied"}"#, .declined, status: 400, presenting: .code),
+        quiet(
+            "/oauth2/v1/device/authorize",
+            #"{"error":"too_many_user_codes"}"#,
+            .rateLimited,
+            [.wait],
+            status: 429,
+            presenting: nil
+        ),
+        quiet("/oauth2/v1/token", #"{"error":"invalid_scope"}"#, .invalidRequest, [.fixRequest], status: 400),
         quiet(
             "/oauth2/v1/token",
             #"{"error":"mfa_required","mfa_token":"t"}"#,

@@ -35,6 +35,28 @@ struct OktaDirectAnswerTests {
     }
 
     private static let challenge = "/oauth2/v1/challenge"
+    private static let first = "/oauth2/v1/primary-authenticate"
+
+    private static func envelope(
+        _ code: String,
+        _ status: Int,
+        _ kind: Outcome.Kind,
+        _ remedies: [Outcome.Remedy],
+        _ action: Outcome.TokenAction = .keep
+    ) -> Row {
+        let recorded = Recorded(status: status, body: Recorded.error(code), path: "/oauth2/v1/token")
+        return Row("\(status) \(code)", recorded, kind, remedies, action)
+    }
+
+    /// These endpoints have Okta's own envelope at times.
+    static let envelopes: [Row] = [
+        envelope("E0000047", 429, .rateLimited, [.wait]),
+        envelope("E0000011", 401, .flowExpired, [.restartFlow], .clear),
+        envelope("invalid_client", 401, .misconfigured, [.fixRequest]),
+    ]
+
+    @Test(arguments: envelopes)
+    func anEnvelopeIsReadToo(row: Row) { _ = row.check() }
 
     static let errors: [Row] = [
         row(
@@ -168,6 +190,15 @@ struct OktaDirectAnswerTests {
             [.contactAdmin],
             presenting: nil
         ),
+        row(
+            403,
+            "access_denied",
+            "The recovery policies have no authenticator.",
+            .permissionDenied,
+            [.contactAdmin],
+            presenting: nil
+        ),
+        row(403, "access_denied", "The authenticators are not enabled.", .permissionDenied, [.contactAdmin]),
         row(403, "access_denied", "Text of tomorrow.", .permissionDenied, [.contactAdmin]),
         row(
             400,
@@ -176,7 +207,28 @@ struct OktaDirectAnswerTests {
             .invalidRequest,
             [.fixRequest, .restartFlow]
         ),
+        row(
+            400,
+            "invalid_request",
+            "The challenge and the mfa_token are not associated with each other.",
+            .invalidRequest,
+            [.fixRequest, .restartFlow]
+        ),
         row(400, "invalid_request", "The acr_values differ.", .invalidRequest, [.fixRequest]),
+        row(400, "invalid_request", "The 'intent' differs.", .invalidRequest, [.fixRequest]),
+        row(400, "invalid_request", "The authorization server differs.", .invalidRequest, [.fixRequest]),
+        row(400, "invalid_request", "The channel_hint is not known.", .invalidRequest, [.fixRequest], at: challenge),
+        row(400, "invalid_request", "The challenge_hint is not known.", .invalidRequest, [.fixRequest], at: first),
+        row(400, "invalid_request", "The challenge_type is not known.", .invalidRequest, [.fixRequest], at: challenge),
+        row(
+            400,
+            "invalid_request",
+            "The 'login_hint' is missing.",
+            .invalidRequest,
+            [.fixRequest],
+            presenting: nil,
+            at: first
+        ),
         row(400, "invalid_scope", "The scope differs.", .invalidRequest, [.fixRequest]),
         row(401, "invalid_client", "The client_id differs.", .misconfigured, [.fixRequest]),
         row(400, "unauthorized_client", "", .misconfigured, [.fixRequest, .contactAdmin], presenting: nil),

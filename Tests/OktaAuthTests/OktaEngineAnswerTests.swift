@@ -125,6 +125,8 @@ struct OktaEngineAnswerTests {
         row("tooManyRequests", .rateLimited, [.wait, .askUser], status: 429),
         row("oie.tooManyRequests", .rateLimited, [.wait, .askUser], status: 429),
         row("errors.E0000150", .factorUnavailable, [.switchFactor]),
+        row("errors.E0000151", .factorUnavailable, [.switchFactor]),
+        row("errors.E0000150", .rateLimited, [.switchFactor, .wait], status: 429),
         row("errors.E0000151", .rateLimited, [.switchFactor, .wait], status: 429),
         row("api.authn.poll.error.push_rejected", .declined),
         row("idx.operation.cancelled.by.user", .declined, [.restartFlow], .clear, forms: ended),
@@ -194,6 +196,8 @@ struct OktaEngineAnswerTests {
             forms: ended
         ),
         row("oie.authenticator.app.method.push.enable.biometrics.title", .factorUnavailable, [.switchFactor]),
+        row("oie.authenticator.custom_app.method.push.enable.biometrics.or.pin", .factorUnavailable, [.switchFactor]),
+        row("core.auth.factor.signedNonce.error", .factorUnavailable, [.switchFactor]),
         row(
             "oie.authenticator.oktaverify.method.push.force.upgrade.number_challenge",
             .factorUnavailable,
@@ -211,6 +215,8 @@ struct OktaEngineAnswerTests {
             [.newChallenge, .switchFactor]
         ),
         row("registration.error.notUniqueWithinOrg", .conflict, [.askUser], forms: ["enroll-profile"]),
+        row("registration.error.notUniqueWithinOrg.email", .conflict, [.askUser], forms: ["enroll-profile"]),
+        row("registration.error.doesNotMatchPattern.email", .invalidRequest, [.askUser], forms: ["enroll-profile"]),
         row("registration.error.doesNotMatchPattern", .invalidRequest, [.askUser], forms: ["enroll-profile"]),
         row("registration.error.invalidLoginEmail", .invalidRequest, [.askUser], forms: ["enroll-profile"]),
         row("error.username.required", .invalidRequest, [.askUser], forms: ["identify"]),
@@ -223,6 +229,9 @@ struct OktaEngineAnswerTests {
         row("registration.error.request.not.completed", .unavailable, forms: ended),
         row("idx.error.server.safe.mode.enrollment.unavailable", .unavailable, [.wait], forms: ended),
         row("errors.E0000010", .unavailable, [.wait, .retry], forms: ended),
+        row("E0000010", .unavailable, [.wait, .retry], forms: ended),
+        row("E0000009", .unavailable, [.resync], forms: ended),
+        row("E0000020", .invalidRequest, [.fixRequest], forms: ended),
         row("errors.E0000009", .unavailable, [.resync], forms: ended),
         row("errors.E0000020", .invalidRequest, [.fixRequest], forms: ended),
         row("errors.E0000113", .continue, [.askUser]),
@@ -253,6 +262,13 @@ struct OktaEngineAnswerTests {
         (["piv-idp"], .userActionRequired, [.visitProvider]), (["consent"], .userActionRequired, [.askUser]),
         (["admin-consent"], .userActionRequired, [.askUser]),
         (["email-challenge-consent"], .userActionRequired, [.askUser]),
+        (["granular-consent"], .userActionRequired, [.askUser]), (["keep-me-signed-in"], .continue, [.askUser]),
+        (["device-challenge-poll"], .continue, [.poll]), (["profile-update", "skip"], .continue, [.askUser]),
+        (["select-authenticator-unlock-account"], .continue, [.switchFactor]),
+        (["authenticator-verification-data"], .continue, [.askUser]),
+        (["authenticator-enrollment-data"], .continue, [.askUser]),
+        (["enrollment-channel-data"], .continue, [.askUser]), (["select-enrollment-channel"], .continue, [.askUser]),
+        (["enroll-authenticator"], .continue, [.askUser]), (["select-identify"], .continue, [.askUser]),
         (["form-of-tomorrow"], .continue, [.askUser, .restartFlow]),
     ]
 

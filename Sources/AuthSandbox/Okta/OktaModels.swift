@@ -1,4 +1,5 @@
 import HTTPRecovery
+import HTTPRecoveryTesting
 
 /// A person's account with what has happened to it.
 struct OktaAccount: Sendable {
@@ -18,6 +19,8 @@ struct OktaAccount: Sendable {
     /// When a code of a sort was sent last.
     var sentAt: [String: Int64] = [:]
     var lastTOTPStep: Int64?
+    /// The devices that no factor is asked for on, by their tokens.
+    var rememberedDevices: Set<String> = []
     /// How many pushes were sent to the person's phone.
     var pushesSent: Int64 = 0
 
@@ -30,8 +33,22 @@ struct OktaFactor: Sendable, Equatable {
     var setup: SandboxOktaUser.Factor
     /// The secret of an authenticator app, base32.
     var secret: String?
+    /// The id of a security key's credential; nil for one that nobody has registered here.
+    var credentialID: [UInt8]?
 
     var type: String { setup.type }
+
+    /// The id of the credential as it goes over the wire.
+    var credential: String { Base64.encodeForURL(credentialID ?? Array(id.utf8)) }
+
+    /// Takes down which credential was registered, as far as its attestation can be read.
+    mutating func adopt(attestation: String?) {
+        guard let bytes = attestation.flatMap({ Base64.decode($0.utf8) }),
+            case .map(let members)? = CBORReader.read(bytes),
+            let data = members["authData"]?.bytes
+        else { return }
+        credentialID = ForgeRockAuthenticatorData(data)?.credential?.id
+    }
 }
 
 /// A transaction: a sign-in, a recovery or an unlock on its way.
@@ -46,12 +63,16 @@ struct OktaTransaction: Sendable {
     var relayState: String?
     /// `PASSWORD` or `UNLOCK`; nil for a sign-in.
     var recoveryType: String?
+    /// `SESSION_STEP_UP` of a session that a browser holds; nil for a transaction of its own.
+    var type: String?
     /// How the person is reached in a recovery, in upper case.
     var recoveryFactor: String?
     /// Whether optional factors are offered too.
     var enrollsOptional = false
     /// Whether a factor was proved in it.
     var hasVerified = false
+    /// The token of the device that it was begun on, as its cookie says; nil if it says none.
+    var device: String?
     /// Whether what is optional was left out.
     var hasSkipped = false
     /// What is being verified or activated.
@@ -67,8 +88,10 @@ struct OktaTransaction: Sendable {
         var result: String?
         var code: String?
         var codeEnds: Int64 = 0
-        /// What a WebAuthn credential has to sign.
+        /// What a credential has to sign, or Duo's page.
         var nonce: String?
+        /// Whether Okta Verify on the device is opened by an address, since no page speaks to it.
+        var isOpened = false
         /// How many polls were answered.
         var polls = 0
         /// When the push was sent.
@@ -115,8 +138,14 @@ struct OktaExchange {
         now = context.now
         settings = context.settings
         origin = context.origin
-        guard request.method == "POST", !request.body.isEmpty else {
+        guard ["POST", "PUT"].contains(request.method), !request.body.isEmpty else {
             body = [:]
+            return
+        }
+        // Duo's page hands its answer over as a form.
+        if route.parts.last == "duoCallback" {
+            let fields = FormEncoding.fields(request.body).map { JSONValue.Member($0.name, .string($0.value)) }
+            body = .object(fields)
             return
         }
         let type = request.header("content-type")?.lowercased() ?? ""
@@ -134,6 +163,17 @@ struct OktaExchange {
     func required(_ name: String) throws(OktaFailure) -> String {
         guard let text = text(name) else { throw .validation(name, "The field cannot be left blank") }
         return text
+    }
+
+    /// What a cookie of the request says.
+    func cookie(_ name: String) -> String? {
+        for header in request.headers where header.name == "cookie" {
+            for pair in header.value.split(separator: ";") {
+                let plain = pair.drop { $0 == " " }
+                if plain.hasPrefix(name + "=") { return String(plain.dropFirst(name.count + 1)) }
+            }
+        }
+        return nil
     }
 
     /// A time as the server tells it.

@@ -13,6 +13,10 @@ struct OktaRoute: Sendable, Equatable {
         case interact
         /// Where a challenge of Direct Authentication begins.
         case direct
+        /// Where an app ends the session of a browser.
+        case logout
+        /// What people may change of their own account.
+        case account
         /// What the org runs on.
         case organization
     }
@@ -26,11 +30,17 @@ struct OktaRoute: Sendable, Equatable {
         guard path.utf8.count <= 4096 else { return nil }
         let parts = path.split(separator: "/").map(String.init)
         if parts == [".well-known", "okta-organization"] { return OktaRoute(endpoint: .organization, parts: []) }
+        if parts.starts(with: ["idp", "myaccount"]) {
+            return OktaRoute(endpoint: .account, parts: Array(parts[2...]))
+        }
         if parts.starts(with: ["idp", "idx"]), parts.count > 2 {
             return OktaRoute(endpoint: .engine, parts: Array(parts[2...]))
         }
         if parts.first == "oauth2", parts.suffix(2) == ["v1", "interact"], parts.count <= 4 {
             return OktaRoute(endpoint: .interact, parts: parts)
+        }
+        if parts.first == "oauth2", parts.suffix(2) == ["v1", "logout"], parts.count <= 4 {
+            return OktaRoute(endpoint: .logout, parts: parts)
         }
         let challenges = ["challenge", "primary-authenticate"]
         if parts.first == "oauth2", parts.count <= 4, parts.dropLast().last == "v1",
@@ -47,7 +57,8 @@ struct OktaRoute: Sendable, Equatable {
     var bucket: String {
         switch endpoint {
         case .engine: "/idp/idx"
-        case .interact, .direct: "/oauth2"
+        case .account: "/idp/myaccount"
+        case .interact, .direct, .logout: "/oauth2"
         case .organization: "/.well-known"
         default: "/api/v1/\(endpoint.rawValue)"
         }

@@ -14,6 +14,11 @@ extension OktaWorld {
             ["answered": .int(world.decide(try world.known(order.user), as: order.result ?? "SUCCESS"))]
         },
         control(
+            "POST okta/step_up",
+            StepUpOrder.self,
+            "begin a step-up of somebody's session, as a browser is sent to a login page with: {user}; {state_token}"
+        ) { world, order, context throws(SandboxError) in try world.stepUp(order.user, context) },
+        control(
             "POST okta/end",
             EndOrder.self,
             "end sessions or transactions from afar: {what?: sessions|transactions, user?}"
@@ -22,6 +27,19 @@ extension OktaWorld {
             return ["ended": .int(world.end(sessions: order.what != "transactions", of: id))]
         },
     ]
+
+    /// What `okta/step_up` begins.
+    private mutating func stepUp(_ user: String, _ context: SandboxContext) throws(SandboxError) -> JSONValue {
+        let life = context.settings.okta.transactionLife
+        guard let account = accounts[try known(user)], !account.factors.isEmpty else {
+            throw SandboxError(.invalidInput, "\(user) has no factor to step up with")
+        }
+        return ["state_token": .string(beginStepUp(of: account, now: context.now, life: life))]
+    }
+
+    private struct StepUpOrder: SandboxInput {
+        var user: String
+    }
 
     private struct PushOrder: SandboxInput {
         var user: String

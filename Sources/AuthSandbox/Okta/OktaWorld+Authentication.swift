@@ -36,6 +36,9 @@ extension OktaWorld {
         case "factors/{id}/verify/resend":
             try resend(id, &transaction, exchange, context: &context)
             if exchange.okta.isResendQuiet { return quiet(transaction) }
+        case "factors/{id}/lifecycle/duoCallback":
+            try takeDuo(id, &transaction, exchange, context: &context)
+            return .json([:])
         case "factors/{id}/lifecycle/activate": try activate(id, &transaction, exchange)
         case "factors/{id}/lifecycle/activate/poll": try pollActivation(id, &transaction, exchange)
         case "factors/{id}/lifecycle/activate/sms", "factors/{id}/lifecycle/activate/email":
@@ -59,6 +62,7 @@ extension OktaWorld {
             "factors/{id}/verify", "factors/{id}/verify/resend", "factors/{id}/lifecycle/activate",
             "factors/{id}/lifecycle/activate/poll", "factors/{id}/lifecycle/activate/sms",
             "factors/{id}/lifecycle/activate/email", "factors/{id}/lifecycle/resend",
+            "factors/{id}/lifecycle/duoCallback",
         ]
         for sort in ["sms", "call", "SMS", "CALL"] {
             steps.insert("recovery/factors/\(sort)/verify")
@@ -99,6 +103,13 @@ extension OktaWorld {
         // Nobody here has been sent an activation token.
         if exchange.text("token") != nil { throw .authentication }
         let name = try exchange.required("username")
+        try admit(signInOf: name, exchange)
+        if exchange.text("password") == nil, exchange.okta.allowsPasswordless,
+            let account = account(named: name), !account.factors.isEmpty, !isLocked(account.id, now: exchange.now)
+        {
+            // Another factor stands in the place of the password.
+            return answer(begin(account.id, login: account.login, exchange), exchange)
+        }
         let password = try exchange.required("password")
         counters.passwordAttempts += 1
         guard let account = account(named: name), let secret = account.user.password else { throw .authentication }
@@ -112,6 +123,7 @@ extension OktaWorld {
         accounts[account.id]?.failures = 0
         var transaction = begin(account.id, login: account.login, exchange)
         let options = exchange.body["options"]
+        transaction.device = exchange.cookie("DT")
         transaction.enrollsOptional = options?["multiOptionalFactorEnroll"]?.bool ?? false
         switch account.passwordStatus {
         case "expired": transaction.status = "PASSWORD_EXPIRED"
@@ -120,6 +132,22 @@ extension OktaWorld {
         default: goOn(&transaction)
         }
         return answer(transaction, exchange)
+    }
+
+    /// A step-up of a session that a browser holds, which it is sent to a login page with; nil if there is nobody to ask.
+    mutating func beginStepUp(of account: OktaAccount, now: Int64, life: Int64) -> String {
+        counters.transactions += 1
+        let token = "00" + random.letters(40)
+        var transaction = OktaTransaction(
+            token: token,
+            account: account.id,
+            login: account.login,
+            status: "MFA_REQUIRED",
+            expiresAt: now + life
+        )
+        transaction.type = "SESSION_STEP_UP"
+        transactions[token] = transaction
+        return token
     }
 
     /// A new transaction.
@@ -144,7 +172,9 @@ extension OktaWorld {
         }
         if let status = account.user.statusAfterFirstFactor {
             transaction.status = status
-        } else if !account.factors.isEmpty, !transaction.hasVerified {
+        } else if !account.factors.isEmpty, !transaction.hasVerified,
+            transaction.device.map(account.rememberedDevices.contains) != true
+        {
             transaction.status = "MFA_REQUIRED"
         } else if hasOpenEnrollment(account, transaction) {
             transaction.status = "MFA_ENROLL"

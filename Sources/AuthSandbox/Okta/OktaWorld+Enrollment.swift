@@ -82,7 +82,13 @@ extension OktaWorld {
         _ exchange: OktaExchange
     ) throws(OktaFailure) {
         let (challenge, account) = try activation(id, transaction)
-        guard challenge.factor.type != "push" else { throw .state }
+        if challenge.factor.type == "push" {
+            // What the person had to scan has run out, and is made anew.
+            guard challenge.result != "WAITING" else { throw .state }
+            transaction.challenge?.result = "WAITING"
+            transaction.challenge?.pushedAt = exchange.now
+            return
+        }
         guard transaction.activations < Self.activationAttempts else { throw .limit }
         transaction.activations += 1
         transactions[transaction.token]?.activations += 1
@@ -101,7 +107,9 @@ extension OktaWorld {
             isRight = code == challenge.code && challenge.codeEnds > exchange.now
         }
         guard isRight else { throw .factorAnswer }
-        activated(challenge.factor, &transaction, account)
+        var factor = challenge.factor
+        factor.adopt(attestation: exchange.text("attestation"))
+        activated(factor, &transaction, account)
     }
 
     mutating func pollActivation(

@@ -10,7 +10,7 @@ extension OktaWorld {
     ) throws(OktaFailure) {
         guard let account = transaction.account.flatMap({ accounts[$0] }) else { throw .state }
         switch transaction.status {
-        case "MFA_REQUIRED":
+        case "MFA_REQUIRED", "UNAUTHENTICATED":
             guard let factor = account.factors.first(where: { $0.id == id || $0.type == id }) else {
                 throw .notFound("\(String(id.prefix(64))) (UserFactor)")
             }
@@ -37,7 +37,7 @@ extension OktaWorld {
         case "push":
             if challenge.result == "WAITING" {
                 poll(&challenge, exchange)
-                if challenge.result == "SUCCESS" { return verified(&transaction, account) }
+                if challenge.result == "SUCCESS" { return verified(&transaction, account, exchange) }
             } else {
                 // Also after a no: whoever posts the link has another push sent.
                 sendPush(&challenge, account, exchange, context: &context)
@@ -45,7 +45,7 @@ extension OktaWorld {
         case "sms", "call", "email":
             if let code = exchange.text("passCode") {
                 try check(code, of: challenge, account, transaction, exchange, context: &context)
-                return verified(&transaction, account)
+                return verified(&transaction, account, exchange)
             }
             try sendCode(&challenge, account, transaction, exchange, context: &context)
         case "question":
@@ -54,32 +54,74 @@ extension OktaWorld {
                 guard answer.lowercased() == challenge.factor.setup.answer.lowercased() else {
                     throw wrongAnswer(account, transaction, context: &context)
                 }
-                return verified(&transaction, account)
+                return verified(&transaction, account, exchange)
             }
-        case "webauthn":
+        case "web":
+            // Duo's page is polled for like a push; its own answer goes to the link of the challenge.
+            if challenge.result == "SUCCESS" { return verified(&transaction, account, exchange) }
+            challenge.nonce = challenge.nonce ?? makeNonce()
+            challenge.result = "WAITING"
+        case "webauthn", "u2f":
             if let signed = exchange.text("clientData") {
                 counters.codeAttempts += 1
+                let isOld = challenge.factor.type == "u2f"
                 let isComplete =
-                    exchange.text("authenticatorData") != nil && exchange.text("signatureData") != nil
-                guard isComplete, Self.isSigned(signed, type: "webauthn.get", challenge.nonce) else {
+                    (isOld || exchange.text("authenticatorData") != nil) && exchange.text("signatureData") != nil
+                let type = isOld ? "navigator.id.getAssertion" : "webauthn.get"
+                guard isComplete, Self.isSigned(signed, type: type, challenge.nonce) else {
                     throw wrongAnswer(account, transaction, context: &context)
                 }
-                return verified(&transaction, account)
+                return verified(&transaction, account, exchange)
             }
             challenge.nonce = makeNonce()
             challenge.result = "CHALLENGE"
         default:
             if let code = exchange.text("passCode") {
                 try checkTOTP(code, challenge.factor, account, transaction, exchange, context: &context)
-                return verified(&transaction, account)
+                return verified(&transaction, account, exchange)
             }
         }
         transaction.status = "MFA_CHALLENGE"
         transaction.challenge = challenge
     }
 
-    private mutating func verified(_ transaction: inout OktaTransaction, _ account: OktaAccount) {
+    /// What Duo's page has answered.
+    mutating func takeDuo(
+        _ id: String,
+        _ transaction: inout OktaTransaction,
+        _ exchange: OktaExchange,
+        context: inout SandboxContext
+    ) throws(OktaFailure) {
+        guard transaction.status == "MFA_CHALLENGE", let challenge = transaction.challenge, challenge.factor.id == id,
+            challenge.factor.type == "web", let account = transaction.account.flatMap({ accounts[$0] })
+        else { throw .state }
+        counters.codeAttempts += 1
+        guard exchange.text("id") == id, exchange.text("sig_response") == Self.duoAnswer(challenge.nonce) else {
+            throw wrongAnswer(account, transaction, context: &context)
+        }
+        transaction.challenge?.result = "SUCCESS"
+        transactions[transaction.token] = transaction
+    }
+
+    /// What Duo's page is given, and what it answers.
+    static func duoPage(_ nonce: String?) -> JSONValue {
+        [
+            "host": "api-sandbox.duosecurity.com", "signedToken": .string("TX|\(nonce ?? ""):APP|\(nonce ?? "")"),
+            "script": "https://sandbox.example.com/Duo-Web-v2.js", "integrationType": "IFRAME",
+        ]
+    }
+
+    static func duoAnswer(_ nonce: String?) -> String? { nonce.map { "AUTH|\($0):APP|\($0)" } }
+
+    private mutating func verified(
+        _ transaction: inout OktaTransaction,
+        _ account: OktaAccount,
+        _ exchange: OktaExchange
+    ) {
         accounts[account.id]?.factorFailures = 0
+        if exchange.request.queryItem("rememberDevice") == "true", let device = transaction.device {
+            accounts[account.id]?.rememberedDevices.insert(device)
+        }
         transaction.hasVerified = true
         goOn(&transaction)
     }

@@ -13,6 +13,21 @@ extension OktaWorld {
         bucket.count += 1
     }
 
+    /// Counts a sign-in against the limit of a name, of which the org's own limit knows nothing.
+    mutating func admit(signInOf name: String, _ exchange: OktaExchange) throws(OktaFailure) {
+        guard let limit = exchange.okta.nameLimit else { return }
+        let key = "name \(name.lowercased())"
+        var bucket = buckets[key] ?? (start: exchange.now, count: 0)
+        if exchange.now - bucket.start >= limit.per { bucket = (start: exchange.now, count: 0) }
+        defer { buckets[key] = bucket }
+        guard bucket.count < limit.count else {
+            var failure = OktaFailure.limit
+            failure.windowEnd = bucket.start + limit.per
+            throw failure
+        }
+        bucket.count += 1
+    }
+
     /// The answer that tells of a failure.
     mutating func response(of failure: OktaFailure, settings: SandboxOktaSettings) -> SandboxResponse {
         var response = SandboxResponse.json(failure.body(id: "oae" + random.letters(22)), status: failure.status)

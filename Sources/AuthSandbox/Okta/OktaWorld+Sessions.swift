@@ -54,6 +54,21 @@ extension OktaWorld {
         ])
     }
 
+    /// Ends the sessions of whoever an ID token names (OpenID Connect RP-Initiated Logout 1.0).
+    mutating func logout(_ request: SandboxRequest) -> SandboxResponse {
+        guard request.method == "GET" || request.method == "POST" else { return OAuthFailure.notFound.response }
+        let token = request.queryItem("id_token_hint").flatMap { OAuthJWT($0) }
+        guard let subject = token?.claims["sub"]?.string else {
+            return OAuthFailure("invalid_request", "The id_token_hint is missing or no ID token.").response
+        }
+        sessions = sessions.filter { $0.value.account != subject }
+        guard let target = request.queryItem("post_logout_redirect_uri") else {
+            return .text("<html><body>Signed out</body></html>\n", status: 200, type: "text/html; charset=utf-8")
+        }
+        let state = request.queryItem("state").map { "?state=\(FormEncoding.encode($0))" } ?? ""
+        return .redirect(to: target + state)
+    }
+
     /// The session of a request's cookie.
     func current(_ request: SandboxRequest, now: Int64) -> OktaSession? {
         for header in request.headers where header.name == "cookie" {

@@ -22,6 +22,7 @@ extension OktaWorld {
                 .optional(transaction.recoveryFactor)
             )
         }
+        if let type = transaction.type { body = body.adding("type", .string(type)) }
         if let result = transaction.challenge?.result, transaction.status == "MFA_CHALLENGE" {
             body = body.adding("factorResult", .string(result))
                 .adding("challengeType", transaction.challenge?.isByType == true ? "FACTOR_TYPE" : "FACTOR")
@@ -35,7 +36,12 @@ extension OktaWorld {
             "expiresAt": exchange.time(exchange.now + exchange.okta.sessionTokenLife), "status": "SUCCESS",
         ]
         if let state = transaction.relayState { body = body.adding("relayState", .string(state)) }
-        if transaction.recoveryType == "UNLOCK" {
+        if let type = transaction.type {
+            // The browser holds the session; it goes on where it is sent.
+            let href = "\(exchange.origin)/login/step-up/redirect?stateToken=\(transaction.token)"
+            body = body.adding("stateToken", .string(transaction.token)).adding("type", .string(type))
+                .adding("_links", ["next": link(href, name: "redirect", method: "GET")])
+        } else if transaction.recoveryType == "UNLOCK" {
             // The account is open again, and nobody is signed in with that.
             body = body.adding("recoveryType", "UNLOCK")
         } else if let account = transaction.account {
@@ -78,7 +84,7 @@ extension OktaWorld {
         case "PASSWORD_WARN":
             view = view.adding("policy", policyView(exchange).adding("expiration", ["passwordExpireDays": 5]))
         case "PASSWORD_EXPIRED", "PASSWORD_RESET": view = view.adding("policy", policyView(exchange))
-        case "MFA_REQUIRED":
+        case "MFA_REQUIRED", "UNAUTHENTICATED":
             let factors = (account?.factors ?? []).map { factor in
                 factorView(factor).adding(
                     "_links",
@@ -86,10 +92,10 @@ extension OktaWorld {
                 )
             }
             view = view.adding("factors", .array(factors))
-                .adding("policy", ["allowRememberDevice": false, "factorsPolicyInfo": [:]])
+                .adding("policy", ["allowRememberDevice": true, "factorsPolicyInfo": [:]])
         case "MFA_ENROLL":
             view = view.adding("factors", .array(enrollmentViews(account, exchange)))
-        case "MFA_CHALLENGE": view = challengeView(view, transaction)
+        case "MFA_CHALLENGE": view = challengeView(view, transaction, exchange)
         case "MFA_ENROLL_ACTIVATE":
             guard let challenge = transaction.challenge else { break }
             let factor = factorView(challenge.factor)
@@ -108,9 +114,13 @@ extension OktaWorld {
         case "email": profile = ["email": .string(Self.masked(email: factor.setup.destination ?? ""))]
         case "question": profile = ["question": "name_of_first_pet", "questionText": .string(factor.setup.question)]
         case "push":
-            profile = ["credentialId": "phone", "deviceType": "SmartPhone_IPhone", "name": "phone", "platform": "IOS"]
+            profile = ["credentialId": "phone", "deviceType": "SmartPhone_IPhone", "platform": "IOS"]
+            profile = profile.adding("name", .string(factor.setup.name ?? "phone"))
         case "webauthn":
-            profile = ["credentialId": .string(Base64.encodeForURL(Array(factor.id.utf8))), "authenticatorName": "key"]
+            profile = ["credentialId": .string(factor.credential)]
+            profile = profile.adding("authenticatorName", .string(factor.setup.name ?? "key"))
+        case "u2f":
+            profile = ["credentialId": .string(factor.credential), "version": "U2F_V2"]
         default: profile = ["credentialId": "app"]
         }
         return [
@@ -122,10 +132,23 @@ extension OktaWorld {
         ]
     }
 
-    private func challengeView(_ view: JSONValue, _ transaction: OktaTransaction) -> JSONValue {
+    private func challengeView(
+        _ view: JSONValue,
+        _ transaction: OktaTransaction,
+        _ exchange: OktaExchange
+    ) -> JSONValue {
         guard let challenge = transaction.challenge else { return view }
         var inner: JSONValue?
-        if let nonce = challenge.nonce {
+        if challenge.factor.type == "web" {
+            let complete = link(exchange.url("factors/\(challenge.factor.id)/lifecycle/duoCallback"))
+            var page = Self.duoPage(challenge.nonce)
+            page = page.adding("signature", page["signedToken"] ?? .null).adding("factorResult", "WAITING")
+            let verification: JSONValue = ["verification": page.adding("_links", ["complete": complete])]
+            return view.adding("factor", factorView(challenge.factor).adding("_embedded", verification))
+        }
+        if challenge.factor.type == "u2f", let nonce = challenge.nonce {
+            inner = ["nonce": .string(nonce), "timeoutSeconds": 20]
+        } else if let nonce = challenge.nonce {
             inner = ["challenge": .string(nonce), "userVerification": "preferred", "extensions": [:]]
         } else if let number = challenge.factor.setup.number, challenge.result == "WAITING", challenge.polls > 0 {
             inner = ["correctAnswer": .string(number)]
@@ -191,8 +214,9 @@ extension OktaWorld {
                 "pubKeyCredParams": [["type": "public-key", "alg": -7], ["type": "public-key", "alg": -257]],
                 "rp": ["name": "auth-sandbox"],
                 "user": [
-                    "id": .string(account?.id ?? ""), "name": .string(account?.login ?? ""),
-                    "displayName": .string(account?.login ?? ""),
+                    // The handle is bytes, written as base64url.
+                    "id": .string(Base64.encodeForURL(Array((account?.id ?? "").utf8))),
+                    "name": .string(account?.login ?? ""), "displayName": .string(account?.login ?? ""),
                 ],
             ]
         default: return [:]
@@ -226,7 +250,7 @@ extension OktaWorld {
         case "MFA_ENROLL_ACTIVATE":
             let isPush = factor?.type == "push"
             let isPolled = isPush && transaction.challenge?.result == "WAITING"
-            let path = "\(step)/lifecycle/activate" + (isPush ? "/poll" : "")
+            let path = "\(step)/lifecycle/activate" + (isPolled ? "/poll" : "")
             add("next", link(exchange.url(path), name: isPolled ? "poll" : "activate"))
             add("prev", link(exchange.url("previous")))
             if factor?.setup.isSent == true {

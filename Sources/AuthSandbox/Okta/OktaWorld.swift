@@ -36,6 +36,10 @@ struct OktaWorld: ProviderWorld {
     /// The proofs and the transactions of Direct Authentication, by their handles.
     var directProofs: [String: OktaDirectProof] = [:]
     var directTransactions: [String: OktaDirectTransaction] = [:]
+    /// What the keys of people have to sign who are known by name alone.
+    var keyNonces: [String: String] = [:]
+    /// The access tokens that set a new password in place of a forgotten one.
+    var recoveryAccess: [String: OktaOneTimeToken] = [:]
     var counters = OktaCounters()
     /// How many requests each of the APIs has taken in its minute, and when that began.
     var buckets: [String: (start: Int64, count: Int64)] = [:]
@@ -110,6 +114,7 @@ struct OktaWorld: ProviderWorld {
             guard let route = OktaRoute.find(request.path) else { throw OktaFailure.notFound(request.path) }
             try admit(to: route.bucket, context.settings.okta, now: context.now)
             if route.endpoint == .direct { return challengeDirectly(request, context: &context) }
+            if route.endpoint == .logout { return logout(request) }
             if route.endpoint == .interact { return interact(request, context: context) }
             let exchange = try OktaExchange(request, route, context)
             switch route.endpoint {
@@ -117,7 +122,8 @@ struct OktaWorld: ProviderWorld {
             case .sessions: return try session(exchange)
             case .users: return try person(exchange)
             case .organization: return organization(exchange)
-            case .engine, .interact, .direct: return engine(exchange, context: &context)
+            case .account: return try account(exchange)
+            case .engine, .interact, .direct, .logout: return engine(exchange, context: &context)
             }
         } catch {
             return response(of: error, settings: context.settings.okta)
@@ -153,6 +159,7 @@ struct OktaWorld: ProviderWorld {
         transactions.forget(over: Self.capacity) { $0.expiresAt > now }
         directProofs.forget(over: Self.capacity) { $0.expiresAt > now }
         directTransactions.forget(over: Self.capacity) { $0.expiresAt > now }
+        recoveryAccess.forget(over: Self.capacity) { $0.expiresAt > now }
         flows.forget(over: Self.capacity) { $0.transaction.expiresAt > now }
         if interactionCodes.count > Self.capacity {
             interactionCodes = interactionCodes.filter { flows[$0.key] != nil }

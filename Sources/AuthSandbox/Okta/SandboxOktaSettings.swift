@@ -11,6 +11,11 @@ public struct SandboxOktaSettings: Sendable, Equatable {
     ///
     /// Default: 600 in a minute.
     public var rateLimit: SandboxSettings.Limit? = defaultLimit
+    /// `name_limit`: how many sign-ins the Authentication API takes for one name, as Okta takes 4 in a second; nil (`null` or
+    /// `false`) for any number.
+    ///
+    /// Its refusal leaves something of the org's own limit. Default: nil.
+    public var nameLimit: SandboxSettings.Limit?
     /// `remaining`: what `x-rate-limit-remaining` says, whatever is left; nil (`null`) for the truth.
     public var remaining: Int64?
     /// `resets_s`: in how many seconds the limits are reset, one header line each; nil (`null`) for the truth.
@@ -101,6 +106,21 @@ public struct SandboxOktaSettings: Sendable, Equatable {
     /// Default: false: the name first.
     public var identifiesWithPassword = false
 
+    /// `device_probe`: whether a flow of the identity engine begins by looking for Okta Verify on the device, as a page in a
+    /// browser would; a client that has none says so, and goes on.
+    ///
+    /// Default: false.
+    public var probesDevice = false
+    /// `consent`: whether the identity engine asks the person for their consent to the scopes before it ends.
+    ///
+    /// Default: false.
+    public var asksConsent = false
+    /// `passwordless`: whether the Authentication API lets another factor stand in the place of the password, for people
+    /// who have one.
+    ///
+    /// Default: false.
+    public var allowsPasswordless = false
+
     static let defaultLimit = SandboxSettings.Limit(count: 600, per: 60_000)
 
     /// Creates the documented behaviour.
@@ -115,7 +135,7 @@ extension SandboxOktaSettings: SandboxPart {
     ]
 
     enum CodingKeys: String, CodingKey {
-        case rateLimit, remaining
+        case rateLimit, nameLimit, remaining
         case resets = "resets_s"
         case isConcurrencyLimit = "concurrency"
         case sendsRateHeaders = "rate_headers"
@@ -137,6 +157,9 @@ extension SandboxOktaSettings: SandboxPart {
         case isIdentityEngine = "identity_engine"
         case allowsInteractionCode = "interaction_code"
         case identifiesWithPassword = "identify_with_password"
+        case probesDevice = "device_probe"
+        case asksConsent = "consent"
+        case allowsPasswordless = "passwordless"
     }
 }
 

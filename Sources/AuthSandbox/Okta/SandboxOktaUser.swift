@@ -33,12 +33,15 @@ public struct SandboxOktaUser: Sendable, Equatable {
 
     /// A factor: `{"type": "push", "script": ["WAITING", "SUCCESS"], "number": "42"}`.
     public struct Factor: Sendable, Equatable {
-        /// `type`: `push`, `sms`, `call`, `email`, `question`, `token:software:totp` or `webauthn`.
+        /// `type`: `push`, `sms`, `call`, `email`, `question`, `token:software:totp`, `webauthn`, `u2f`, `web` (Duo's page) or
+        /// `signed_nonce` (Okta Verify on the device itself, at the identity engine alone).
         public var type: String
         /// `provider`.
         ///
-        /// Default: `OKTA`, of WebAuthn `FIDO`.
+        /// Default: `OKTA`, of security keys `FIDO`, of Duo `DUO`.
         public var provider: String
+        /// `name`: what the person calls it: the phone, the key; nil for a name of the sandbox's.
+        public var name: String?
         /// `destination`: where codes go; nil for the first phone or e-mail address of the person.
         public var destination: String?
         /// `question`, for a security question.
@@ -56,7 +59,7 @@ public struct SandboxOktaUser: Sendable, Equatable {
         /// Creates a factor.
         public init(_ type: String) {
             self.type = type
-            provider = type == "webauthn" ? "FIDO" : "OKTA"
+            provider = ["webauthn": "FIDO", "u2f": "FIDO", "web": "DUO"][type] ?? "OKTA"
         }
 
         /// A push whose polls are answered so.
@@ -69,7 +72,8 @@ public struct SandboxOktaUser: Sendable, Equatable {
 
         static let prefixes: [(type: String, id: String)] = [
             ("push", "opf"), ("sms", "mbl"), ("call", "clf"), ("email", "emf"), ("question", "ufs"),
-            ("token:software:totp", "ost"), ("webauthn", "fwf"),
+            ("token:software:totp", "ost"), ("webauthn", "fwf"), ("u2f", "fuf"), ("web", "dsf"),
+            ("signed_nonce", "pfd"),
         ]
         static var knownTypes: [String] { prefixes.map(\.type) }
         static var idPrefixes: [String] { prefixes.map(\.id) }
@@ -123,7 +127,7 @@ extension SandboxOktaUser.Factor: SandboxInput, Encodable {
     static let words = ["type": knownTypes]
 
     private enum CodingKeys: CodingKey {
-        case type, provider, destination, question, answer, script, number
+        case type, provider, name, destination, question, answer, script, number
     }
 
     /// Reads a factor, or its type alone.
@@ -135,6 +139,7 @@ extension SandboxOktaUser.Factor: SandboxInput, Encodable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(try container.decode(String.self, forKey: .type))
         provider = try container.decodeIfPresent(String.self, forKey: .provider) ?? provider
+        name = try container.decodeIfPresent(String.self, forKey: .name)
         destination = try container.decodeIfPresent(String.self, forKey: .destination)
         question = try container.decodeIfPresent(String.self, forKey: .question) ?? question
         answer = try container.decodeIfPresent(String.self, forKey: .answer) ?? answer

@@ -58,7 +58,8 @@ extension OktaDirectMachine: RecalledFields {
         [
             .init("identifier", \.identifier), .init("password", \.password), .init("mfa_token", \.mfaToken),
             .init("challenge_types", \.challengeTypes), .init("transaction", \.transaction),
-            .init("key_options", \.keyOptions), .init("polling", \.pollingMemory),
+            .init("key_options", \.keyOptions), .init("polling", \.pollingMemory), .init("recovers", \.recovers),
+            .init("reach", \.reach), .init("recovery_token", \.recoveryToken),
         ]
     }
 

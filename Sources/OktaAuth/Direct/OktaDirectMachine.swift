@@ -4,7 +4,8 @@ import HTTPRecovery
 /// A sign-in by Direct Authentication as a machine: the client chooses the factors, and each request carries its proof.
 ///
 /// There is no state to be read: after an answer that was lost, what it carried is asked for anew. A password that led
-/// on is forgotten: the proof of the sign-in stands for it.
+/// on is forgotten: the proof of the sign-in stands for it. A forgotten password is recovered by another factor, whose
+/// token sets the new one.
 struct OktaDirectMachine: SignInMachine {
     var api: OktaAPI
     private(set) var context: SignInContext?
@@ -21,12 +22,22 @@ struct OktaDirectMachine: SignInMachine {
     /// The factor whose WebAuthn challenge stands, and its options.
     var keyOptions: JSONValue?
     var polling: OktaDirectPolling?
+    /// Whether a new password is wanted in place of a forgotten one.
+    var recovers = false
+    /// The factor by which the person is to be reached in a recovery, by Okta's name; nil lets them choose.
+    var reach: String?
+    /// What sets the new password.
+    var recoveryToken: OktaRecoveryToken?
 
-    init(api: OktaAPI, app: OktaApp, identifier: String, password: Secret?) {
+    init(api: OktaAPI, app: OktaApp, goal: OktaSignInMachine.Goal, identifier: String, password: Secret?) {
         self.api = api
         self.app = app
         self.identifier = identifier
         self.password = password
+        if case .recover(let type) = goal {
+            recovers = true
+            reach = type.map { $0 == .call ? "voice" : $0 == .totp ? "otp" : $0.rawValue }
+        }
     }
 
     mutating func enter(_ context: SignInContext) {
@@ -39,7 +50,9 @@ struct OktaDirectMachine: SignInMachine {
 
     mutating func begin() async throws -> SignInStep<OktaSession> {
         (mfaToken, challengeTypes, transaction, keyOptions, polling) = (nil, [], nil, nil, nil)
+        recoveryToken = nil
         guard !identifier.isEmpty else { return .ask(.identifier) }
+        if recovers { return .choose(factors) }
         guard let password else { return .ask(Challenge(factor: OktaSignInMachine.passwordFactor)) }
         return try await submit(password: password)
     }
@@ -47,11 +60,16 @@ struct OktaDirectMachine: SignInMachine {
     /// There is nothing to read: what is wanted is asked for anew, with the same proof.
     mutating func resync() async throws -> SignInStep<OktaSession> {
         (transaction, polling) = (nil, nil)
+        if recoveryToken != nil { return newPassword }
         return mfaToken == nil ? try await begin() : .choose(factors)
     }
 
     mutating func choose(_ factor: Factor) async throws -> SignInStep<OktaSession> {
         if factor.isSame(as: .identifier) { return .ask(.identifier) }
+        if factor.isSame(as: Self.recovery) {
+            recovers = true
+            return try await begin()
+        }
         switch factor.key {
         case .push, .phoneCode: return try await challenge(factor)
         case .webauthn: return try await challengeKey(factor)
@@ -66,6 +84,7 @@ struct OktaDirectMachine: SignInMachine {
             api.account = LockoutLedger.account(for: identifier)
             return try await begin()
         case .password: return try await submit(password: answer)
+        case .newPassword: return try await submit(newPassword: answer)
         case .totp: return try await submit(otp: answer)
         case .phoneCode: return try await submit(bindingCode: answer)
         case .webauthn: return try await submit(webAuthn: answer)
@@ -80,7 +99,9 @@ struct OktaDirectMachine: SignInMachine {
 
     mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<OktaSession> {
         if factor.isSame(as: .identifier), refusal == nil { return .choose([factor]) }
-        return .choose(factors)
+        // Whoever cannot give the password may have forgotten it.
+        let isPassword = refusal == nil && factor.key == .password
+        return .choose(factors + (isPassword ? [Self.recovery] : []))
     }
 
     // MARK: Factors
@@ -88,7 +109,7 @@ struct OktaDirectMachine: SignInMachine {
     /// What can be tried now; which of it the person has, the server tells when it is tried.
     var factors: [Factor] {
         func takes(_ end: String) -> Bool { challengeTypes.isEmpty || challengeTypes.contains { $0.hasSuffix(end) } }
-        let first = mfaToken == nil ? [OktaSignInMachine.passwordFactor] : []
+        let first = mfaToken == nil && !recovers ? [OktaSignInMachine.passwordFactor] : []
         let otp = takes("otp") ? [Factor(key: .totp, providerName: "otp")] : []
         let oob =
             takes("oob")
@@ -97,7 +118,10 @@ struct OktaDirectMachine: SignInMachine {
                 Factor(key: .phoneCode, providerName: "voice"),
             ] : []
         let key = takes("webauthn") ? [Factor(key: .webauthn, providerName: "webauthn")] : []
-        return first + otp + oob + key
+        let all = first + otp + oob + key
+        guard recovers, mfaToken == nil, let reach else { return all }
+        let named = all.filter { $0.providerName == reach }
+        return named.isEmpty ? all : named
     }
 
     // MARK: Requests
@@ -112,7 +136,7 @@ struct OktaDirectMachine: SignInMachine {
         }
     }
 
-    /// Asks the token endpoint; every request of a sign-in has the same scope.
+    /// Asks the token endpoint; every request of a sign-in has the same scope and the same intent.
     mutating func ask(
         _ grant: String,
         _ fields: FormFields,
@@ -122,14 +146,16 @@ struct OktaDirectMachine: SignInMachine {
         var form: FormFields = ["grant_type": grant]
         form.add("mfa_token", secret: mfaToken)
         form.add(fields)
-        form.add("scope", app.scope)
+        form.add("scope", recovers ? Self.recoveryScope : app.scope)
+        form.add("intent", intent)
         let answer = try await oauth.post(
             form,
             to: .token,
             presents: mfaToken == nil && transaction == nil ? nil : .state,
             // A poll spends nothing until it succeeds; an answer counts.
             resend: .spending,
-            account: isPoll ? nil : api.account
+            // What recovers a password is held back by no lockout.
+            account: isPoll || recovers ? nil : api.account
         )
         if let proof = answer.members["mfa_token"]?.string?.nonEmpty {
             mfaToken = Secret(proof)
@@ -141,10 +167,14 @@ struct OktaDirectMachine: SignInMachine {
         guard let tokens = OAuthClient.TokenAnswer(answer.members, date: clock.now) else {
             throw RecoveryError(.unreadable, in: answer.response)
         }
+        if recovers {
+            recoveryToken = OktaRecoveryToken(tokens)
+            return newPassword
+        }
         return .finished(try await api.keep(tokens, nonce: nil, userID: nil, login: identifier))
     }
 
-    private mutating func submit(password answer: Secret) async throws -> SignInStep<OktaSession> {
+    mutating func submit(password answer: Secret) async throws -> SignInStep<OktaSession> {
         password = nil
         var form: FormFields = ["username": identifier]
         form.add("password", secret: answer)
@@ -205,6 +235,7 @@ struct OktaDirectMachine: SignInMachine {
         } else {
             form.add("login_hint", identifier)
             form.add("challenge_hint", grant(sort))
+            form.add("intent", intent)
         }
         form.add("channel_hint", channel)
         let endpoint: OAuthServer.Endpoint = mfaToken == nil ? .primaryAuthenticate : .challenge
@@ -261,7 +292,7 @@ extension OAuthServer.Endpoint {
 
 extension RecoveryError {
     /// Whether nobody knows whether the server has acted.
-    fileprivate var isInDoubt: Bool {
+    var isInDoubt: Bool {
         [.transport, .timedOut, .unavailable].contains(kind) && outcome.processed != .no
     }
 }

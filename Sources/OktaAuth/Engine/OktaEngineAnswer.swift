@@ -65,6 +65,12 @@ struct OktaEngineAnswer: Sendable {
             .compactMap { $0["credentialId"]?.string.flatMap { Base64.decode($0.utf8) } }
     }
 
+    /// What Okta Verify on a device is asked for by itself (FastPass); nil for anything else.
+    var deviceChallenge: OktaDeviceChallenge? {
+        let whole = body["authenticatorChallenge"]?["value"]
+        return OktaDeviceChallenge(whole ?? current?.context?["challenge"]?["value"], or: current?.action("cancel"))
+    }
+
     /// The text of the first message, for the person.
     var text: String? {
         body["messages"]?["value"]?.array?.lazy.compactMap { $0["message"]?.string?.nonEmpty }.first?.bounded(to: 4096)
@@ -96,6 +102,15 @@ struct OktaAuthenticator: Sendable {
         return address ?? question ?? name?.nonEmpty?.bounded(to: 256)
     }
 
+    /// Okta's word for it among others: the method, of one that has several.
+    func name(_ method: String?) -> String {
+        if type == "phone" { return method ?? type }
+        return method == Self.device ? Self.device : key
+    }
+
+    /// The method of Okta Verify by which nobody types or confirms anything (FastPass).
+    static let device = "signed_nonce"
+
     /// The method that is under way, such as `push`.
     var method: String? { self["methods"]?.array?.first?["type"]?.string?.bounded(to: 64) }
 
@@ -111,11 +126,18 @@ struct OktaAuthenticator: Sendable {
     /// The number that the person has to choose on their phone.
     var number: String? { context?["correctAnswer"]?.codeText?.bounded(to: 16) }
 
-    /// What the person needs to set it up: the key for an authenticator app, else the address of a picture of it.
+    /// What the person needs to set it up: the key for an authenticator app, else the address of a picture of it; what
+    /// Duo's page needs, as JSON.
     var setup: Secret? {
+        if self.key == Self.duo { return page }
         let key = context?["sharedSecret"]?.string?.nonEmpty
         return (key ?? context?["qrcode"]?["href"]?.string?.nonEmpty).map { Secret($0) }
     }
+
+    private static let duo = "duo"
+
+    /// What the page of another party needs, for an authenticator that is proved there: host, token and script of Duo's.
+    var page: Secret? { key == Self.duo ? context.map { Secret($0.description) } : nil }
 
     /// Something that can be done with it: `resend`, `send`, `recover` or `poll`.
     func action(_ name: String) -> OktaForm? { values.lazy.compactMap { $0[name].flatMap { OktaForm($0) } }.first }
@@ -131,7 +153,10 @@ struct OktaAuthenticator: Sendable {
     static func factorKey(_ key: String, _ method: String?) -> Factor.Key? {
         switch (key, method) {
         case ("okta_verify", "push"), ("custom_app", _), (_, "push"): .push
-        case (_, "signed_nonce"), ("duo", _), ("smart_card_idp", _), ("smart_card", _): nil
+        case (_, Self.device): .push
+        case ("smart_card_idp", _), ("smart_card", _): nil
+        // Its page says what is answered.
+        case (Self.duo, _): .text
         case ("okta_password", _), ("password", _), (_, "password"): .password
         case ("okta_email", _), ("email", _), (_, "email"): .emailCode
         case ("phone_number", _), ("phone", _), (_, "sms"), (_, "voice"): .phoneCode
@@ -142,6 +167,21 @@ struct OktaAuthenticator: Sendable {
             .totp
         default: .text
         }
+    }
+}
+
+/// How Okta Verify on a device is reached, so that nobody types anything.
+struct OktaDeviceChallenge: Sendable {
+    /// The address that opens it; nil where a page in a browser would speak to the app itself.
+    let url: Secret?
+    /// What goes on without it.
+    let cancel: OktaForm?
+
+    init?(_ json: JSONValue?, or cancel: OktaForm?) {
+        guard let method = json?["challengeMethod"]?.string else { return nil }
+        let isOpened = ["CUSTOM_URI", "UNIVERSAL_LINK", "APP_LINK"].contains(method)
+        url = isOpened ? json?["href"]?.string?.nonEmpty.map { Secret($0) } : nil
+        self.cancel = json?["cancel"].flatMap { OktaForm($0) } ?? cancel
     }
 }
 

@@ -18,6 +18,7 @@ extension OktaEngineMachine {
             // The answer is given on the phone; without the wish for another push there is nothing to do here.
             throw RecoveryError(outcome: challenge.previousFailure ?? Outcome(.declined), reason: .notRecoverable)
         case .webauthn: return try await submit(webAuthn: answer)
+        case _ where challenge.factor.id == Self.consentID: return try await submit(consent: answer, to: challenge)
         case _ where challenge.factor.id?.hasPrefix("question/") == true:
             return try await enroll(answer, toQuestion: challenge.factor.providerName)
         case _ where challenge.factor.id?.hasPrefix("entry/") == true:
@@ -52,7 +53,7 @@ extension OktaEngineMachine {
 
     /// Where a form wants the answer.
     private static func place(_ form: OktaForm) -> String {
-        let usual = ["credentials.passcode", "credentials.totp", "credentials.answer"]
+        let usual = ["credentials.passcode", "credentials.totp", "credentials.answer", "credentials.signatureData"]
         return usual.first { form[$0] != nil } ?? form.openPaths.first ?? usual[0]
     }
 
@@ -108,8 +109,9 @@ extension OktaEngineMachine {
     private func question(_ key: Factor.Key, _ current: OktaAuthenticator, setup: Secret? = nil) -> Challenge {
         return Challenge(
             factor: standing(key, current),
-            prompt: key == .securityAnswer ? current.question : nil,
-            setup: setup
+            prompt: key == .securityAnswer
+                ? current.question : current.page.map { _ in "What Duo's page has answered" },
+            setup: setup ?? current.page
         )
     }
 

@@ -16,7 +16,7 @@ extension OktaEngineMachine {
 
     /// The ways that a form offers by its options.
     func ways(_ form: OktaForm, _ answer: OktaEngineAnswer) -> [Way] {
-        (form["authenticator"]?.options ?? []).enumerated().flatMap { index, option in
+        let ways = (form["authenticator"]?.options ?? []).enumerated().flatMap { index, option -> [Way] in
             let related = answer.related(to: option)
             let id = option.field("id")?.value?.string ?? related?.id ?? String(index)
             let enrollment = option.field("enrollmentId")?.value?.string
@@ -29,8 +29,7 @@ extension OktaEngineMachine {
                 let parts = [form.name, id, method, enrollment].compactMap(\.self)
                 let factor = Factor(
                     key: key == .password && form.name.hasSuffix("enroll") ? .newPassword : key,
-                    providerName: related?.type == "phone"
-                        ? method ?? "phone" : related?.key ?? method ?? "authenticator",
+                    providerName: related?.name(method) ?? method ?? "authenticator",
                     destination: related?.destination ?? (key == .text ? option.label : nil),
                     id: parts.joined(separator: ":")
                 )
@@ -42,6 +41,9 @@ extension OktaEngineMachine {
             }
             return methods.options.enumerated().compactMap { way($1.value?.string, $0) }
         }
+        // An app on this very device comes last: it may not be there.
+        let isOfDevice = { (way: Way) in way.factor.providerName == OktaAuthenticator.device }
+        return ways.filter { !isOfDevice($0) } + ways.filter(isOfDevice)
     }
 
     /// Has one of several authenticators chosen.
@@ -112,8 +114,9 @@ extension OktaEngineMachine {
             form,
             values,
             choosing: choices,
-            // Where nobody is sent anything, choosing twice is choosing once.
-            resend: sends || phoneNumber != nil ? .spending : .replayable,
+            // Where nobody is sent anything, choosing twice is choosing once; but the answer may bring a new proof of the
+            // flow, and the password is behind it: what became of it is read.
+            resend: .spending,
             purpose: sends ? .engineSending : .engine
         )
     }
@@ -202,7 +205,7 @@ extension OktaEngineMachine {
 
     /// The factor that is under way, as it stands among those that could be chosen in its place.
     func standing(_ key: Factor.Key, _ current: OktaAuthenticator) -> Factor {
-        let name = current.type == "phone" ? current.method ?? "phone" : current.key
+        let name = current.name(current.method)
         let offered = answer.map { answer in
             answer.forms.filter { $0.name.hasPrefix("select-authenticator-") }.flatMap { form in
                 ways(form, answer).filter { way in
@@ -223,6 +226,9 @@ extension OktaEngineMachine {
             .map(\.factor)
         if answer.current?.action("recover") != nil {
             factors.append(Factor(key: .newPassword, providerName: "recover", id: "action/recover"))
+        }
+        for form in answer.forms where form.name == Self.launch && !form.isLink {
+            factors.append(Factor(key: .push, providerName: form.name, id: "form/\(form.name)"))
         }
         for form in answer.forms where form.name == "unlock-account" || form.name == "select-identify" {
             factors.append(Factor(key: .text, providerName: form.name, id: "form/\(form.name)"))

@@ -27,7 +27,9 @@ extension OktaEngineMachine {
         switch form.name {
         case "identify", "identify-recovery": return try await identify(form)
         case "challenge-authenticator": return try await challenge(form, answer)
-        case "challenge-poll", "enroll-poll", "poll": return try await awaitPush(answer, form)
+        case "challenge-poll", "enroll-poll", "poll", "device-challenge-poll":
+            if let device = answer.deviceChallenge { return try await ask(device, answer, form) }
+            return form.name == "device-challenge-poll" ? nil : try await awaitPush(answer, form)
         case "enroll-authenticator": return try await enroll(form, answer)
         case "authenticator-verification-data", "authenticator-enrollment-data":
             return try await give(data: form, answer)
@@ -47,7 +49,7 @@ extension OktaEngineMachine {
         case "keep-me-signed-in":
             let keeps = api.configuration.remembersDevice ?? false
             return try await post(form, ["keepMeSignedIn": .bool(keeps)], resend: .spending)
-        case "consent", "admin-consent", "email-challenge-consent": throw failure(.userActionRequired, [.askUser])
+        case _ where Self.consents.contains(form.name): return consent(form, answer)
         case _ where form.name.hasPrefix("select-authenticator-"): return try await select(form, answer)
         case _ where Self.besides.contains(form.name): return nil
         default:

@@ -29,6 +29,8 @@ struct OktaEngineMachine: SignInMachine {
     var exchanges = 0
     /// Whether what is proved lifts a lockout, which holds back everything else.
     var lifts = false
+    /// Whether somebody wants Okta Verify on their device asked, by its address.
+    var wantsDevice = false
     /// How many steps were taken since the person was asked.
     var unattended = 0
     var patience: Duration?
@@ -55,6 +57,8 @@ struct OktaEngineMachine: SignInMachine {
     }
 
     static let passwordFactor = OktaSignInMachine.passwordFactor
+    /// The form that has Okta Verify opened on the person's device.
+    static let launch = "launch-authenticator"
 
     var openingFactor: Factor? { password.map { _ in Self.passwordFactor } }
 
@@ -67,7 +71,7 @@ struct OktaEngineMachine: SignInMachine {
         api.transactionEndsAt = nil
         (entries, pending, sent, polling) = ([:], nil, [:], nil)
         if case .recover = goal { recovers = true } else { recovers = false }
-        lifts = recovers
+        (lifts, wantsDevice) = (recovers, false)
         let interaction = try await api.interact(for: app)
         self.interaction = interaction
         return try await take { try await $0.introspect(interaction, nil) }
@@ -84,10 +88,11 @@ struct OktaEngineMachine: SignInMachine {
         guard let answer else { return try await resync() }
         if factor.isSame(as: .identifier) { return .ask(.identifier) }
         let parts = (factor.id ?? "").split(separator: "/", maxSplits: 1).map(String.init)
+        wantsDevice = [Self.launch, OktaAuthenticator.device].contains(factor.providerName)
         switch parts.first {
         case "form":
             guard let form = answer.form(parts.last ?? "") else { throw missing(parts.last ?? "") }
-            lifts = true
+            lifts = lifts || !wantsDevice
             return try await post(form, resend: .replayable)
         case "action":
             guard let form = answer.current?.action(parts.last ?? "") else { throw missing(parts.last ?? "") }
@@ -114,7 +119,13 @@ struct OktaEngineMachine: SignInMachine {
             if let refusal { throw refusal }
             return .choose([factor])
         }
-        let others = alternatives(answer)
+        if refusal == nil, factor.key == .newPassword, let skip = answer.form("skip") {
+            // A password that expires soon is good for now.
+            return try await post(skip, resend: .spending)
+        }
+        var others = alternatives(answer)
+        // By themselves nobody is sent to an app on their device.
+        if refusal != nil { others.removeAll { $0.providerName == Self.launch } }
         if others.isEmpty, let refusal { throw refusal }
         return .choose(others.isEmpty ? [factor] : others)
     }

@@ -3,8 +3,16 @@ import HTTPRecovery
 
 /// Asks whether somebody has answered on another device, until they have; it never has anything sent.
 ///
-/// A poll is a question: after an answer that was lost it is asked again.
+/// A poll is a question, but its answer may bring a new proof of the flow, without which the old one is of no use: after
+/// one that was lost, where the flow stands is read.
 struct OktaEnginePolling: RecoveryOperation.Plan {
+    /// What is asked.
+    struct Question: Sendable {
+        var answer: OktaEngineAnswer
+        /// Whether it is where the flow stands, and not whether somebody has answered.
+        var isReading: Bool
+    }
+
     /// How many failures in a row are survived.
     private static let maxFailures = 5
     /// The pause after a limit that states none: it is counted over five seconds.
@@ -16,6 +24,7 @@ struct OktaEnginePolling: RecoveryOperation.Plan {
     let interval: Duration
     private(set) var failures = 0
     private(set) var error: RecoveryError?
+    private(set) var isReading = false
 
     init(_ answer: OktaEngineAnswer, factor: Factor, interval: Duration) {
         self.answer = answer
@@ -25,33 +34,40 @@ struct OktaEnginePolling: RecoveryOperation.Plan {
 
     /// The form that asks on; nil if there is nothing to wait for.
     static func poll(_ answer: OktaEngineAnswer) -> OktaForm? {
-        answer.forms.first { ["challenge-poll", "enroll-poll", "poll"].contains($0.name) }
+        answer.forms.first {
+            ["challenge-poll", "enroll-poll", "poll", "device-challenge-poll"].contains($0.name)
+        }
     }
 
     /// What the person is shown while they answer elsewhere.
     var challenge: Challenge {
-        Challenge(factor: factor, number: answer.current?.number, setup: answer.current?.setup)
+        Challenge(
+            factor: factor,
+            number: answer.current?.number,
+            setup: answer.current?.setup,
+            url: answer.deviceChallenge?.url
+        )
     }
 
     mutating func next(
         after event: RecoveryOperation.Event<OktaEngineAnswer>,
         at now: TimeSource.Instant,
         random: () -> Double
-    ) -> RecoveryOperation.Action<OktaEngineAnswer, OktaEngineAnswer> {
+    ) -> RecoveryOperation.Action<Question, OktaEngineAnswer> {
         switch event {
         case .begun: return goOn()
         case .answered(let next):
             answer = next
-            failures = 0
-            error = nil
+            if !isReading { failures = 0 }
+            (error, isReading) = (nil, false)
             return goOn()
         case .failed(let error): return survive(error)
-        case .paused: return .perform(answer, repeating: error?.kind)
+        case .paused: return .perform(Question(answer: answer, isReading: isReading), repeating: error?.kind)
         case .notPaused(let error): return .fail(error)
         }
     }
 
-    private func goOn() -> RecoveryOperation.Action<OktaEngineAnswer, OktaEngineAnswer> {
+    private func goOn() -> RecoveryOperation.Action<Question, OktaEngineAnswer> {
         guard let poll = Self.poll(answer), answer.interactionCode == nil else { return .finish(answer) }
         let pause = max(poll.refresh ?? interval, .milliseconds(500))
         if let left = answer.lifetime, left <= pause { return .fail(Self.expired) }
@@ -60,12 +76,13 @@ struct OktaEnginePolling: RecoveryOperation.Plan {
 
     private mutating func survive(
         _ error: RecoveryError
-    ) -> RecoveryOperation.Action<OktaEngineAnswer, OktaEngineAnswer> {
+    ) -> RecoveryOperation.Action<Question, OktaEngineAnswer> {
         let bounds: [History.StopReason] = [.deadlineWouldPass, .deadlinePassed, .waitExceedsLimit]
         let isPassing = [.transport, .timedOut, .unavailable, .rateLimited].contains(error.kind)
         guard isPassing, !bounds.contains(error.reason), failures < Self.maxFailures else { return .fail(error) }
         failures += 1
         self.error = error
+        isReading = isReading || error.kind != .rateLimited
         let backoff = Duration.seconds(1 << min(failures - 1, 4))
         let stated = error.retryAfter ?? (error.kind == .rateLimited ? Self.limitSpan : .zero)
         return .pause(max(backoff, stated), reason: error.kind)
@@ -83,22 +100,27 @@ extension OktaEnginePolling {
         var factor = Factor(key: .push, providerName: "push")
         var failures = 0
         var error: RecoveryError?
+        var isReading = false
 
         init() {}
 
         init(_ polling: OktaEnginePolling) {
             (factor, failures, error) = (polling.factor, polling.failures, polling.error)
+            isReading = polling.isReading
         }
 
         static var fields: [RememberedField<Memory>] {
-            [.init("factor", \.factor), .init("failures", \.failures), .init("error", \.error)]
+            [
+                .init("factor", \.factor), .init("failures", \.failures), .init("error", \.error),
+                .init("is_reading", \.isReading),
+            ]
         }
     }
 
     /// Takes up again what was written down, at a pause.
     init(_ memory: Memory, at answer: OktaEngineAnswer, interval: Duration) {
         self.init(answer, factor: memory.factor, interval: interval)
-        (failures, error) = (memory.failures, memory.error)
+        (failures, error, isReading) = (memory.failures, memory.error, memory.isReading)
     }
 }
 
@@ -122,10 +144,13 @@ extension OktaEngineMachine {
         polling = nil
         let base = self
         do {
-            let end = try await context.operation.advance(&plan, after: event) { standing, operation in
+            let end = try await context.operation.advance(&plan, after: event) { question, operation in
+                let (api, standing) = (base.api.within(operation), question.answer)
+                if question.isReading, let interaction = base.interaction {
+                    return try await api.introspect(interaction, standing.stateHandle).answer
+                }
                 guard let poll = OktaEnginePolling.poll(standing) else { throw base.missing("poll") }
-                return try await base.api.within(operation)
-                    .post(poll, poll.body(base.base(standing)), resend: .replayable).answer
+                return try await api.post(poll, poll.body(base.base(standing)), resend: .spending).answer
             }
             switch end {
             case .finished(let next): return try await follow(next)

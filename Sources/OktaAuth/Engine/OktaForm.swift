@@ -43,6 +43,8 @@ struct OktaForm: Sendable {
     var fields: [Field]
     /// The pause that the server asks for between two of them.
     var refresh: Duration?
+    /// What it tells beside its fields, such as where somebody signs in.
+    var information: [String]
     /// Whether it is a link for a browser in place of a form.
     var isLink: Bool
 
@@ -54,6 +56,10 @@ struct OktaForm: Sendable {
         accepts = json["accepts"]?.string?.nonEmpty?.bounded(to: 256) ?? "application/json; okta-version=1.0.0"
         fields = Self.fields(json["value"], depth: 0)
         refresh = json["refresh"]?.number.map { max(.zero, $0.seconds / 1000) }
+        information = (json["requestInfo"]?.array ?? []).prefix(16).compactMap { entry in
+            guard let value = entry["value"]?.string?.nonEmpty?.bounded(to: 256) else { return nil }
+            return (entry["label"]?.string?.bounded(to: 256)).map { "\($0): \(value)" } ?? value
+        }
         isLink = json["rel"] == nil && json["method"]?.string?.uppercased() == "GET"
     }
 

@@ -16,8 +16,14 @@ public struct OktaApp: Sendable {
     /// How long a refresh token that was rotated may be presented again after its answer was lost; 0 to 60 s, default:
     /// 30 s, as Okta's.
     public var rotationGrace: Duration
-    /// Who issues the app's tokens, if the authorization server calls itself otherwise than the org's URL says, as behind
-    /// a domain of one's own; nil, the default, for what the URL says.
+    /// Who issues the app's tokens, as their `iss` claim says it; nil, the default, for what the org's URL says:
+    /// `https://example.okta.com` of the org's own authorization server, `https://example.okta.com/oauth2/default` of
+    /// another one.
+    ///
+    /// It is needed where the authorization server calls itself otherwise than the org is called, as behind a domain of
+    /// one's own: the server's settings in the admin console say by which of both names it issues tokens, and so does
+    /// `issuer` in its discovery document. It is compared with ID tokens to the letter; requests go to the org's URL all
+    /// the same. A sign-in whose ID token has another one fails with the code `issuer_mismatch`, and stores nothing.
     public var issuer: String?
     /// What verifies the signatures of ID tokens, such as `JSONWebKey.Verifier` of `AuthCryptography`; nil, the default,
     /// trusts the connection that they come by (OpenID Connect Core 1.0 section 3.1.3.7).
@@ -40,6 +46,17 @@ public struct OktaApp: Sendable {
     }
 
     /// Creates an app.
+    ///
+    /// - Parameters:
+    ///   - clientID: The client id.
+    ///   - redirectURI: Where the authorization endpoint sends its answer.
+    ///   - scope: What is asked for; an ID token comes with `openid`, a refresh token with `offline_access`.
+    ///   - authorizationServer: The authorization server's id; nil for the org's own.
+    ///   - authentication: How the app proves itself.
+    ///   - rotationGrace: How long a rotated refresh token is still good; clamped to 0…60 s.
+    ///   - issuer: Who issues the tokens, if that is not what the org's URL says: see ``issuer``.
+    ///   - signatures: What verifies the signatures of ID tokens, those of renewed tokens too.
+    ///   - dpop: What binds the tokens to a key.
     public init(
         clientID: String,
         redirectURI: String,

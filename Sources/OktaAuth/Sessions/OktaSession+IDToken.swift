@@ -5,7 +5,8 @@ extension OktaSession {
     /// Who has signed in, and how, as the authorization server has attested it (OpenID Connect Core 1.0 section 2).
     ///
     /// When it was obtained, its issuer, its audience and its nonce were compared with the sign-in, and its signature with
-    /// the server's keys if the app verifies signatures (``OktaApp/signatures``).
+    /// the server's keys if the app verifies signatures (``OktaApp/signatures``). One that came with renewed tokens was
+    /// verified alike, and names the person that the one before has named.
     public struct IDToken: Sendable, Hashable {
         /// The token.
         public let token: Secret

@@ -68,6 +68,7 @@ struct OktaOrgMachine: SignInMachine {
             OktaDirectMachine(
                 api: classic.api,
                 app: app,
+                goal: classic.goal,
                 identifier: classic.identifier,
                 password: classic.password
             )
@@ -80,7 +81,7 @@ struct OktaOrgMachine: SignInMachine {
     private mutating func decide() async throws {
         guard case .undecided = way else { return }
         let configuration = classic.api.configuration
-        if configuration.way == .directAuthentication, case .signIn = classic.goal {
+        if configuration.way == .directAuthentication {
             guard var direct = Self.direct(of: classic) else { throw Self.withoutApp }
             if let context = classic.context { direct.enter(context) }
             return way = .direct(direct)

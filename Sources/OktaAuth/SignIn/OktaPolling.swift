@@ -86,6 +86,8 @@ struct OktaPolling: RecoveryOperation.Plan {
         }
         // Every request moves the expiry; if the next one would come behind it, it is over.
         if let left = state.transaction.lifetime, left <= interval { return .fail(Self.expired) }
+        // That an activation has run out the server says itself, with the step that makes it anew.
+        if let left = state.transaction.activationLifetime, left <= .zero { return .fail(Self.expired) }
         step = .poll(poll)
         return .pause(interval, reason: .challengePending)
     }

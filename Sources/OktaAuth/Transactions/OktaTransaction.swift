@@ -43,6 +43,8 @@ public struct OktaTransaction: Sendable {
     public var body: JSONValue
     /// How long it lives on, by the server's clock at the time of the answer.
     var lifetime: Duration?
+    /// How long what the person has to scan lives on; the transaction outlives it.
+    var activationLifetime: Duration?
     /// When it ends by this machine's clock; nil if that is not known, or was over when the answer came.
     var endsAt: Timestamp?
 
@@ -82,8 +84,9 @@ public struct OktaTransaction: Sendable {
         passwordPolicy = embedded?["policy"].flatMap { OktaPasswordPolicy($0) }
         links = OktaLinks(json["_links"])
         body = json
-        let ends = [expiresAt, factor?.activation?["expiresAt"]?.string.flatMap { Timestamp(rfc3339: $0) }]
-        lifetime = ends.compactMap { $0?.elapsed(since: date) }.min()
+        lifetime = expiresAt?.elapsed(since: date)
+        let end = factor?.activation?["expiresAt"]?.string.flatMap { Timestamp(rfc3339: $0) }
+        activationLifetime = end?.elapsed(since: date)
     }
 
     /// The person's recovery question, if one is to be answered.

@@ -70,22 +70,32 @@ final class Prompts: Sendable {
     /// Lets the person choose a factor.
     func choose(among factors: [Factor]) async throws -> Factor {
         tell("You can go on with:")
+        let lines = factors.map(Prompts.line)
         for (index, factor) in factors.enumerated() {
-            let destination = Prompts.destination(factor)
-            // A question to choose stands by itself, and so does a choice that is no way to prove oneself.
-            let line: ScreenText =
-                switch factor.key {
-                case .securityAnswer: "\(factor.destination ?? factor.key.title, limit: 200)"
-                case .choice: "\(factor.providerName, limit: 100)\(destination)"
-                default: "\(factor.key.title)\(destination)"
-                }
-            tell("  \(index + 1)  \(line)")
+            // What looks like another one is told apart by the provider's own name.
+            let isAlone = lines.count { $0 == lines[index] } == 1
+            let name: ScreenText = isAlone ? "" : " (\(factor.providerName, limit: 100))"
+            tell("  \(index + 1)  \(lines[index])\(name)")
         }
         while true {
             let text = try await ask("Which one? [1-\(factors.count)] ", isHidden: false)
             if let number = Int(text), number > 0, number <= factors.count { return factors[number - 1] }
             if let factor = factors.first(where: { $0.providerName == text }) { return factor }
             tell("Please answer with a number from 1 to \(factors.count); Ctrl-C ends the sign-in.")
+        }
+    }
+
+    /// What a factor is called where it is one of several.
+    private static func line(_ factor: Factor) -> ScreenText {
+        let destination = Prompts.destination(factor)
+        // A question to choose stands by itself, and so does a choice that is no way to prove oneself.
+        return switch factor.key {
+        case .securityAnswer: "\(factor.destination ?? factor.key.title, limit: 200)"
+        case .choice: "\(factor.providerName, limit: 100)\(destination)"
+        case .newPassword where factor.providerName == "recover": "A new password in place of a forgotten one"
+        case _ where factor.key.isSent: "\(factor.key.title)\(destination)"
+        // No code goes there: it is what the person calls it.
+        default: "\(factor.key.title)\(factor.destination.map { " (\($0, limit: 200))" } ?? "")"
         }
     }
 
@@ -112,6 +122,8 @@ final class Prompts: Sendable {
             lines.append("A link was sent\(destination(challenge.factor)). Please open it, on any device.")
         } else if let number = challenge.number {
             lines.append("Choose the number \(number) on your phone.")
+        } else if let url = challenge.url {
+            lines.append("Please open this address on your device: \(url.reveal())")
         } else if challenge.key == .push {
             lines.append(
                 challenge.setup == nil
@@ -202,7 +214,9 @@ final class Prompts: Sendable {
 
 extension Challenge {
     /// Whether it can be left: a password that is still good.
-    fileprivate var isOptional: Bool { key == .newPassword && factor.providerName == "PASSWORD_WARN" }
+    fileprivate var isOptional: Bool {
+        key == .newPassword && ["PASSWORD_WARN", "reenroll-authenticator-warning"].contains(factor.providerName)
+    }
 }
 
 extension Factor.Key {

@@ -20,19 +20,13 @@ struct Auth0Options: ParsableArguments {
     )
     var passwordless: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "What a sign-in begins with: password, browser, device, or a way in without a password. Default: password.",
-            valueName: "way"
-        )
-    )
-    var way: String?
-
     /// Checks that the options fit the provider and the command.
-    func check(for provider: ProviderName, command: CommandName, redirectURI: String?) throws {
+    ///
+    /// - Parameter way: What a sign-in begins with: password, browser, device, or a way in without a password.
+    func check(for provider: ProviderName, command: CommandName, redirectURI: String?, way: String?) throws {
         guard provider == .auth0 else {
-            if [connection, audience, way].contains(where: { $0 != nil }) || !passwordless.isEmpty {
-                throw ValidationError("--connection, --audience, --passwordless and --way belong to --provider auth0.")
+            if [connection, audience].contains(where: { $0 != nil }) || !passwordless.isEmpty {
+                throw ValidationError("--connection, --audience and --passwordless belong to --provider auth0.")
             }
             return
         }
@@ -42,7 +36,6 @@ struct Auth0Options: ParsableArguments {
             )
         }
         guard let way else { return }
-        if command != .signIn { throw ValidationError("--way belongs to sign-in.") }
         guard Auth0Way(way) != nil else {
             throw ValidationError("--way \(way) is none of password, browser, device and the ways of --passwordless.")
         }
@@ -78,10 +71,10 @@ struct Auth0Value: Sendable {
     let passwordless: [Auth0Configuration.Passwordless]
     let way: Auth0Way
 
-    init(_ options: Auth0Options) {
+    init(_ options: Auth0Options, way: String?) {
         connection = options.connection
         audience = options.audience
         passwordless = options.passwordless.compactMap { Auth0Configuration.Passwordless(rawValue: $0) }
-        way = options.way.flatMap { Auth0Way($0) } ?? .password
+        self.way = way.flatMap { Auth0Way($0) } ?? .password
     }
 }

@@ -174,7 +174,16 @@ struct AuthClient: ParsableCommand {
                 command: command,
                 hasBrowser: options.oauth.redirectURI != nil
             )
-            try options.auth0.check(for: options.provider, command: command, redirectURI: options.oauth.redirectURI)
+            let way = options.way.way
+            try options.way.check(for: options.provider, command: command)
+            try options.auth0.check(
+                for: options.provider,
+                command: command,
+                redirectURI: options.oauth.redirectURI,
+                way: way
+            )
+            let hasApp = options.oauth.clientID != nil
+            try options.okta.check(for: options.provider, command: command, way: way, hasApp: hasApp)
             guard let baseURL = options.baseURL else {
                 throw ValidationError("--base-url is missing: the URL of what stands before the server's paths.")
             }
@@ -306,7 +315,11 @@ struct ClientOptions: ParsableArguments {
 
     @OptionGroup(title: "OAuth 2") var oauth: OAuthOptions
 
+    @OptionGroup var way: WayOptions
+
     @OptionGroup(title: "Clerk") var clerk: ClerkOptions
+
+    @OptionGroup(title: "Okta") var okta: OktaOptions
 
     @OptionGroup(title: "ForgeRock") var forgeRock: ForgeRockOptions
 

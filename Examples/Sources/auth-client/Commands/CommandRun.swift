@@ -233,6 +233,7 @@ struct ClientOptionsValue: Sendable {
     let forgeRock: ForgeRockValue
     let facebook: FacebookValue
     let auth0: Auth0Value
+    let okta: OktaValue
     let events: String?
     let maxWait: Duration
     let deadline: Duration?
@@ -264,7 +265,8 @@ struct ClientOptionsValue: Sendable {
             resume: options.forgeRock.resume
         )
         facebook = FacebookValue(options.facebook)
-        auth0 = Auth0Value(options.auth0)
+        auth0 = Auth0Value(options.auth0, way: options.way.way)
+        okta = OktaValue(options.okta, way: options.way.way)
         events = options.events
         maxWait = options.maxWait.duration
         deadline = options.deadline?.duration

@@ -7,6 +7,9 @@ extension ProviderSetup {
     /// An Okta org: its own session, or an app's tokens.
     func okta() throws -> StandardCommands<Okta> {
         var configuration = OktaConfiguration(pollInterval: .seconds(2), app: try oktaApp())
+        configuration.way = options.okta.way
+        configuration.remembersDevice = options.okta.remembersDevice
+        configuration.deviceToken = try options.okta.deviceToken.map { try KeptDeviceToken.read($0) }
         configuration.authenticator = try options.softwareKey.map { try KeptAuthenticator(path: $0) }
         let okta = try okta(configuration)
         // For a person who can be told that their password expires soon.
@@ -37,6 +40,7 @@ extension ProviderSetup {
         guard let redirectURI = options.redirectURI else { throw InputError("--redirect-uri is missing") }
         var app = OktaApp(clientID: clientID, redirectURI: redirectURI, authorizationServer: options.authServer)
         if let scope = options.scope { app.scope = scope }
+        app.issuer = options.okta.issuer
         if let secret = try options.clientSecret() { app.authentication = .clientSecretBasic(secret) }
         return app
     }

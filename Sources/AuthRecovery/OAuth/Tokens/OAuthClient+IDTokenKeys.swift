@@ -51,7 +51,8 @@ extension OAuthClient {
             return keys
         }
 
-        private static func mismatch(_ name: String, claim: String) -> RecoveryError {
+        /// A token that is not what it should be, by one of its claims.
+        package static func mismatch(_ name: String, claim: String) -> RecoveryError {
             var outcome = Outcome(.invalidRequest, processed: .yes, remedies: [.restartFlow])
             outcome.code = "\(name)_mismatch"
             outcome.parameter = claim

@@ -14,6 +14,8 @@ struct OktaFlow: Sendable {
     var hasPassword = false
     /// Whether the person's warning, or what is optional, was left out.
     var hasSkipped = false
+    /// Whether the person has to consent before it ends.
+    var wantsConsent = false
     /// Wrong codes for the factor under way.
     var failures: Int64 = 0
 
@@ -32,6 +34,8 @@ struct OktaFlow: Sendable {
 
     /// What is wanted.
     enum Step: Sendable, Equatable {
+        /// Okta Verify is looked for on the device.
+        case probe
         case identify
         case select
         case password
@@ -44,6 +48,7 @@ struct OktaFlow: Sendable {
         case phone(String)
         /// A factor is being enrolled.
         case activate
+        case consent
         case done
     }
 

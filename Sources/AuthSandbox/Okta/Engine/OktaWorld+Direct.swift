@@ -8,6 +8,8 @@ struct OktaDirectProof: Sendable {
     let scope: String
     let base: String
     var expiresAt: Int64
+    /// What a WebAuthn credential has to sign.
+    var nonce: String?
 }
 
 /// An out-of-band transaction of one.
@@ -15,6 +17,8 @@ struct OktaDirectTransaction: Sendable {
     /// The proof that it belongs to; nil as the first factor.
     let proof: String?
     let account: String
+    /// What it was begun for; nil for a sign-in.
+    let intent: String?
     var challenge: OktaTransaction.Challenge
     let expiresAt: Int64
     var interval: Int64 = 5000
@@ -52,10 +56,16 @@ extension OktaWorld {
             } else {
                 let proof = try proof(grant, form, base, context)
                 let name = proof?.account ?? form["login_hint"] ?? ""
-                let isOTP = grant.hasSuffix("otp")
-                account = try isOTP ? direct(otp: form, name, context: &context) : direct(oob: form, context: &context)
+                if grant.hasSuffix("otp") {
+                    account = try direct(otp: form, name, context: &context)
+                } else if grant.hasSuffix("webauthn") {
+                    account = try direct(key: form)
+                } else {
+                    account = try direct(oob: form, context: &context)
+                }
                 if let token = form["mfa_token"] { directProofs[token] = nil }
             }
+            if form["intent"] == "recovery" { return try recover(account, form, context) }
             leave(&request, as: account, form, named: named, context: &context)
             return nil
         } catch {
@@ -129,7 +139,7 @@ extension OktaWorld {
         return .json(
             [
                 "error": "mfa_required", "error_description": "MFA is required.", "mfa_token": .string(token),
-                "supported_challenge_types": .string("\(Self.second)otp \(Self.second)oob"),
+                "supported_challenge_types": .string("\(Self.second)otp \(Self.second)oob \(Self.first)mfa-webauthn"),
             ],
             status: 403
         )
@@ -142,7 +152,7 @@ extension OktaWorld {
         _ base: String,
         _ context: SandboxContext
     ) throws(OAuthFailure) -> OktaDirectProof? {
-        guard grant.hasPrefix(Self.second) else { return nil }
+        guard grant.hasPrefix(Self.second) || grant == Self.first + "mfa-webauthn" else { return nil }
         guard let proof = directProofs[form["mfa_token"] ?? ""], proof.expiresAt > context.now else {
             throw OAuthFailure("access_denied", "The 'mfa_token' has expired.", status: 403)
         }
@@ -177,6 +187,9 @@ extension OktaWorld {
         let handle = form[Self.code] ?? ""
         guard var transaction = directTransactions[handle], transaction.expiresAt > context.now else {
             throw OAuthFailure("access_denied", "The 'oob_code' has expired.", status: 403)
+        }
+        guard transaction.intent == form["intent"] else {
+            throw .invalidRequest("The 'intent' differs from that of the original request.")
         }
         guard transaction.proof == form["mfa_token"], let account = accounts[transaction.account] else {
             throw .invalidRequest("The 'oob_code' and the 'mfa_token' are not associated with each other.")
@@ -218,9 +231,14 @@ extension OktaWorld {
             return OAuthFailure("access_denied", "The 'mfa_token' has expired.", status: 403).response
         }
         guard let account = account(named: proof?.account ?? form["login_hint"] ?? "") else { return denied.response }
+        let sort = form[isSecond ? "challenge_types_supported" : "challenge_hint"] ?? ""
+        if sort.hasSuffix("webauthn") {
+            let keys = account.factors.filter { $0.type == "webauthn" }
+            return keys.isEmpty ? denied.response : challenge(keys, of: account, form, isSecond)
+        }
         let sorts = ["push": "push", "sms": "sms", "voice": "call"]
         guard let channel = form["channel_hint"], let sort = sorts[channel],
-            let factor = account.factors.first(where: { $0.type == sort })
+            let factor = reachable(account, form["intent"]).first(where: { $0.type == sort })
         else { return denied.response }
         var challenge = OktaTransaction.Challenge(factor: factor)
         let handle = "ft" + random.letters(24)
@@ -253,6 +271,7 @@ extension OktaWorld {
         directTransactions[handle] = OktaDirectTransaction(
             proof: form["mfa_token"],
             account: account.id,
+            intent: form["intent"],
             challenge: challenge,
             expiresAt: context.now + context.settings.okta.pushLife
         )

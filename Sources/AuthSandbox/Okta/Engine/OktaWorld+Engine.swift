@@ -31,7 +31,7 @@ extension OktaWorld {
             return refuse("invalid_request", "PKCE code challenge is required.")
         }
         let id = random.letters(22)
-        let flow = OktaFlow(
+        var flow = OktaFlow(
             id: id,
             request: OktaFlow.Request(
                 handle: random.letters(43),
@@ -52,6 +52,8 @@ extension OktaWorld {
             )
         )
         counters.transactions += 1
+        if settings.probesDevice { flow.step = .probe }
+        flow.wantsConsent = settings.asksConsent
         flows[id] = flow
         return .json(["interaction_handle": .string(flow.request.handle)])
     }
@@ -156,7 +158,11 @@ extension OktaWorld {
         case "challenge": try challenge(&flow, exchange, context: &context)
         case "challenge/answer": try answer(&flow, exchange, context: &context)
         case "challenge/resend": try resend(&flow, exchange, context: &context)
-        case "challenge/poll": try poll(&flow, exchange)
+        case "challenge/poll", "authenticators/poll":
+            // Nothing answers on a device that has no such app.
+            if flow.step != .probe { try poll(&flow, exchange) }
+        case "authenticators/poll/cancel": try goOnWithoutPage(&flow)
+        case "consent": try consent(&flow, exchange)
         case "credential/enroll": try enroll(&flow, exchange, context: &context)
         case "skip":
             guard isSkippable(flow) else { throw .expired }
@@ -164,6 +170,25 @@ extension OktaWorld {
             goOn(&flow)
         default: throw OktaEngineFailure(404, "core.system.transaction_resource_not_found", "Not found.", isEnd: true)
         }
+    }
+
+    /// No page speaks to Okta Verify on the device: it goes on with an address, or without it.
+    private func goOnWithoutPage(_ flow: inout OktaFlow) throws(OktaEngineFailure) {
+        if flow.step == .probe { return flow.step = .identify }
+        guard flow.step == .verify, flow.transaction.challenge?.factor.type == "signed_nonce" else { throw .expired }
+        flow.transaction.challenge?.isOpened = true
+    }
+
+    private mutating func consent(
+        _ flow: inout OktaFlow,
+        _ exchange: OktaExchange
+    ) throws(OktaEngineFailure) {
+        guard flow.step == .consent, let isGiven = exchange.body["consent"]?.bool else { throw .expired }
+        guard isGiven else {
+            throw OktaEngineFailure(403, "security.access_denied", "You do not have permission.", isEnd: true)
+        }
+        flow.wantsConsent = false
+        goOn(&flow)
     }
 
     func account(of flow: OktaFlow) -> OktaAccount? { flow.transaction.account.flatMap { accounts[$0] } }
@@ -228,6 +253,8 @@ extension OktaWorld {
             flow.step = .select
         } else if account.enrollments.contains(where: { $0.isRequired || !flow.hasSkipped }) {
             flow.step = .enroll
+        } else if flow.wantsConsent {
+            flow.step = .consent
         } else {
             flow.step = .done
         }

@@ -15,14 +15,16 @@ extension OktaWorld {
         }
         let chosen = exchange.body["authenticator"]?["id"]?.string ?? ""
         let method = exchange.body["authenticator"]?["methodType"]?.string
-        guard let setup = reachable(flow).first(where: { Self.authenticatorID($0) == chosen }) else { throw .expired }
+        let found = reachable(flow).filter { Self.authenticatorID($0) == chosen }
+        guard let setup = found.first(where: { method == Self.method($0.type) }) ?? found.first else { throw .expired }
         var setup2 = setup
         if setup.type == "sms", method == "voice" { setup2.setup.type = "call" }
         let factor = OktaFactor(id: setup2.id, setup: setup2.setup, secret: setup2.secret)
         var challenge = OktaTransaction.Challenge(factor: factor)
         switch factor.type {
         case "push": sendPush(&challenge, flow, exchange, context: &context)
-        case "webauthn": challenge.nonce = makeNonce()
+        case "webauthn", "web": challenge.nonce = makeNonce()
+        case "signed_nonce": (challenge.result, challenge.pushedAt) = ("WAITING", exchange.now)
         case "sms", "call", "email": try send(&challenge, flow, exchange, context: &context)
         default: break
         }
@@ -70,9 +72,11 @@ extension OktaWorld {
     }
 
     mutating func poll(_ flow: inout OktaFlow, _ exchange: OktaExchange) throws(OktaEngineFailure) {
-        guard var challenge = flow.transaction.challenge, challenge.factor.type == "push", challenge.result == "WAITING"
+        guard var challenge = flow.transaction.challenge, challenge.result == "WAITING",
+            challenge.factor.type == "push" || challenge.factor.type == "signed_nonce"
         else { throw .expired }
-        poll(&challenge, exchange)
+        // Before it is opened nobody answers.
+        if challenge.factor.type == "push" || challenge.isOpened { poll(&challenge, exchange) }
         flow.transaction.challenge = challenge
         switch challenge.result {
         case "WAITING": break
@@ -132,7 +136,8 @@ extension OktaWorld {
             let isWhole = credentials?[isEnrolling ? "attestation" : "signatureData"] != nil
             return isWhole
                 && Self.isSigned(data, type: isEnrolling ? "webauthn.create" : "webauthn.get", challenge.nonce)
-        case "push": return false
+        case "web": return credentials?["signatureData"]?.string == Self.duoAnswer(challenge.nonce)
+        case "push", "signed_nonce": return false
         default:
             guard let step = Self.step(of: code, factor, now: exchange.now, within: 1) else { return false }
             let id = flow.transaction.account ?? ""
@@ -212,7 +217,7 @@ extension OktaWorld {
         var challenge = OktaTransaction.Challenge(factor: factor)
         switch type {
         case "push": (challenge.result, challenge.pushedAt) = ("WAITING", exchange.now)
-        case "webauthn": challenge.nonce = makeNonce()
+        case "webauthn", "web": challenge.nonce = makeNonce()
         case "email": try send(&challenge, flow, exchange, context: &context)
         default: break
         }
@@ -226,6 +231,7 @@ extension OktaWorld {
         if factor.type == "question" {
             factor.setup.answer = credentials?["answer"]?.string ?? factor.setup.answer
         }
+        factor.adopt(attestation: credentials?["attestation"]?.string)
         if let id = flow.transaction.account {
             accounts[id]?.factors.append(factor)
             accounts[id]?.enrollments.removeAll { $0.type == factor.type }
@@ -261,7 +267,8 @@ extension OktaWorld {
         switch type {
         case "sms", "call": "phone_number"
         case "email": "okta_email"
-        case "push": "okta_verify"
+        case "push", "signed_nonce": "okta_verify"
+        case "web": "duo"
         case "question": "security_question"
         case "webauthn": "webauthn"
         case "password": "okta_password"

@@ -115,6 +115,8 @@ extension OktaWorld {
     ) -> [JSONValue] {
         let other = select("select-authenticator-authenticate", "challenge", flow, exchange)
         switch flow.step {
+        case .probe: return [form("device-challenge-poll", "authenticators/poll", [], flow, exchange, refresh: 2000)]
+        case .consent: return [form("consent", "consent", [Self.scopes(flow)], flow, exchange)]
         case .identify:
             var fields = [Self.field("identifier", "Username", failure)]
             if exchange.okta.identifiesWithPassword {
@@ -133,8 +135,9 @@ extension OktaWorld {
             return [challenge([field], flow, exchange), form("unlock-account", "unlock-account", [], flow, exchange)]
         case .verify:
             guard let factor = flow.transaction.challenge?.factor else { return [] }
-            if factor.type == "push" {
-                return [form("challenge-poll", "challenge/poll", [], flow, exchange, refresh: 4000), other]
+            if factor.type == "push" || factor.type == "signed_nonce" {
+                let path = factor.type == "push" ? "challenge/poll" : "authenticators/poll"
+                return [form("challenge-poll", path, [], flow, exchange, refresh: 4000), other]
             }
             return [challenge(fields(of: factor, failure), flow, exchange), other]
         case .newPassword(let name):
@@ -184,6 +187,10 @@ extension OktaWorld {
             let names =
                 isEnrolling ? ["clientData", "attestation"] : ["authenticatorData", "clientData", "signatureData"]
             return names.map { Self.field($0, $0) }
+        case "web":
+            return [
+                ["name": "signatureData", "label": "Assertion From Duo", "required": true, "visible": false]
+            ]
         default: return [Self.field("passcode", "Enter code", failure)]
         }
     }
@@ -229,9 +236,18 @@ extension OktaWorld {
         return form(name, path, fields, flow, exchange)
     }
 
-    private static func method(_ type: String) -> String? {
+    /// What a person consents to.
+    private static func scopes(_ flow: OktaFlow) -> JSONValue {
+        let options: [JSONValue] = flow.request.scope.map { scope in
+            ["name": .string(scope), "label": .string("Use \(scope)"), "value": .string(scope)]
+        }
+        return ["name": "scopes", "type": "object", "required": true, "options": .array(options)]
+    }
+
+    static func method(_ type: String) -> String? {
         switch type {
-        case "push": "push"
+        case "push", "signed_nonce": type
+        case "web": "duo"
         case "token:software:totp": "otp"
         case "question": "security_question"
         case "call": "voice"
@@ -253,6 +269,10 @@ extension OktaWorld {
         let open = account(of: flow)?.enrollments.map(\.type) ?? []
         add("authenticators", .array(open.map { Self.view(OktaFactor(id: "", setup: .init($0)), isEnrolled: false) }))
         switch flow.step {
+        case .probe:
+            let probe = OktaTransaction.Challenge(factor: OktaFactor(id: "", setup: .init("signed_nonce")))
+            add("authenticatorChallenge", device(probe, flow, exchange).adding("cancel", stop(flow, exchange)))
+        case .consent: add("app", ["name": "oidc_client", "label": .string(flow.request.client)])
         case .password:
             let view: JSONValue = [
                 "type": "password", "key": "okta_password", "id": "lae1", "methods": [["type": "password"]],
@@ -273,6 +293,7 @@ extension OktaWorld {
             if let context = contextual(challenge, isEnrolling, flow, exchange) {
                 view = view.adding("contextualData", context)
             }
+            if challenge.factor.type == "signed_nonce" { view = view.adding("cancel", stop(flow, exchange)) }
             if challenge.factor.setup.isSent || challenge.factor.type == "push" {
                 view = view.adding("resend", action("resend", "challenge/resend", flow, exchange))
             }
@@ -280,6 +301,27 @@ extension OktaWorld {
         default: break
         }
         return members
+    }
+
+    /// How Okta Verify is reached on the device: by a page at first, then by an address.
+    private func device(
+        _ challenge: OktaTransaction.Challenge,
+        _ flow: OktaFlow,
+        _ exchange: OktaExchange
+    ) -> JSONValue {
+        guard challenge.isOpened else {
+            return [
+                "challengeMethod": "LOOPBACK", "challengeRequest": .string(flow.id), "domain": "http://localhost",
+                "ports": ["2000", "6511"], "probeTimeoutMillis": 100,
+            ]
+        }
+        let address = "com-okta-authenticator:/deviceChallenge?challengeRequest=\(flow.id)"
+        return ["challengeMethod": "CUSTOM_URI", "href": .string(address)]
+    }
+
+    /// What tells the server that nobody speaks to the device.
+    private func stop(_ flow: OktaFlow, _ exchange: OktaExchange) -> JSONValue {
+        action("cancel-polling", "authenticators/poll/cancel", flow, exchange)
     }
 
     private static func view(_ factor: OktaFactor, isEnrolled: Bool) -> JSONValue {
@@ -294,7 +336,7 @@ extension OktaWorld {
         case "sms", "call":
             view = view.adding("profile", ["phoneNumber": .string(masked(phone: factor.setup.destination ?? ""))])
         case "email": view = view.adding("profile", ["email": .string(masked(email: factor.setup.destination ?? ""))])
-        case "webauthn": view = view.adding("credentialId", .string(Base64.encodeForURL(Array(factor.id.utf8))))
+        case "webauthn": view = view.adding("credentialId", .string(factor.credential))
         default: break
         }
         return view
@@ -304,7 +346,7 @@ extension OktaWorld {
         switch type {
         case "sms", "call": "phone"
         case "question": "security_question"
-        case "push", "token:software:totp": "app"
+        case "push", "token:software:totp", "signed_nonce", "web": "app"
         case "webauthn": "security_key"
         default: type
         }
@@ -319,6 +361,9 @@ extension OktaWorld {
         let factor = challenge.factor
         switch factor.type {
         case "push" where isEnrolling: return ["qrcode": ["href": "data:image/png;base64,iVBOR", "type": "image/png"]]
+        case "signed_nonce":
+            return ["challenge": ["type": "object", "value": device(challenge, flow, exchange)]]
+        case "web": return Self.duoPage(challenge.nonce)
         case "push": return factor.setup.number.map { ["correctAnswer": .string($0)] }
         case "token:software:totp" where isEnrolling: return ["sharedSecret": .optional(factor.secret)]
         case "question" where !isEnrolling:
@@ -329,8 +374,8 @@ extension OktaWorld {
                 "activationData": [
                     "rp": ["name": "auth-sandbox"], "challenge": .optional(challenge.nonce), "attestation": "none",
                     "user": [
-                        "id": .optional(account?.id), "name": .optional(account?.login),
-                        "displayName": .optional(account?.login),
+                        "id": .optional(account.map { Base64.encodeForURL(Array($0.id.utf8)) }),
+                        "name": .optional(account?.login), "displayName": .optional(account?.login),
                     ],
                     "pubKeyCredParams": [["type": "public-key", "alg": -7]], "excludeCredentials": [],
                     "authenticatorSelection": ["userVerification": "preferred"],

@@ -145,7 +145,7 @@ struct OktaEngineInterpretation {
             .continue, [.changePassword]
         ),
         (["redirect-idp", "launch-authenticator", "piv-idp"], .userActionRequired, [.visitProvider]),
-        (["consent", "admin-consent", "email-challenge-consent"], .userActionRequired, [.askUser]),
+        (["consent", "admin-consent", "granular-consent", "email-challenge-consent"], .userActionRequired, [.askUser]),
     ]
 
     /// The pause between two questions, in milliseconds.

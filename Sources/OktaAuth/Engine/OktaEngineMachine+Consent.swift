@@ -1,0 +1,70 @@
+import AuthRecovery
+import HTTPRecovery
+
+/// What the person is asked beside their proofs: Okta Verify on their device, and what an app may do.
+extension OktaEngineMachine {
+    /// Shows the address that opens Okta Verify, if somebody wants that, and waits for it; otherwise goes on without it.
+    ///
+    /// Where a page in a browser would speak to the app by itself, the server is told that nobody does; it may then name an
+    /// address.
+    mutating func ask(
+        _ device: OktaDeviceChallenge,
+        _ answer: OktaEngineAnswer,
+        _ form: OktaForm
+    ) async throws -> SignInStep<OktaSession> {
+        if wantsDevice, device.url != nil { return try await awaitPush(answer, form) }
+        guard let cancel = device.cancel else { throw failure(.factorUnavailable, [.switchFactor]) }
+        return try await post(cancel, resend: .replayable)
+    }
+
+    static let consents: Set<String> = ["consent", "admin-consent", "granular-consent", "email-challenge-consent"]
+    static let consentID = "consent"
+
+    /// Asks whether an app may do what it wants, or whether it is the person who signs in elsewhere.
+    func consent(_ form: OktaForm, _ answer: OktaEngineAnswer) -> SignInStep<OktaSession> {
+        let factor = Factor(key: .text, providerName: form.name, id: Self.consentID)
+        let app = answer.body["app"]?["value"]?["label"]?.string?.nonEmpty ?? "An app"
+        let wishes = form.wishes.joined(separator: "; ")
+        let isElsewhere = form.name == "email-challenge-consent"
+        let question = (isElsewhere ? "Is it you who signs in: " : "\(app) asks for your consent: ") + wishes
+        return .ask(Challenge(factor: factor, hint: "yes or no", prompt: question.bounded(to: 4096)))
+    }
+
+    /// Tells the server what the person has decided; a no ends the sign-in.
+    mutating func submit(consent text: Secret, to challenge: Challenge) async throws -> SignInStep<OktaSession> {
+        guard let answer, let form = answer.form(challenge.factor.providerName) else { throw missing("consent") }
+        let word = text.reveal().trimming(\.isWhitespace).lowercased()
+        let isGiven = ["yes", "y", "true", "allow", "1"].contains(word)
+        guard isGiven || ["no", "n", "false", "deny", "0"].contains(word) else {
+            // Neither: nothing is decided.
+            throw failure(.invalidRequest, [.askUser])
+        }
+        var body = form.body(base(answer).merging(["consent": .bool(isGiven)]) { $1 })
+        // The server takes it whether its form says so or not.
+        if body["consent"] == nil, let members = body.members {
+            body = .object(members + [.init("consent", .bool(isGiven))])
+        }
+        if isGiven { return try await take { try await $0.post(form, body, resend: .spending) } }
+        let refusal = failure(.declined)
+        do {
+            _ = try await api.post(form, body, resend: .spending)
+        } catch is RecoveryError {
+            // However it says so: it is over.
+            try Task.checkCancellation()
+        }
+        (self.answer, interaction) = (nil, nil)
+        throw refusal
+    }
+}
+
+extension OktaForm {
+    /// What a form of consent names: the scopes by their labels, or what is known of who signs in elsewhere.
+    fileprivate var wishes: [String] {
+        let options = fields.flatMap { field in field.options.compactMap(\.label) + field.fields.compactMap(\.title) }
+        return (information + options).filter { !["Allow", "Deny"].contains($0) }
+    }
+}
+
+extension OktaForm.Field {
+    fileprivate var title: String? { label ?? name }
+}
