@@ -157,7 +157,7 @@ struct ForgeRockVisitTests {
     @Test func anotherIdentityProviderIsNamed() async throws {
         let bench = try ForgeRockBench([.step(Self.provider)])
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
-        #expect(error?.kind == .userActionRequired && error?.outcome.details == ["provider": "google"])
+        #expect(error?.kind == .userActionRequired && error?.outcome.details?["provider"] == "google")
         #expect(bench.transport.received.count == 1)
     }
 }

@@ -29,7 +29,7 @@ struct ForgeRockWorld: ProviderWorld {
     var lastSession = 0
     var transactions: [String: ForgeRockTransaction] = [:]
     /// Whom the identity provider has sent back with which key.
-    var visits: [String: String] = [:]
+    var visits: [String: ForgeRockVisit] = [:]
     /// The OAuth 2 side has tokens of its own.
     var oauth: OAuthWorld
     var counters = SandboxForgeRockCounters()

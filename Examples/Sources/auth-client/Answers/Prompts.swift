@@ -218,6 +218,7 @@ extension Factor.Key {
         case .push: "Confirmation on the other device"
         case .phoneNumber: "Phone number"
         case .redirect: "Address at which the browser came back"
+        case .captcha: "Proof that the captcha gave"
         case .text: "Answer"
         @unknown default: "Answer"
         }

@@ -2,6 +2,7 @@ import ArgumentParser
 import AuthRecovery
 import CommandLineSupport
 import CurlTransport
+import ForgeRockAuth
 import HTTPRecovery
 import HTTPTypes
 import Locking
@@ -176,6 +177,8 @@ struct CommandRun: Sendable {
             if command == .signIn, case .standard(let path) = options.tokenPlace, terminal.tellsProgress {
                 terminal.write(terminal.styled("The session is kept in \(path).", .faint))
             }
+        } else if command == .signIn, report.end == .ok {
+            try? StandardOutput(terminal: terminal).write("Confirmed; no session was made.")
         } else if command == .signOut, report.end == .ok {
             try? StandardOutput(terminal: terminal).write("Signed out.")
         }
@@ -239,12 +242,7 @@ struct ClientOptionsValue: Sendable {
         redirectURI = options.oauth.redirectURI
         authServer = options.oauth.authServer
         place = options.clerk.place
-        forgeRock = ForgeRockValue(
-            realm: options.forgeRock.realm,
-            journey: options.forgeRock.journey,
-            cookieName: options.forgeRock.cookieName,
-            resume: options.forgeRock.resume
-        )
+        forgeRock = ForgeRockValue(options.forgeRock)
         facebook = FacebookValue(
             appID: options.facebook.appID,
             clientTokenEnv: options.facebook.clientTokenEnv,
@@ -266,6 +264,27 @@ struct ForgeRockValue: Sendable {
     let journey: String?
     let cookieName: String?
     let resume: String?
+    let start: JourneyStart?
+    let journeyOptions: JourneyOptions
+    let deviceName: String?
+    let identityProviders: [String: String]
+
+    init(_ options: ForgeRockOptions) {
+        realm = options.realm
+        journey = options.journey
+        cookieName = options.cookieName
+        resume = options.resume
+        // What cannot be read was refused before.
+        start = try? options.start
+        journeyOptions = JourneyOptions(
+            forcesAuthentication: options.forcesAuthentication,
+            skipsSession: options.skipsSession,
+            upgradesSession: options.upgradesSession,
+            presentsLoginAtOnce: options.presentsLoginAtOnce
+        )
+        deviceName = options.deviceName
+        identityProviders = (try? options.endpoints) ?? [:]
+    }
 }
 
 /// Bounds all calls of a command by one end.
