@@ -84,6 +84,63 @@ struct ForgeRockSandboxSessionTests {
         #expect(!refresh.isEmpty)
     }
 
+    @Test func whatAPolicyAdvisesIsForTheSessionThatThereIs() async throws {
+        let bench = ForgeRockSandboxBench()
+        let forgeRock = try bench.forgeRock("Login")
+        let advice = PolicyAdvice([.init(name: "AuthenticateToServiceConditionAdvice", values: ["/alpha:StepUp"])])
+        let person = bench.person([.password: [ForgeRockSandboxBench.password]])
+        let none = await #expect(throws: RecoveryError.self) {
+            try await bench.clock.skippingWaits { try await forgeRock.signIn(.advice(advice), answering: person) }
+        }
+        #expect(none?.kind == .reauthenticationRequired && bench.steps == 0)
+        _ = try await bench.signIn("Login", bench.person())
+        let session = try await bench.clock.skippingWaits {
+            try await forgeRock.signIn(.advice(advice), answering: person)
+        }
+        #expect(session.exists && person.keys == [.password])
+        // The old one was made stronger, not ended by somebody who has replaced it.
+        #expect(!bench.transport.received.contains { $0.request.path?.contains("_action=logout") == true })
+        #expect(try await bench.clock.skippingWaits { try await forgeRock.send(path: "/ig/journey") }.status == .ok)
+    }
+
+    /// What PingOne says, and DaVinci around it.
+    @Test(arguments: ["flows", "davinci/connections"])
+    func aFlowOfPingOneSaysWhatIsWrongInItsInnermostWords(form: String) async throws {
+        let bench = ForgeRockSandboxBench { settings in
+            settings.lockout.threshold = 2
+            settings.lockout.duration = 900_000
+        } people: { users in
+            for index in users.indices where users[index].emails.first == "grace@example.com" {
+                users[index].passwordState = "reset_required"
+            }
+        }
+        let url = "http://am.example.com/5f4c2d1e-0000-4000-8000-000000000001/\(form)/f1"
+        func outcome(_ json: JSONValue) async throws -> Outcome {
+            var request = try HTTPRequest(url: url)
+            request.method = .post
+            request.headerFields[.contentType] = "application/json"
+            let options = RequestOptions(classifier: ForgeRockClassifier())
+            do {
+                let body = MessageBody(json.description)
+                return try await bench.client.send(request, body: body, options: options).outcome
+            } catch let error as RecoveryError {
+                return error.outcome
+            }
+        }
+        let password = JSONValue.string(ForgeRockSandboxBench.password.reveal())
+        let expired = try await outcome(["username": "grace", "password": password])
+        #expect(expired.kind == .passwordExpired && expired.remedies == [.changePassword])
+        let rejected = try await outcome(["newPassword": "x"])
+        #expect(rejected.kind == .passwordRejected && rejected.parameter == "newPassword")
+        #expect(try await outcome(["newPassword": "quite-another-password-7"]).kind == .ok)
+        #expect(try await outcome(["username": "nobody", "password": "x"]).kind == .notFound)
+        let wrong = try await outcome(["username": "ada", "password": "x"])
+        #expect(wrong.kind == .invalidCredentials && wrong.traceID != nil && wrong.tokenAction == .keep)
+        let locked = try await outcome(["username": "ada", "password": "x"])
+        #expect(locked.kind == .accountLocked && locked.lockout == .remaining(.seconds(900)))
+        #expect(try await outcome(["username": "linus", "password": password]).kind == .ok)
+    }
+
     @Test func signingOutEndsTheSessionByTheIDToken() async throws {
         let bench = ForgeRockSandboxBench()
         let forgeRock = try bench.forgeRock("Login") { $0.oauth = Self.oauth }

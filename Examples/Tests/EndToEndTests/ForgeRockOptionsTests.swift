@@ -89,7 +89,10 @@ struct ForgeRockOptionsTests {
             try #require(unsafe chmod(program, 0o700) == 0)
             bench.environment["BROWSER"] = program
             let provider = "sandbox=\(bench.sandbox.url)/idp/authorize"
-            let options = ["--journey", journey, "--identity-provider", provider, "sign-in"]
+            // A page for SAML does not say where it comes back.
+            let place = ["--client-id", "cli", "--redirect-uri", "http://127.0.0.1:\(port)/callback"]
+            let options =
+                ["--journey", journey, "--identity-provider", provider] + (journey == "SAML" ? place : []) + ["sign-in"]
             let run = try await bench.finish(bench.start(options, answers: #"{"choice": "sandbox"}"#))
             #expect(run.status == 0, "\(run.errors)")
             #expect(run.output.contains("grace"))

@@ -91,6 +91,13 @@ struct ForgeRockVisit: Sendable {
     let kind: String
 }
 
+/// A flow of PingOne in which somebody has proved who they are.
+struct ForgeRockFlow: Sendable {
+    let account: String
+    /// Whether it is over; else a new password is wanted.
+    var isDone: Bool
+}
+
 /// A session.
 struct ForgeRockSession: Sendable {
     /// In which order it was made.

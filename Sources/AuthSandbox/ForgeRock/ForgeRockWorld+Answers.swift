@@ -243,7 +243,7 @@ extension ForgeRockWorld {
         return "done"
     }
 
-    private static func brokenRules(
+    static func brokenRules(
         _ text: String,
         _ policy: SandboxSettings.PasswordPolicy,
         isNew: Bool

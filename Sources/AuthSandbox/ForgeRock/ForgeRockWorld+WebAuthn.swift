@@ -130,7 +130,10 @@ extension ForgeRockWorld {
     private func metadataPage(_ data: JSONValue, stage: String) -> ForgeRockPage {
         ForgeRockPage(
             stage,
-            [ForgeRockCallback("MetadataCallback", ["data": data]), .hidden("webAuthnOutcome", "false")]
+            [
+                ForgeRockCallback("MetadataCallback", ["data": data]),
+                .hidden("webAuthnOutcome", "false", preset: "false"),
+            ]
         )
     }
 
@@ -154,7 +157,10 @@ extension ForgeRockWorld {
         let decoration = #"document.getElementById("wrapper").innerHTML += "<h4>Waiting for local device...</h4>\n";"#
         return ForgeRockPage(
             stage,
-            [.text(text, kind: "4"), .text(decoration, kind: "4"), .hidden("webAuthnOutcome", "false")]
+            [
+                .text(text, kind: "4"), .text(decoration, kind: "4"),
+                .hidden("webAuthnOutcome", "false", preset: "false"),
+            ]
         )
     }
 

@@ -67,12 +67,13 @@ extension ForgeRockSignInMachine {
         }
         var returned = FormFields()
         for name in Self.returnedNames { for value in fields[name] { returned.add(name, secret: value) } }
-        guard !returned.names.isEmpty || Self.token(in: fields) != nil else {
-            throw Self.refusal(.invalidRequest, parameter: "redirect")
-        }
+        let isProvider = if case .identityProvider = callback.content { true } else { false }
+        let token = Self.token(in: fields)
+        let isAnswer = isProvider ? token != nil || fields["error"].first != nil : !returned.names.isEmpty
+        guard isAnswer else { throw Self.refusal(.invalidRequest, parameter: "redirect") }
         answered.insert(question.place)
-        if case .identityProvider = callback.content {
-            guard let (token, kind) = Self.token(in: fields) else {
+        if isProvider {
+            guard let (token, kind) = token else {
                 var error = Self.refusal(.declined)
                 error.outcome.code = fields["error"].first?.reveal().bounded(to: 256)
                 error.outcome.remedies = [.visitProvider]
