@@ -309,6 +309,10 @@ struct ForgeRockSandboxTests {
         #expect(person.offered.contains { $0.contains(own) } == allowsOwn)
         let sent = try JSONValue(parsing: bench.transport.received.last?.body ?? [])
         #expect(
+            person.questions.first { $0.key == .securityAnswer }?.prompt
+                == (allowsOwn ? "What did the cat eat?" : "What is your favorite color?")
+        )
+        #expect(
             sent["callbacks"]?[3]?["input"]?[0]?["value"]?.string
                 == (allowsOwn ? "What did the cat eat?" : "What is your favorite color?")
         )

@@ -62,6 +62,17 @@ struct ForgeRockOptionsTests {
         }
     }
 
+    /// Whatever the server says beside it.
+    @Test func theNumberForThePhoneIsSaid() async throws {
+        try await AM.run {
+            $0.pushNumber = "73"
+            $0.pollWait = 50
+        } _: { bench in
+            let run = try await signIn(bench, "--journey", "Push")
+            #expect(run.status == 0 && run.errors.contains("Choose the number 73 on your phone."))
+        }
+    }
+
     @Test func aKeyHasTheNameThatItIsGiven() async throws {
         try await AM.run { bench in
             let key = bench.directory + "/key"

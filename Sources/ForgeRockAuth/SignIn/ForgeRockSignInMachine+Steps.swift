@@ -194,11 +194,18 @@ extension ForgeRockSignInMachine {
                 continue
             }
             if !question.factors.isEmpty { return .choose(question.factors) }
-            return .ask(
-                Challenge(factor: question.factor, hint: question.hint, prompt: question.prompt, url: question.url)
-            )
+            let prompt = chosenQuestion(of: question) ?? question.prompt
+            return .ask(Challenge(factor: question.factor, hint: question.hint, prompt: prompt, url: question.url))
         }
         return nil
+    }
+
+    /// The security question that was chosen, for its answer.
+    private func chosenQuestion(of question: JourneyQuestion) -> String? {
+        guard question.key == .securityAnswer, let callback = step?.callbacks[question.place.callback],
+            let index = callback.index(ofInput: "question"), index != question.place.input
+        else { return nil }
+        return callback.input(index)?.string?.nonEmpty?.bounded(to: 4096)
     }
 
     /// Sets the answer to a question.

@@ -106,11 +106,12 @@ final class Prompts: Sendable {
     /// What is to be known of something that is answered elsewhere; whoever reads it has asked for it.
     static func shown(_ challenge: Challenge, on terminal: Terminal?) -> [ScreenText] {
         var lines: [ScreenText] = []
-        if let prompt = challenge.prompt {
-            lines.append("\(prompt, limit: 500)")
-        } else if let number = challenge.number {
-            lines.append("Choose the number \(number) on your phone.")
-        } else if challenge.key == .push {
+        if let prompt = challenge.prompt { lines.append("\(prompt, limit: 500)") }
+        // The server's words may have it already.
+        if let number = challenge.number, challenge.prompt?.contains(number) != true {
+            lines.append("Choose the number \(number, limit: 64) on your phone.")
+        }
+        if lines.isEmpty, challenge.key == .push {
             lines.append(
                 challenge.setup == nil
                     ? "A confirmation was sent to your phone. Please answer it there."
