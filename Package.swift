@@ -252,7 +252,7 @@ let package = Package(
         .testTarget(
             name: "ForgeRockAuthTests",
             dependencies: [
-                "ForgeRockAuth", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport",
+                "ForgeRockAuth", "AuthRecovery", "AuthSandbox", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport",
                 "WebAuthnTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),

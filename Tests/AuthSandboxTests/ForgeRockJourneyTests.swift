@@ -296,7 +296,14 @@ struct ForgeRockJourneyTests {
         client.answer("Paris", nil, 42, nil, true, nil, "Color?", "Blue", false)
         #expect(client.types.last == "TextOutputCallback")
         client.answer("Paris", nil, 42, nil, true, nil, "Color?", "Blue", true)
+        #expect(client.types.last == "TextOutputCallback", "a question of one's own is not taken")
+        client.answer("Paris", nil, 42, nil, true, nil, "What is your favorite color?", "Blue", true)
         #expect(client.token != nil)
+        var own = ForgeRockHarness { $0.allowsOwnQuestions = true }
+        own.signIn(journey: "Profile")
+        #expect(own.output(3, "allowUserDefinedQuestions") == true)
+        own.answer("Paris", nil, 42, nil, true, nil, "Color?", "Blue", true)
+        #expect(own.token != nil)
     }
 
     @Test func aSessionThatIsThereIsEnough() {

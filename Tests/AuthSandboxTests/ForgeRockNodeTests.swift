@@ -174,3 +174,149 @@ struct ForgeRockNodeTests {
         }
     }
 }
+
+/// Nodes that want what no person knows by heart.
+@Suite("PingAM's nodes that want a proof")
+struct ForgeRockProofNodeTests {
+    @Test(arguments: [("plain", "ReCaptchaCallback"), ("enterprise", "ReCaptchaEnterpriseCallback")])
+    func aCaptchasProofIsCompared(form: String, type: String) {
+        var client = ForgeRockHarness { $0.captchaForm = form }
+        for proof in ["a-person", "a-robot", ""] {
+            client.signIn(journey: "Captcha")
+            #expect(client.types == [type])
+            client.answer(.string(proof))
+            #expect((client.token != nil) == (proof == "a-person"))
+        }
+    }
+
+    @Test(arguments: [("code", "authorization_code"), ("id_token", "id_token"), ("token", "access_token")])
+    func aTokenOfTheProvidersHasToBeOfItsKind(wanted: String, kind: String) {
+        for stated in [kind, "other"] {
+            var client = ForgeRockHarness()
+            client.begin("NativeSocial")
+            #expect(client.types == ["SelectIdPCallback", "NameCallback", "PasswordCallback"])
+            client.answer("sandbox", nil, nil)
+            #expect(client.types == ["IdPCallback"])
+            let step = client.step
+            client.send("GET", "/idp/authorize?redirect_uri=app://cb&response_type=\(wanted)&state=s")
+            #expect(client.location.contains(wanted == "code" ? "?code=" : "#"))
+            let token = client.location.split { "=&".contains($0) }.dropFirst().first.map(String.init) ?? ""
+            client.step = step
+            client.answer(.string(token), .string(stated))
+            #expect((client.token != nil) == (stated == kind))
+        }
+        var client = ForgeRockHarness()
+        client.begin("NativeSocial")
+        client.answer("localAuthentication", "ada", .string(Harness.password))
+        #expect(client.token != nil)
+    }
+
+    @Test func aLanguageHasToComeBackAsItWent() {
+        for (country, isRight) in [(nil, true), ("DE", false)] as [(JSONValue?, Bool)] {
+            var client = ForgeRockHarness()
+            client.begin("Language", headers: [("accept-language", "de-AT,en;q=0.5")])
+            client.step = client.send(
+                "POST",
+                "\(client.realm)/authenticate",
+                ForgeRockHarness.filled(client.step, ["ada", .string(Harness.password)]).text,
+                headers: [("accept-language", "de-AT,en;q=0.5")]
+            )
+            #expect(client.types == ["LanguageCallback"])
+            #expect(client.step["callbacks"]?[0]?["input"]?[1]?["value"] == "AT")
+            client.answer(nil, country)
+            #expect((client.token != nil) == isRight)
+        }
+    }
+
+    @Test func aCertificateIsNeverAskedFor() {
+        var client = ForgeRockHarness()
+        client.begin("Certificate")
+        #expect(client.status == 400 && client.message?.contains("X509") == true)
+        client.begin("Certificate", headers: [("x-client-cert", "ada")])
+        #expect(client.token != nil)
+        client.begin("Certificate", headers: [("x-client-cert", "nobody")])
+        #expect(client.status == 401)
+    }
+
+    @Test func aCredentialOfHTTPComesAlongOrIsPassedOver() {
+        let ticket = ("authorization", "Negotiate YWRh")
+        var client = ForgeRockHarness()
+        client.begin("Negotiate", headers: [ticket])
+        #expect(client.token != nil)
+        for isPassedOver in [true, false] {
+            client.begin("Negotiate")
+            #expect(client.status == 401 && client.base.answer.header("WWW-Authenticate") == "Negotiate")
+            #expect(client.body["reason"]?.string == "http-auth-failed" && client.body["failure"] == true)
+            let proof = client.body["authId"]?.string ?? ""
+            let reason = isPassedOver ? #","reason":"http-auth-failed""# : ""
+            client.step = client.send(
+                "POST",
+                "\(client.realm)/authenticate",
+                #"{"authId":"\#(proof)"\#(reason)}"#,
+                headers: isPassedOver ? [] : [ticket]
+            )
+            if isPassedOver { client.answer("ada", .string(Harness.password)) }
+            #expect(client.token != nil)
+        }
+    }
+
+    @Test func signalsOrAnErrorAreWanted() {
+        for (signals, error, next) in [("", "", "MetadataCallback"), ("s", "", nil), ("", "x", "TextOutputCallback")]
+            as [(JSONValue, JSONValue, String?)]
+        {
+            var client = ForgeRockHarness()
+            client.begin("Protect")
+            #expect(client.types == ["PingOneProtectInitializeCallback"])
+            client.answer("")
+            client.answer("ada", .string(Harness.password))
+            client.answer(signals, error)
+            #expect(client.types.first == next && (client.token != nil) == (next == nil))
+        }
+        var client = ForgeRockHarness()
+        client.signIn(journey: "Integrity")
+        client.answer("", "Unsupported")
+        #expect(client.types.first == "TextOutputCallback")
+    }
+
+    @Test func theButtonBesideAKeyWinsOverTheOutcome() {
+        var client = ForgeRockHarness { $0.offersRecoveryCode = true }
+        client.begin("WebAuthn")
+        client.answer("ada")
+        #expect(client.types.last == "ConfirmationCallback")
+        client.answer("ERROR::NotAllowedError:", 0)
+        #expect(client.types.last == "NameCallback")
+        client.begin("WebAuthn")
+        client.answer("ada")
+        client.answer("ERROR::NotAllowedError:", nil)
+        #expect(client.status == 401)
+    }
+
+    @Test func aPhoneIsSetUpWhileTheServerPolls() {
+        var client = ForgeRockHarness()
+        client.signIn(journey: "RegisterPush")
+        #expect(client.types.last == "PollingWaitCallback")
+        #expect(client.output(2, "value")?.string?.hasPrefix("pushauth://push/Sandbox:ada?") == true)
+        for _ in 1...3 {
+            client.advance(seconds: 1)
+            client.answer(nil)
+        }
+        #expect(client.token != nil)
+    }
+
+    @Test func anAnswerThatIsMissingBesideAQuestionIsAskedForAgain() {
+        var client = ForgeRockHarness()
+        client.begin("HologramLogin")
+        client.answer("ada", .string(Harness.password), nil)
+        #expect(client.types == ["NameCallback", "PasswordCallback", "HologramCallback"])
+        #expect(client.counters.passwordAttempts == 0)
+        client.answer("ada", .string(Harness.password), "seen")
+        #expect(client.token != nil)
+    }
+
+    @Test func aPortalSendsEverybodyToItsOwnPage() {
+        var client = ForgeRockHarness()
+        client.keepSession()
+        client.send("GET", "/ig/portal")
+        #expect(client.status == 302 && client.location == "http://127.0.0.1:9999/portal/login")
+    }
+}

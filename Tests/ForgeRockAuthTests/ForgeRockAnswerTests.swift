@@ -69,6 +69,7 @@ struct ForgeRockAnswerTests {
         ([callback("DeviceBindingCallback")], .continue, [.askUser]),
         ([callback("DeviceSigningVerifierCallback")], .continue, [.askUser]),
         ([callback("HttpCallback")], .continue, [.askUser]), ([callback("X509Callback")], .continue, [.askUser]),
+        ([callback("X509CertificateCallback")], .continue, [.askUser]),
         ([callback("LanguageCallback")], .continue, [.askUser]),
         ([callback("ConsentMappingCallback")], .continue, [.askUser]),
         ([callback("RetinaScanCallback")], .continue, [.askUser]),
@@ -260,7 +261,10 @@ struct ForgeRockAnswerTests {
         (401, "invalid_client", .refresh, .misconfigured), (400, "invalid_client", .refresh, .misconfigured),
         (401, "invalid_token", .access, .credentialRejected), (401, "expired_token", .access, .credentialRejected),
         (403, "insufficient_scope", .access, .permissionDenied), (403, "authorization_declined", .device, .declined),
-        (503, "invalid_grant", .refresh, .unavailable), (429, "invalid_grant", .refresh, .rateLimited),
+        (404, "not_found", .refresh, .notFound), (400, "bad_request", .id, .invalidRequest),
+        (400, "redirect_uri_mismatch", .id, .misconfigured), (400, "relative_redirect_uri", .id, .invalidRequest),
+        (500, "server_error", .id, .unavailable), (503, "invalid_grant", .refresh, .unavailable),
+        (429, "invalid_grant", .refresh, .rateLimited),
     ]
 
     @Test(arguments: oauth.indices)

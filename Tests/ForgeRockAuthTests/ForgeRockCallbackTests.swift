@@ -12,6 +12,128 @@ struct ForgeRockCallbackTests {
         return #"{"type":"\#(type)","output":[\#(output)],"input":[\#(list)]}"#
     }
 
+    /// A callback, what the person says, and what goes back in its inputs.
+    private struct Row: CustomTestStringConvertible {
+        var callback: String
+        var answers: [Factor.Key: [Challenge.Answer]] = [:]
+        var choosing: String?
+        var sent: String
+        /// Whether somebody is asked.
+        var key: Factor.Key?
+
+        var testDescription: String { String(callback.prefix(48)) }
+    }
+
+    private static let named = #"{"name":"name","value":"x"},{"name":"prompt","value":"What?"}"#
+    private static let profileInputs =
+        #""input":[{"name":"IDToken1","value":""},{"name":"IDToken1validateOnly","value":false}]"#
+
+    /// All that can come in a step, as the reference lists it; the rest has tests of its own.
+    private static let rows: [Row] = [
+        Row(callback: AM.name, answers: [.text: [.text("ada")]], sent: #""ada""#, key: .text),
+        Row(callback: AM.password, answers: [.password: [.text("p")]], sent: #""p""#, key: .password),
+        Row(
+            callback: callback("TextInputCallback", #"{"name":"prompt","value":"Nickname"}"#),
+            answers: [.text: [.text("n")]],
+            sent: #""n""#,
+            key: .text
+        ),
+        Row(callback: AM.text("Hello"), sent: ""), Row(callback: AM.text("alert(1)", kind: "4"), sent: ""),
+        Row(callback: AM.choice("a", "b"), choosing: "b", sent: "1"),
+        Row(callback: AM.confirmation("Yes", "No"), choosing: "No", sent: "1"),
+        Row(callback: AM.confirmation("Next"), sent: "0"),
+        Row(
+            callback: callback("ConfirmationCallback", #"{"name":"optionType","value":2}"#),
+            choosing: "Cancel",
+            sent: "2"
+        ),
+        Row(
+            callback: callback("HiddenValueCallback", #"{"name":"id","value":"other"},{"name":"value","value":"v"}"#),
+            sent: #""""#
+        ),
+        Row(
+            callback: callback(
+                "SelectIdPCallback",
+                #"{"name":"providers","value":[{"provider":"a"},{"provider":"b"}]}"#
+            ),
+            choosing: "b",
+            sent: #""b""#
+        ),
+        Row(
+            callback: callback("TermsAndConditionsCallback", #"{"name":"terms","value":"Be nice"}"#),
+            answers: [.choice: [.text("yes")]],
+            sent: "true",
+            key: .choice
+        ),
+        Row(
+            callback: callback("ConsentMappingCallback", #"{"name":"message","value":"Share?"}"#),
+            answers: [.choice: [.text("no")]],
+            sent: "false",
+            key: .choice
+        ),
+        Row(
+            callback: #"{"type":"StringAttributeInputCallback","output":[\#(named)],\#(profileInputs)}"#,
+            answers: [.text: [.text("Graz")]],
+            sent: #""Graz" false"#,
+            key: .text
+        ),
+        Row(
+            callback: #"{"type":"NumberAttributeInputCallback","output":[\#(named)],\#(profileInputs)}"#,
+            answers: [.text: [.text("4.5")]],
+            sent: "4.5 false",
+            key: .text
+        ),
+        Row(
+            callback: #"{"type":"BooleanAttributeInputCallback","output":[\#(named)],\#(profileInputs)}"#,
+            answers: [.choice: [.text("true")]],
+            sent: "true false",
+            key: .choice
+        ),
+        Row(
+            callback: #"{"type":"ValidatedCreateUsernameCallback","output":[\#(named)],\#(profileInputs)}"#,
+            answers: [.text: [.text("ada2")]],
+            sent: #""ada2" false"#,
+            key: .text
+        ),
+        Row(
+            callback: #"{"type":"ValidatedCreatePasswordCallback","output":[\#(named)],\#(profileInputs)}"#,
+            answers: [.newPassword: [.text("n")]],
+            sent: #""n" false"#,
+            key: .newPassword
+        ),
+        Row(
+            callback:
+                #"{"type":"KbaCreateCallback","output":[{"name":"predefinedQuestions","value":["Pet?"]}],"input":[{"name":"IDToken1question","value":""},{"name":"IDToken1answer","value":""}]}"#,
+            answers: [.securityAnswer: [.text("Rex")]],
+            sent: #""Pet?" "Rex""#,
+            key: .securityAnswer
+        ),
+        Row(
+            callback:
+                #"{"type":"KbaCreateCallback","output":[{"name":"predefinedQuestions","value":[]}],"input":[{"name":"IDToken1question","value":""},{"name":"IDToken1answer","value":""}]}"#,
+            answers: [.text: [.text("Cat?")], .securityAnswer: [.text("Tom")]],
+            sent: #""Cat?" "Tom""#,
+            key: .text
+        ),
+        Row(
+            callback: callback("ReCaptchaCallback", #"{"name":"recaptchaSiteKey","value":"k"}"#),
+            answers: [.captcha: [.text("proof")]],
+            sent: #""proof""#,
+            key: .captcha
+        ),
+        Row(callback: callback("MetadataCallback", #"{"name":"data","value":{"x":1}}"#, inputs: 0), sent: ""),
+    ]
+
+    @Test(arguments: rows)
+    private func everyCallbackIsAnswered(row: Row) async throws {
+        let bench = try ForgeRockBench([.step(row.callback), .success()])
+        let person = Person(row.answers, choosing: row.choosing)
+        _ = try await bench.clock.skippingWaits { try await bench.forgeRock.signIn(nil, answering: person) }
+        #expect(bench.sent.last == "authenticate a1" + (row.sent.isEmpty ? "" : " \(row.sent)"))
+        #expect(person.questions.first?.key == row.key)
+        if let choice = row.choosing { #expect(person.choices.first?.contains(choice) == true) }
+    }
+
     @Test(arguments: ["RetinaScanCallback", "X509Callback", "X509CertificateCallback", "HttpCallback"])
     func whatNobodyHasAnAnswerToIsSaidAfterOneRequest(type: String) async throws {
         let bench = try ForgeRockBench(Array(repeating: .step(callback(type)), count: 40))

@@ -142,6 +142,14 @@ struct ForgeRockCodeTests {
             ),
             ErrorRow(
                 status: 403,
+                message: "User not permitted.",
+                kind: .permissionDenied,
+                remedies: [.contactAdmin],
+                path: path,
+                presented: .session
+            ),
+            ErrorRow(
+                status: 403,
                 message: "Permission to perform the read operation denied to id=ada",
                 kind: .permissionDenied,
                 remedies: [.contactAdmin],

@@ -146,6 +146,14 @@ struct ForgeRockVisitTests {
                     + "&redirect_uri=https%3A%2F%2Fapp%2Fcb&nonce=n1&scope=openid+email&state="
             )
         )
+        // What is no answer is not taken for one.
+        for nonsense in ["", "scope=openid", "id_token="] {
+            let none = try ForgeRockBench([.step(Self.provider), .success()])
+            let error = await #expect(throws: RecoveryError.self) {
+                try await forgeRock(none).signIn(nil, answering: Visitor(answer: nonsense))
+            }
+            #expect(error?.kind == .invalidRequest && none.transport.received.count == 1)
+        }
         let refused = try ForgeRockBench([.step(Self.provider), .success()])
         let error = await #expect(throws: RecoveryError.self) {
             try await forgeRock(refused).signIn(nil, answering: Visitor(answer: "error=access_denied"))
@@ -157,7 +165,7 @@ struct ForgeRockVisitTests {
     @Test func anotherIdentityProviderIsNamed() async throws {
         let bench = try ForgeRockBench([.step(Self.provider)])
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
-        #expect(error?.kind == .userActionRequired && error?.outcome.details == ["provider": "google"])
+        #expect(error?.kind == .userActionRequired && error?.outcome.details?["provider"] == "google")
         #expect(bench.transport.received.count == 1)
     }
 }

@@ -85,7 +85,8 @@ struct PingOneAnswerTests {
         for (path, body) in Self.bodies(row) {
             let outage = Exchanged(status: 503, body: body, presented: .state, path: path).outcome
             #expect(outage.kind == .unavailable && outage.tokenAction == .keep)
-            #expect(Exchanged(status: 429, body: body, presented: .state, path: path).outcome.kind == .rateLimited)
+            let limited = Exchanged(status: 429, body: body, presented: .state, path: path).outcome
+            #expect(limited.kind == .rateLimited && limited.traceID == "t1")
         }
     }
 

@@ -60,8 +60,7 @@ package struct SuspendedWalk<Provider: SignInProvider> {
         do {
             return try await person.answer(question)
         } catch let error as Challenge.NoAnswer {
-            guard question.key == .push, let failure = question.previousFailure else { throw error }
-            throw RecoveryError(outcome: failure, reason: .notRecoverable)
+            throw question.unanswered.map { RecoveryError(outcome: $0, reason: .notRecoverable) } ?? error
         }
     }
 

@@ -30,6 +30,9 @@ extension Factor {
         /// A visit to another page in a browser, such as an identity provider's: the address at which it came back.
         /// ``Challenge/url`` says where to go.
         case redirect
+        /// The proof of a captcha that was solved elsewhere, such as in a browser: what its script has given.
+        /// ``Challenge/hint`` holds in JSON what the provider says of the captcha, such as the site's key.
+        case captcha
         /// Something else that the provider asks for in its own words: ``Challenge/prompt`` says what.
         case text
     }

@@ -36,7 +36,7 @@ extension Factor.Key {
     /// Whether an answer is good once, or for a short while.
     fileprivate var isAnsweredOnce: Bool {
         switch self {
-        case .emailCode, .phoneCode, .emailLink, .totp, .backupCode, .webauthn, .redirect: true
+        case .emailCode, .phoneCode, .emailLink, .totp, .backupCode, .webauthn, .redirect, .captcha: true
         case .password, .newPassword, .choice, .securityAnswer, .push, .phoneNumber, .text: false
         }
     }

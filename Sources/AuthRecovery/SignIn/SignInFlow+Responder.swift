@@ -1,4 +1,4 @@
-import HTTPRecovery
+package import HTTPRecovery
 
 extension SignInFlow {
     /// Runs the sign-in to its end, with a responder who answers at once, as a person at a terminal does.
@@ -40,9 +40,7 @@ extension SignInFlow {
         do {
             return try await responder.answer(question)
         } catch let error as Challenge.NoAnswer {
-            // Nobody wishes for another confirmation: it ends with what became of the last one.
-            guard question.key == .push, let failure = question.previousFailure else { throw error }
-            throw RecoveryError(outcome: failure, reason: .notRecoverable)
+            throw question.unanswered.map { RecoveryError(outcome: $0, reason: .notRecoverable) } ?? error
         }
     }
 
@@ -54,5 +52,24 @@ extension SignInFlow {
         } catch let bound as RecoveryError {
             return .poll(poll, unlessBoundBy: bound)
         }
+    }
+}
+
+extension Challenge {
+    /// What it means that nobody has an answer, where that says less than what the server wants; nil elsewhere.
+    package var unanswered: Outcome? {
+        var outcome: Outcome
+        switch key {
+        // Nobody wishes for another confirmation: it ends with what became of the last one.
+        case .push: return previousFailure
+        case .captcha: outcome = Outcome(.challengeRequired, processed: .yes, remedies: [.solveChallenge])
+        // Nobody knows where to go.
+        case .redirect where url == nil:
+            outcome = Outcome(.userActionRequired, processed: .yes, remedies: [.visitProvider])
+        default: return nil
+        }
+        outcome.details = hint.flatMap { try? JSONValue(parsing: $0) }
+        outcome.userMessage = previousFailure?.userMessage
+        return outcome
     }
 }

@@ -73,8 +73,13 @@ struct ForgeRockCallback: Sendable, Equatable {
         )
     }
 
-    static func hidden(_ id: String, _ value: String) -> ForgeRockCallback {
-        ForgeRockCallback("HiddenValueCallback", ["value": .string(value), "id": .string(id)], input: .string(id))
+    /// A value for the client; `preset` is what the input holds, by default the id.
+    static func hidden(_ id: String, _ value: String, preset: String? = nil) -> ForgeRockCallback {
+        ForgeRockCallback(
+            "HiddenValueCallback",
+            ["value": .string(value), "id": .string(id)],
+            input: .string(preset ?? id)
+        )
     }
 }
 

@@ -41,6 +41,8 @@ struct ForgeRockCredential: Sendable, Equatable {
     /// The key as COSE writes it; it is kept, not used: signatures are not verified.
     let publicKey: [UInt8]
     var counter: UInt32
+    /// What the person calls it.
+    var name = "New Security Key"
 }
 
 /// A journey under way.
@@ -81,6 +83,19 @@ struct ForgeRockRun: Sendable {
 struct ForgeRockSuspended: Sendable {
     var run: ForgeRockRun
     let expiresAt: Int64
+}
+
+/// Somebody who was sent back by the identity provider, and the kind of what they bring along.
+struct ForgeRockVisit: Sendable {
+    let account: String
+    let kind: String
+}
+
+/// A flow of PingOne in which somebody has proved who they are.
+struct ForgeRockFlow: Sendable {
+    let account: String
+    /// Whether it is over; else a new password is wanted.
+    var isDone: Bool
 }
 
 /// A session.

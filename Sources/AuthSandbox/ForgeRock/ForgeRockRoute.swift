@@ -14,6 +14,8 @@ struct ForgeRockRoute: Sendable, Equatable {
         case oauth(OAuthEndpoint)
         /// An application behind the gateway, by what stands after `/ig`.
         case gateway([String])
+        /// A flow of PingOne, perhaps behind DaVinci.
+        case flow(String, isWrapped: Bool)
         /// The identity provider that journeys send people to.
         case identityProvider(isSAML: Bool)
     }
@@ -58,6 +60,12 @@ struct ForgeRockRoute: Sendable, Equatable {
             return ForgeRockRoute(endpoint: .oauth(endpoint), base: base, realm: realm)
         case "idp" where parts.count == 2 && ["authorize", "saml"].contains(parts[1]):
             return ForgeRockRoute(endpoint: .identityProvider(isSAML: parts[1] == "saml"), base: base, realm: "/")
+        // The id of an environment stands before those.
+        case let environment?
+        where environment.utf8.count == 36 && parts.count > 2 && base.isEmpty
+            && ["flows", "davinci"].contains(parts[1]):
+            let flow = Endpoint.flow(parts[parts.count - 1], isWrapped: parts[1] == "davinci")
+            return ForgeRockRoute(endpoint: flow, base: "", realm: "/")
         case "ig" where base.isEmpty:
             return ForgeRockRoute(endpoint: .gateway(Array(parts.dropFirst())), base: "", realm: "/")
         default:

@@ -36,6 +36,26 @@ struct ForgeRockTree: Sendable {
         case bindDevice
         /// The proof of a key that was bound.
         case signByDevice
+        /// Name and password beside a callback that no client knows, which wants an answer.
+        case hologramLogin
+        /// A captcha whose proof is compared.
+        case captcha
+        /// An identity provider to choose, or the name and the password on the same page.
+        case selectProvider
+        /// A sign-in at the provider that the app makes by itself.
+        case identityProvider
+        /// A language, which has to come back as it went.
+        case language
+        /// A client certificate, which a proxy puts into a field of the request.
+        case certificate
+        /// A credential of HTTP, which comes with the request or not at all.
+        case httpCredential
+        /// PingOne Protect: its start, or its signals.
+        case protect(evaluates: Bool)
+        /// An attestation of the app.
+        case integrity
+        /// A phone that is set up while the server polls.
+        case registerPush
     }
 
     /// A node with its outcomes.
@@ -155,9 +175,12 @@ struct ForgeRockTree: Sendable {
                 "name": (.username, ["done": "passkey"]),
                 "passkey": (
                     .proveCredential,
-                    ["success": success, "unsupported": "code", "error": failure, "failure": failure]
+                    [
+                        "success": success, "unsupported": "code", "error": failure, "failure": failure,
+                        "recovery": "recovery",
+                    ]
                 ),
-                "code": code,
+                "code": code, "recovery": (.recoveryCode, ["true": success, "false": failure]),
             ]
         ),
         ForgeRockTree(
@@ -250,6 +273,75 @@ struct ForgeRockTree: Sendable {
             "name and password, then a description of the device, asked for until there is one",
             start: "login",
             merging(login(then: "profile"), ["profile": (.deviceProfile, ["done": success])])
+        ),
+        ForgeRockTree(
+            "HologramLogin",
+            "name and password, beside a callback of a type that nobody knows, which wants the answer \"seen\"",
+            start: "login",
+            ["login": (.hologramLogin, ["true": success, "false": failure, "expired": success])]
+        ),
+        ForgeRockTree(
+            "Captcha",
+            "name and password, then a captcha whose proof is compared",
+            start: "login",
+            merging(login(then: "captcha"), ["captcha": (.captcha, ["true": success, "false": failure])])
+        ),
+        ForgeRockTree(
+            "NativeSocial",
+            "name and password, or an identity provider at which the app signs in by itself",
+            start: "select",
+            [
+                "select": (
+                    .selectProvider, ["true": success, "false": failure, "expired": success, "social": "provider"]
+                ),
+                "provider": (.identityProvider, ["done": success, "error": failure]),
+            ]
+        ),
+        ForgeRockTree(
+            "Language",
+            "name and password, then a language that has to come back as it went",
+            start: "login",
+            merging(login(then: "language"), ["language": (.language, ["done": success])])
+        ),
+        ForgeRockTree(
+            "Certificate",
+            "the certificate of a client, which is never asked for",
+            start: "certificate",
+            ["certificate": (.certificate, ["true": success, "false": failure])]
+        ),
+        ForgeRockTree(
+            "Negotiate",
+            "a credential of HTTP that comes with the request; name and password where there is none",
+            start: "negotiate",
+            merging(login(then: success), ["negotiate": (.httpCredential, ["true": success, "false": "login"])])
+        ),
+        ForgeRockTree(
+            "Protect",
+            "name and password between PingOne Protect's start and its signals; by e-mail for clients that have none",
+            start: "initialize",
+            merging(
+                login(then: "evaluate"),
+                [
+                    "initialize": (.protect(evaluates: false), ["done": "login"]),
+                    "evaluate": (.protect(evaluates: true), ["low": success, "error": "code"]),
+                    "code": code,
+                ]
+            )
+        ),
+        ForgeRockTree(
+            "Integrity",
+            "name and password, then an attestation of the app; by e-mail where there can be none",
+            start: "login",
+            merging(
+                login(then: "attest"),
+                ["attest": (.integrity, ["Unsupported": "code", "failure": failure]), "code": code]
+            )
+        ),
+        ForgeRockTree(
+            "RegisterPush",
+            "name and password, then polls until a phone has been set up",
+            start: "login",
+            merging(login(then: "register"), ["register": (.registerPush, ["done": success, "exit": failure])])
         ),
         ForgeRockTree(
             "StepUp",

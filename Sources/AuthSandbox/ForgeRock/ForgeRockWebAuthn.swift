@@ -47,6 +47,8 @@ struct ForgeRockAttestation: Sendable {
     let client: JSONValue
     let data: ForgeRockAuthenticatorData
     let credentialID: [UInt8]
+    /// What the client calls it; nil if it does not.
+    let name: String?
 
     init?(_ parts: [String]) {
         guard (3...4).contains(parts.count), let client = try? JSONValue(parsing: parts[0]),
@@ -60,6 +62,7 @@ struct ForgeRockAttestation: Sendable {
         self.client = client
         self.data = data
         credentialID = id
+        name = parts.count > 3 ? parts[3] : nil
     }
 }
 

@@ -121,6 +121,7 @@ extension ForgeRockWorld {
                 "name": .string(account.name), "user": .string(account.user.identifier),
                 "failures": .int(account.failures), "locked": .bool(account.lock.isClosed(now: now)),
                 "state": .string(account.state), "credentials": .int(Int64(account.credentials.count)),
+                "credential_names": .array(account.credentials.map { .string($0.name) }),
             ] as JSONValue
         }
         let live = sessions.filter { isLive($0.value, exchange) }.sorted { $0.value.number < $1.value.number }

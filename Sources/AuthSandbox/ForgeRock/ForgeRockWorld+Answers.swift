@@ -48,7 +48,7 @@ extension ForgeRockWorld {
                 throw .badCallbacks
             }
             return String(index)
-        case .profile: return checkProfile(&run, answers)
+        case .profile: return checkProfile(&run, answers, exchange)
         case .unknown:
             try checkUntouched(answers)
             return try check(name: answers.text(0), answers.text(1), &run, loops: false, exchange)
@@ -57,6 +57,25 @@ extension ForgeRockWorld {
         case .deviceProfile: return try checkDeviceProfile(answers.text(0))
         case .bindDevice: return checkDeviceKey(run, answers, exchange, isBinding: true)
         case .signByDevice: return checkDeviceKey(run, answers, exchange, isBinding: false)
+        case .hologramLogin:
+            // Without its answer the page is shown again, and nothing else on it is looked at.
+            guard answers.text(2) == "seen" else { return nil }
+            return try check(name: answers.text(0), answers.text(1), &run, loops: false, exchange)
+        case .captcha: return checkCaptcha(answers, exchange)
+        case .selectProvider:
+            switch answers.text(0) {
+            case Self.localAuthentication:
+                return try check(name: answers.text(1), answers.text(2), &run, loops: false, exchange)
+            case Self.providerName: return "social"
+            default: throw .badCallbacks
+            }
+        case .identityProvider: return checkProvider(&run, answers)
+        case .language: return try checkLanguage(run, answers)
+        case .protect(let evaluates): return checkSignals(answers, evaluates: evaluates)
+        case .integrity: return answers.text(0, 1).isEmpty ? "failure" : answers.text(0, 1)
+        case .registerPush: return poll(&run, answers, exchange)
+        case .certificate: throw .badCallbacks
+        case .httpCredential: return "false"
         case .suspend: return "done"
         }
     }
@@ -224,7 +243,7 @@ extension ForgeRockWorld {
         return "done"
     }
 
-    private static func brokenRules(
+    static func brokenRules(
         _ text: String,
         _ policy: SandboxSettings.PasswordPolicy,
         isNew: Bool
@@ -245,7 +264,11 @@ extension ForgeRockWorld {
         return broken
     }
 
-    private func checkProfile(_ run: inout ForgeRockRun, _ answers: ForgeRockAnswers) -> String? {
+    private func checkProfile(
+        _ run: inout ForgeRockRun,
+        _ answers: ForgeRockAnswers,
+        _ exchange: ForgeRockExchange
+    ) -> String? {
         run.failedPolicies = []
         func fail(_ property: String, _ rule: String) {
             run.failedPolicies.append([
@@ -258,7 +281,10 @@ extension ForgeRockWorld {
         case nil: fail("age", "REQUIRED")
         default: fail("age", "MAXIMUM_NUMBER_VALUE")
         }
-        let isMissing = answers.text(3, 0).isEmpty || answers.text(3, 1).isEmpty
+        let isOwn = !Self.securityQuestions.contains(answers.text(3, 0))
+        let isMissing =
+            answers.text(3, 0).isEmpty || answers.text(3, 1).isEmpty
+            || (isOwn && !exchange.settings.allowsOwnQuestions)
         if isMissing { run.notice = "A question and its answer are needed." }
         if !answers.flag(4) { run.notice = "The terms have to be accepted." }
         return run.failedPolicies.isEmpty && !isMissing && answers.flag(4) ? "done" : nil

@@ -1,7 +1,7 @@
 import HTTPRecovery
 import HTTPRecoveryTesting
 
-// Applications behind an Identity Gateway: `/ig/txn`, `/ig/journey`, `/ig/app` and `/ig/api`.
+// Applications behind an Identity Gateway: `/ig/txn`, `/ig/journey`, `/ig/app`, `/ig/portal` and `/ig/api`.
 extension ForgeRockWorld {
     mutating func gateway(
         _ exchange: ForgeRockExchange,
@@ -11,6 +11,12 @@ extension ForgeRockWorld {
         switch rest.first {
         case "api": return protected(exchange, context: &context)
         case "app", "txn", "journey": break
+        // An application that looks at its own session alone.
+        case "portal":
+            return SandboxResponse(
+                status: 302,
+                headers: [.init(name: "Location", value: "\(exchange.origin)/portal/login")]
+            )
         default: return .json(["error": "not_found"], status: 404)
         }
         let token = exchange.sessionToken

@@ -129,8 +129,23 @@ extension ForgeRockWorld {
         // One answer, whatever comes of it.
         runs[run.id] = nil
         counters.steps += 1
+        if case .httpCredential? = ForgeRockTree.all[run.tree]?.places[run.node]?.node {
+            return try goOn(&run, without: body, exchange, context: &context)
+        }
         let answers = try ForgeRockAnswers(body, to: run.callbacks)
         return try advance(&run, try evaluate(&run, answers, exchange, context: &context), exchange, context: &context)
+    }
+
+    /// Goes on where a credential of HTTP was wanted: it comes along now, or something else takes over.
+    private mutating func goOn(
+        _ run: inout ForgeRockRun,
+        without body: JSONValue,
+        _ exchange: ForgeRockExchange,
+        context: inout SandboxContext
+    ) throws(ForgeRockFailure) -> SandboxResponse {
+        let hasFailed = body["reason"]?.string == Self.credentialFailure
+        guard hasFailed || authorize(&run, exchange) else { throw .badCallbacks }
+        return try advance(&run, hasFailed ? "false" : "true", exchange, context: &context)
     }
 
     /// The journey whose next step the proof belongs to.
@@ -192,6 +207,7 @@ extension ForgeRockWorld {
             }
             guard let place = ForgeRockTree.all[run.tree]?.places[run.node] else { throw .loginFailure }
             if case .suspend = place.node { return suspend(run, exchange, context: &context) }
+            if case .httpCredential = place.node, !authorize(&run, exchange) { return demandCredential(&run, exchange) }
             switch try present(&run, place.node, exchange, context: &context) {
             case .page(let page): return step(&run, page, exchange)
             case .outcome(let outcome):
@@ -209,20 +225,7 @@ extension ForgeRockWorld {
         var page = page
         if let notice = run.notice { page.callbacks.append(.text(notice, kind: "1")) }
         run.notice = nil
-        run.key = random.letters(26)
-        run.callbacks = page.callbacks
-        run.shownAt = exchange.now
-        runs[run.id] = run
-        let end = exchange.now + exchange.settings.stepLifetime
-        let proof = OAuthJWT.make(
-            type: "JWT",
-            claims: [
-                "otk": .string(run.key), "realm": .string(run.realm), "sessionId": .string(run.id),
-                "authIndexType": .string(run.indexType), "authIndexValue": .string(run.indexValue),
-                "iat": .int(exchange.now / 1000), "exp": .int(end / 1000), "exp_ms": .int(end),
-            ],
-            key: signingKey
-        )
+        let proof = proof(&run, for: page.callbacks, exchange)
         var body: JSONValue = ["authId": .string(proof), "template": ""]
         if let stage = page.stage { body = body.adding("stage", .string(stage)) }
         body = body.adding("header", .string(page.header)).adding("description", .string(page.description))
@@ -235,6 +238,28 @@ extension ForgeRockWorld {
             )
         }
         return response
+    }
+
+    /// The proof that the next answer has to come with.
+    mutating func proof(
+        _ run: inout ForgeRockRun,
+        for callbacks: [ForgeRockCallback],
+        _ exchange: ForgeRockExchange
+    ) -> String {
+        run.key = random.letters(26)
+        run.callbacks = callbacks
+        run.shownAt = exchange.now
+        runs[run.id] = run
+        let end = exchange.now + exchange.settings.stepLifetime
+        return OAuthJWT.make(
+            type: "JWT",
+            claims: [
+                "otk": .string(run.key), "realm": .string(run.realm), "sessionId": .string(run.id),
+                "authIndexType": .string(run.indexType), "authIndexValue": .string(run.indexValue),
+                "iat": .int(exchange.now / 1000), "exp": .int(end / 1000), "exp_ms": .int(end),
+            ],
+            key: signingKey
+        )
     }
 
     // MARK: The end

@@ -46,7 +46,12 @@ extension ForgeRockWorld {
                 )
             )
         case .registerCredential: return .page(registrationPage(&run, exchange))
-        case .proveCredential: return .page(authenticationPage(&run, exchange))
+        case .proveCredential:
+            var page = authenticationPage(&run, exchange)
+            if exchange.settings.offersRecoveryCode {
+                page.callbacks.append(.confirmation(["Use Recovery Code"], preset: 100))
+            }
+            return .page(page)
         case .registerAuthenticator: return .page(authenticatorPage(&run))
         case .recoveryCodes: return .page(recoveryCodesPage(run))
         case .poll(let asksForNumber):
@@ -67,13 +72,29 @@ extension ForgeRockWorld {
             return .page(ForgeRockPage("Choice", [.choice(prompt, choices)]))
         case .confirmation(let prompt, let options):
             return .page(ForgeRockPage("Confirmation", [.confirmation(options, prompt: prompt)]))
-        case .profile: return .page(profilePage(run))
+        case .profile: return .page(profilePage(run, exchange))
         case .unknown: return .page(Self.unknownPage)
         case .hologram: return .page(ForgeRockPage("Hologram", [Self.hologram]))
         case .redirect(let isSAML): return .page(visitPage(&run, isSAML: isSAML, exchange))
         case .deviceProfile: return .page(Self.deviceProfilePage)
         case .bindDevice: return .page(deviceKeyPage(&run, exchange, isBinding: true))
         case .signByDevice: return .page(deviceKeyPage(&run, exchange, isBinding: false))
+        case .hologramLogin:
+            return .page(
+                ForgeRockPage("Hologram", [.name(exchange.settings.namePrompt), .password("Password"), Self.hologram])
+            )
+        case .captcha: return .page(captchaPage(exchange))
+        case .selectProvider: return .page(selectionPage(exchange))
+        case .identityProvider: return .page(providerPage(exchange))
+        case .language: return .page(Self.languagePage(exchange))
+        case .certificate: return try certificate(&run, exchange)
+        case .protect(let evaluates): return .page(Self.protectPage(evaluates: evaluates))
+        case .integrity: return .page(integrityPage())
+        case .registerPush:
+            guard run.polls < exchange.settings.pollCount else { return .outcome("done") }
+            return .page(pushPage(run, exchange))
+        // What comes with the request, and what nothing is shown for.
+        case .httpCredential: return .outcome(authorize(&run, exchange) ? "true" : "false")
         case .suspend: return .outcome("done")
         }
     }
@@ -162,7 +183,7 @@ extension ForgeRockWorld {
         return ForgeRockPage("ChangePassword", header: "Choose a new password", [callback])
     }
 
-    private func profilePage(_ run: ForgeRockRun) -> ForgeRockPage {
+    private func profilePage(_ run: ForgeRockRun, _ exchange: ForgeRockExchange) -> ForgeRockPage {
         func attribute(_ type: String, _ name: String, _ prompt: String, _ value: JSONValue) -> ForgeRockCallback {
             let failed = run.failedPolicies.filter { $0["property"]?.string == name }
             return ForgeRockCallback(
@@ -181,14 +202,7 @@ extension ForgeRockWorld {
                 attribute("StringAttributeInputCallback", "city", "City", ""),
                 attribute("NumberAttributeInputCallback", "age", "Age", .null),
                 attribute("BooleanAttributeInputCallback", "newsletter", "Send me news", false),
-                ForgeRockCallback(
-                    "KbaCreateCallback",
-                    [
-                        "prompt": "Select a security question",
-                        "predefinedQuestions": ["What is your favorite color?", "Who was your first employer?"],
-                    ],
-                    inputs: ["question": "", "answer": ""]
-                ),
+                securityQuestion(exchange),
                 ForgeRockCallback(
                     "TermsAndConditionsCallback",
                     ["version": "1.0", "terms": "Be nice to one another.", "createDate": "2026-01-01T00:00:00Z"],
@@ -196,6 +210,24 @@ extension ForgeRockWorld {
                 ),
             ]
         )
+    }
+
+    static let securityQuestions = ["What is your favorite color?", "Who was your first employer?"]
+
+    /// A question to set; older servers say nothing about questions of one's own.
+    private func securityQuestion(_ exchange: ForgeRockExchange) -> ForgeRockCallback {
+        var callback = ForgeRockCallback(
+            "KbaCreateCallback",
+            [
+                "prompt": "Select a security question",
+                "predefinedQuestions": .array(Self.securityQuestions.map(JSONValue.string)),
+            ],
+            inputs: ["question": "", "answer": ""]
+        )
+        if exchange.settings.allowsOwnQuestions {
+            callback.outputs.append(.init("allowUserDefinedQuestions", true))
+        }
+        return callback
     }
 
     /// A callback of a type, and with members, that no client knows.

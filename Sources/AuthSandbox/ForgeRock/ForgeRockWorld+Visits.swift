@@ -30,18 +30,21 @@ extension ForgeRockWorld {
             target.contains("://")
         else { throw ForgeRockFailure(400, "The redirect URI is missing") }
         let name = request.queryItem("login_hint") ?? exchange.settings.providerUser
+        let answer = Self.answers[request.queryItem("response_type") ?? "code"] ?? ("code", "authorization_code")
         var fields: [(String, String)] = []
         if let account = account(named: name) {
             let key = random.letters(24)
-            visits[key] = account.name.lowercased()
-            fields.append((isSAML ? "responsekey" : "code", key))
+            visits[key] = ForgeRockVisit(account: account.name.lowercased(), kind: answer.kind)
+            fields.append((isSAML ? "responsekey" : answer.name, key))
         } else {
             fields.append(("error", "access_denied"))
         }
         let state = isSAML ? "RelayState" : "state"
         if let value = request.queryItem(state) { fields.append((state, value)) }
         let query = fields.map { "\($0.0)=\(FormEncoding.encode($0.1))" }.joined(separator: "&")
-        let location = "\(target)\(target.contains("?") ? "&" : "?")\(query)"
+        // Tokens come behind the fragment's mark (OAuth 2.0 Multiple Response Types, section 5), codes in the query.
+        let mark = answer.name != "code" ? "#" : target.contains("?") ? "&" : "?"
+        let location = "\(target)\(mark)\(query)"
         return SandboxResponse(status: 302, headers: [.init(name: "Location", value: location)])
     }
 
@@ -55,12 +58,18 @@ extension ForgeRockWorld {
         guard exchange.cookie(Self.trackingCookie) == run.id else { throw .badSignature }
         if request.queryItem("error") != nil { return "error" }
         guard let key = request.queryItem(isSAML ? "responsekey" : "code") else { return nil }
-        guard isSAML || request.queryItem("state") == run.state, let account = visits.removeValue(forKey: key) else {
+        guard isSAML || request.queryItem("state") == run.state, let visit = visits.removeValue(forKey: key) else {
             return "error"
         }
-        run.account = account
+        run.account = visit.account
         return "done"
     }
+
+    /// What the provider answers with, by what it was asked for, and how the server calls that.
+    private static let answers: [String: (name: String, kind: String)] = [
+        "code": ("code", "authorization_code"), "id_token": ("id_token", "id_token"),
+        "token": ("access_token", "access_token"),
+    ]
 
     static let trackingCookie = "reentry"
 

@@ -130,7 +130,10 @@ extension ForgeRockWorld {
     private func metadataPage(_ data: JSONValue, stage: String) -> ForgeRockPage {
         ForgeRockPage(
             stage,
-            [ForgeRockCallback("MetadataCallback", ["data": data]), .hidden("webAuthnOutcome", "false")]
+            [
+                ForgeRockCallback("MetadataCallback", ["data": data]),
+                .hidden("webAuthnOutcome", "false", preset: "false"),
+            ]
         )
     }
 
@@ -154,7 +157,10 @@ extension ForgeRockWorld {
         let decoration = #"document.getElementById("wrapper").innerHTML += "<h4>Waiting for local device...</h4>\n";"#
         return ForgeRockPage(
             stage,
-            [.text(text, kind: "4"), .text(decoration, kind: "4"), .hidden("webAuthnOutcome", "false")]
+            [
+                .text(text, kind: "4"), .text(decoration, kind: "4"),
+                .hidden("webAuthnOutcome", "false", preset: "false"),
+            ]
         )
     }
 
@@ -170,7 +176,7 @@ extension ForgeRockWorld {
         _ exchange: ForgeRockExchange
     ) throws(ForgeRockFailure) -> String? {
         guard let id = run.account, accounts[id] != nil else { return "failure" }
-        switch ForgeRockOutcome(answers.text(run.callbacks.count - 1)) {
+        switch ForgeRockOutcome(answers.text(Self.outcomeIndex(run))) {
         case .unsupported: return "unsupported"
         case .error: return "error"
         case .success(let parts):
@@ -178,9 +184,9 @@ extension ForgeRockWorld {
                 accepts(made.data, exchange), let key = made.data.credential, key.id == made.credentialID,
                 accounts[id]?.credentials.contains(where: { $0.id == key.id }) == false
             else { return "failure" }
-            accounts[id]?.credentials.append(
-                ForgeRockCredential(id: key.id, publicKey: key.publicKey, counter: made.data.counter)
-            )
+            var credential = ForgeRockCredential(id: key.id, publicKey: key.publicKey, counter: made.data.counter)
+            if let name = made.name { credential.name = name }
+            accounts[id]?.credentials.append(credential)
             counters.ceremonies += 1
             return "success"
         }
@@ -191,7 +197,13 @@ extension ForgeRockWorld {
         _ answers: ForgeRockAnswers,
         _ exchange: ForgeRockExchange
     ) throws(ForgeRockFailure) -> String? {
-        switch ForgeRockOutcome(answers.text(run.callbacks.count - 1)) {
+        // The button wins over whatever else has come.
+        if let button = run.callbacks.firstIndex(where: { $0.type == "ConfirmationCallback" }),
+            answers.number(button) == 0
+        {
+            return "recovery"
+        }
+        switch ForgeRockOutcome(answers.text(Self.outcomeIndex(run))) {
         case .unsupported: return "unsupported"
         case .error: return "error"
         case .success(let parts):
@@ -206,6 +218,10 @@ extension ForgeRockWorld {
             counters.ceremonies += 1
             return "success"
         }
+    }
+
+    private static func outcomeIndex(_ run: ForgeRockRun) -> Int {
+        run.callbacks.lastIndex { $0.type == "HiddenValueCallback" } ?? 0
     }
 
     private func accepts(

@@ -28,8 +28,10 @@ struct ForgeRockWorld: ProviderWorld {
     var sessions: [String: ForgeRockSession] = [:]
     var lastSession = 0
     var transactions: [String: ForgeRockTransaction] = [:]
+    /// Flows of PingOne by their ids.
+    var flows: [String: ForgeRockFlow] = [:]
     /// Whom the identity provider has sent back with which key.
-    var visits: [String: String] = [:]
+    var visits: [String: ForgeRockVisit] = [:]
     /// The OAuth 2 side has tokens of its own.
     var oauth: OAuthWorld
     var counters = SandboxForgeRockCounters()
@@ -77,6 +79,8 @@ struct ForgeRockWorld: ProviderWorld {
             switch route.endpoint {
             case .oauth(let endpoint): return try answerOAuth(exchange, endpoint, context: &context)
             case .gateway(let rest): return gateway(exchange, rest, context: &context)
+            case .flow(let id, let isWrapped):
+                return flow(exchange, id, isWrapped: isWrapped, context: &context)
             case .identityProvider(let isSAML): return try visit(exchange, isSAML: isSAML)
             default: break
             }
@@ -202,5 +206,6 @@ struct ForgeRockWorld: ProviderWorld {
         if transactions.count > Self.capacity { transactions = transactions.filter { $0.value.expiresAt > now } }
         if transactions.count > Self.capacity { transactions = [:] }
         if visits.count > Self.capacity { visits = [:] }
+        if flows.count > Self.capacity { flows = [:] }
     }
 }

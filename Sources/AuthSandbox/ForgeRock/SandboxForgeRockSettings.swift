@@ -125,6 +125,10 @@ public struct SandboxForgeRockSettings: Sendable, Equatable {
     ///
     /// Default: false.
     public var wantsJSONOutcome = false
+    /// `webauthn_recovery`: the page that wants a proof of a credential has a button for a recovery code.
+    ///
+    /// Default: false.
+    public var offersRecoveryCode = false
     /// `user_verification`: `required`, `preferred` or `discouraged`.
     ///
     /// Default: `preferred`.
@@ -133,6 +137,18 @@ public struct SandboxForgeRockSettings: Sendable, Equatable {
     ///
     /// Default: 60 s.
     public var webAuthnTimeout: Int64 = 60_000
+    /// `captcha_form`: which captcha the journey `Captcha` wants: `plain` or `enterprise`.
+    ///
+    /// Default: `plain`.
+    public var captchaForm = "plain"
+    /// `captcha_proof`: what a captcha that was solved gives.
+    ///
+    /// Default: `a-person`.
+    public var captchaProof = "a-person"
+    /// `own_questions`: people may set security questions of their own.
+    ///
+    /// Default: false, and then nothing is said about it.
+    public var allowsOwnQuestions = false
     /// `redirect_uri`: where the identity provider sends people back to.
     ///
     /// Default: `http://127.0.0.1:8976/callback`.
@@ -192,7 +208,8 @@ extension SandboxForgeRockSettings: SandboxPart {
         "expired_form": ["error_code", "text_400", "status_408"], "session_dialect": ["am", "openam"],
         "webauthn_form": ["metadata", "old_metadata", "script"],
         "user_verification": ["required", "preferred", "discouraged"],
-        "advice_carrier": ["redirect", "header", "body"], "advice_encoding": ["xml", "base64"],
+        "captcha_form": ["plain", "enterprise"], "advice_carrier": ["redirect", "header", "body"],
+        "advice_encoding": ["xml", "base64"],
     ]
     static let ranges: [String: ClosedRange<Int64>] = [
         "unknown_version_status": 404...406, "login_attempts": 1...1_000_000, "session_quota": 0...1_000_000,
@@ -221,6 +238,9 @@ extension SandboxForgeRockSettings: SandboxPart {
         case webAuthnForm = "webauthn_form"
         case wantsJSONOutcome = "json_outcome"
         case userVerification
+        case offersRecoveryCode = "webauthn_recovery"
+        case captchaForm, captchaProof
+        case allowsOwnQuestions = "own_questions"
         case webAuthnTimeout = "webauthn_timeout_s"
         case redirectURI = "redirect_uri"
         case providerUser, adviceCarrier, adviceEncoding

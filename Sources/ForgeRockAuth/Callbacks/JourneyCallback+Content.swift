@@ -35,8 +35,9 @@ extension JourneyCallback {
         case selectIdentityProvider([String])
         /// Terms have to be accepted.
         case terms(version: String?, text: String?)
-        /// A security question with its answer is wanted.
-        case securityQuestion(prompt: String?, questions: [String])
+        /// A security question with its answer is wanted: one of those that are listed, or one of the person's own where that
+        /// is allowed.
+        case securityQuestion(prompt: String?, questions: [String], allowsOwn: Bool)
         /// A truth value of the profile is wanted.
         case booleanAttribute(Attribute)
         /// A number of the profile is wanted.
@@ -156,7 +157,11 @@ extension JourneyCallback {
             case "TermsAndConditionsCallback":
                 .terms(version: outputs.text("version"), text: outputs.text("terms"))
             case "KbaCreateCallback":
-                .securityQuestion(prompt: outputs.text("prompt"), questions: outputs.texts("predefinedQuestions"))
+                .securityQuestion(
+                    prompt: outputs.text("prompt"),
+                    questions: outputs.texts("predefinedQuestions"),
+                    allowsOwn: outputs.flag("allowUserDefinedQuestions")
+                )
             case "BooleanAttributeInputCallback": .booleanAttribute(Attribute(outputs))
             case "NumberAttributeInputCallback": .numberAttribute(Attribute(outputs))
             case "StringAttributeInputCallback": .stringAttribute(Attribute(outputs))
@@ -223,7 +228,7 @@ extension JourneyCallback {
     var prompt: String? {
         switch content {
         case .name(let prompt), .password(let prompt), .textInput(let prompt, _), .choice(let prompt, _, _),
-            .confirmation(let prompt, _, _), .securityQuestion(let prompt, _):
+            .confirmation(let prompt, _, _), .securityQuestion(let prompt, _, _):
             prompt
         case .terms(_, let text): text
         case .consent(let message): message

@@ -44,6 +44,8 @@ public struct Journey: Sendable, ClientBound {
     init(_ start: JourneyStart, options: JourneyOptions, api: ForgeRockAPI, oauth: ForgeRockOAuth?) {
         self.start = start
         self.options = options
+        // What a policy advises is about the session that exists.
+        if start.isAdvice { self.options.upgradesSession = true }
         self.api = api
         self.oauth = oauth
     }

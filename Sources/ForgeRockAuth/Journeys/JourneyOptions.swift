@@ -4,7 +4,8 @@ public struct JourneyOptions: Sendable, Hashable {
     public var forcesAuthentication: Bool
     /// Whether no session is made (`noSession`), as for confirming something; default: no.
     public var skipsSession: Bool
-    /// Whether the stored session goes along and is made stronger, as in a step-up; default: no.
+    /// Whether the stored session goes along and is made stronger, as in a step-up; default: no, except for what a
+    /// policy advises.
     public var upgradesSession: Bool
     /// Whether a sign-in presents a name and a password that it was given with its first request already (zero-page
     /// login); default: no.

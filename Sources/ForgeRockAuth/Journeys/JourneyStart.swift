@@ -8,7 +8,7 @@ public enum JourneyStart: Sendable, Hashable {
     case standard
     /// A journey by name.
     case service(String)
-    /// What a policy advises, to a session that exists.
+    /// What a policy advises, to a session that exists, which is made stronger by it.
     case advice(PolicyAdvice)
     /// A suspended journey, by the id in the link that was mailed.
     case suspended(id: Secret)

@@ -80,6 +80,7 @@ struct ForgeRockInterpretation {
         outcome.code = envelope?.code ?? (json?["code"] ?? json?["error"])?.codeText?.bounded(to: 256)
         outcome.subcode = envelope?.errorCode
         outcome.message = envelope?.message ?? json?["message"]?.string?.bounded(to: 1024)
+        if let json { outcome.traceID = PingOneInterpretation.traceID(of: json) }
         return outcome
     }
 

@@ -45,8 +45,13 @@ struct PingOneInterpretation {
         default: break
         }
         outcome.statusType = body["status"]?.string?.nonEmpty?.bounded(to: 256)
-        outcome.traceID = (body["id"] ?? body["correlationId"])?.string?.nonEmpty?.bounded(to: 256)
+        outcome.traceID = Self.traceID(of: body)
         return outcome
+    }
+
+    /// The id by which PingOne finds an error again.
+    static func traceID(of body: JSONValue) -> String? {
+        (body["id"] ?? body["correlationId"])?.string?.nonEmpty?.bounded(to: 256)
     }
 
     private var decided: Outcome {

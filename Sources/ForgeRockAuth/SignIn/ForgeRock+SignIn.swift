@@ -25,7 +25,9 @@ extension ForgeRock {
         callbacks: any JourneyCallbackResponder = NoJourneyCallbackResponder(),
         options: SignInOptions = SignInOptions()
     ) async throws -> ForgeRockSession {
-        if journeyOptions.upgradesSession, try await api.tokens.read().credentials.ssoToken == nil {
+        if journeyOptions.upgradesSession || start?.isAdvice == true,
+            try await api.tokens.read().credentials.ssoToken == nil
+        {
             throw RecoveryError.signedOut
         }
         var flow = signInFlow(

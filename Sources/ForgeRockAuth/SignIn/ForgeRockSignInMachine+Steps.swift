@@ -117,12 +117,15 @@ extension ForgeRockSignInMachine {
             step = nil
             return ForgeRockSession(success: success)
         case .step(let next):
-            let before = asked
+            let (before, former) = (asked, step)
             step = next
             isPrepared = false
             (isShowing, hasShown) = (false, false)
             answered = []
             asked = JourneyQuestions.of(next)
+            if let former, answer.refusal == nil, let type = next.unknown(leftOpenIn: former) {
+                throw JourneyDefaults.unknown(type, in: next, isAskedAgain: true)
+            }
             if var refusal = answer.refusal ?? refusal(in: next, of: before, answer.response) {
                 answers.forget(before)
                 // Which rules were broken is what the person has to know.
@@ -191,18 +194,30 @@ extension ForgeRockSignInMachine {
                 continue
             }
             if !question.factors.isEmpty { return .choose(question.factors) }
-            return .ask(
-                Challenge(factor: question.factor, hint: question.hint, prompt: question.prompt, url: question.url)
-            )
+            let prompt = chosenQuestion(of: question) ?? question.prompt
+            return .ask(Challenge(factor: question.factor, hint: question.hint, prompt: prompt, url: question.url))
         }
         return nil
+    }
+
+    /// The security question that was chosen, for its answer.
+    private func chosenQuestion(of question: JourneyQuestion) -> String? {
+        guard question.key == .securityAnswer, let callback = step?.callbacks[question.place.callback],
+            let index = callback.index(ofInput: "question"), index != question.place.input
+        else { return nil }
+        return callback.input(index)?.string?.nonEmpty?.bounded(to: 4096)
     }
 
     /// Sets the answer to a question.
     mutating func fill(_ question: JourneyQuestion, _ value: JSONValue) {
         guard step?.callbacks.indices.contains(question.place.callback) == true else { return }
+        if value.isNull {
+            asked = asked.map { $0.place == question.place ? $0.inOwnWords : $0 }
+            return
+        }
         step?.callbacks[question.place.callback].setInput(value, at: question.place.input)
         answered.insert(question.place)
+        if question.leadsElsewhere(by: value) { answered.formUnion(asked.map(\.place)) }
         answers.learn(value, to: question)
     }
 
@@ -229,6 +244,7 @@ extension ForgeRockSignInMachine {
         step = current
         asked.removeAll { isAnswered.contains($0.place.callback) }
         try askForVisits(in: current, except: isAnswered)
+        askForProofs(in: current, except: isAnswered)
         confirm(current, except: isAnswered)
         if asked.isEmpty, isAnswered.isEmpty, let unknown = current.unanswerable {
             // Sent back as it came, it would come again.
@@ -251,10 +267,27 @@ extension ForgeRockSignInMachine {
         guard let result = try await webAuthn.outcome(for: current) else { return }
         current.callbacks[index].setInput(.string(result.outcome))
         guard let error = result.error else { return }
+        offerWaysOut(of: current, after: error)
         fellBack = .webauthn
         var notice = Outcome(error.isRefusal ? .declined : .factorUnavailable, remedies: [.switchFactor])
         notice.factorResult = error.name
         await context?.notice(notice)
+    }
+
+    /// Offers the buttons beside a ceremony that has failed here: each wins over the outcome.
+    ///
+    /// Where there can be no ceremony at all, the journey knows best what stands in for it.
+    private mutating func offerWaysOut(of current: JourneyStep, after error: WebAuthn.Failure) {
+        if case .unsupported = error { return }
+        for var question in JourneyQuestions.confirmations(of: current) {
+            guard case .options(let options, _) = question.form,
+                let preset = current.callbacks[question.place.callback].input(question.place.input)?.number,
+                !options.contains(where: { $0.value.number == preset })
+            else { continue }
+            let goesOn = (label: "Go on without", value: JSONValue.number(preset))
+            question.form = .options(options + [goesOn], defaultIndex: options.count)
+            asked.append(question)
+        }
     }
 
     /// The value of an answer; a credential in JSON is told as the step under way wants it.

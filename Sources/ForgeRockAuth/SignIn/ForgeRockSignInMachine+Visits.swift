@@ -14,12 +14,21 @@ extension ForgeRockSignInMachine {
                     ? ["method": "POST", "data": redirect.data ?? .null] : nil
                 asked.append(.visit(to: Secret(url), at: index, in: current, hint: form?.description))
             case .identityProvider(let name):
-                guard let name, let endpoint = identityProviders[name] else {
-                    throw JourneyDefaults.unknownProvider(name, in: current)
-                }
-                let url = authorizationURL(of: callback, at: endpoint)
-                asked.append(.visit(to: url, at: index, in: current, hint: nil, prompt: name))
+                // Without an endpoint the program knows where to go, by what the server says, or nobody does.
+                let url = name.flatMap { identityProviders[$0] }.map { authorizationURL(of: callback, at: $0) }
+                asked.append(
+                    .visit(to: url, at: index, in: current, hint: url == nil ? callback.told : nil, prompt: name)
+                )
             default: break
+            }
+        }
+    }
+
+    /// Adds the proofs that are wanted, behind all questions: they last for minutes.
+    mutating func askForProofs(in current: JourneyStep, except isAnswered: Set<Int>) {
+        for (index, callback) in current.callbacks.enumerated() where !isAnswered.contains(index) {
+            if case .reCaptcha = callback.content, !callback.inputNames.isEmpty {
+                asked.append(.captcha(at: index, in: current))
             }
         }
     }
@@ -49,31 +58,43 @@ extension ForgeRockSignInMachine {
         with answer: Secret,
         to question: JourneyQuestion
     ) async throws -> SignInStep<ForgeRockSession> {
-        guard let callback = step?.callbacks[question.place.callback], let url = question.url else {
-            return try await begin()
-        }
+        guard let callback = step?.callbacks[question.place.callback] else { return try await begin() }
         let fields = Self.fields(ofURL: answer.reveal())
-        let expected = Self.fields(ofURL: url.reveal())["state"].first
+        // Whoever made the URL without us compares the state without us.
+        let expected = question.url.flatMap { Self.fields(ofURL: $0.reveal())["state"].first }
         guard fields["state"].count < 2, expected == nil || fields["state"].first == expected else {
             throw Self.refusal(.invalidRequest, parameter: "state")
         }
         var returned = FormFields()
         for name in Self.returnedNames { for value in fields[name] { returned.add(name, secret: value) } }
-        guard !returned.names.isEmpty else { throw Self.refusal(.invalidRequest, parameter: "redirect") }
+        let isProvider = if case .identityProvider = callback.content { true } else { false }
+        let token = Self.token(in: fields)
+        let isAnswer = isProvider ? token != nil || fields["error"].first != nil : !returned.names.isEmpty
+        guard isAnswer else { throw Self.refusal(.invalidRequest, parameter: "redirect") }
         answered.insert(question.place)
-        if case .identityProvider = callback.content {
-            guard let code = fields["code"].first, !code.isEmpty else {
+        if isProvider {
+            guard let (token, kind) = token else {
                 var error = Self.refusal(.declined)
                 error.outcome.code = fields["error"].first?.reveal().bounded(to: 256)
                 error.outcome.remedies = [.visitProvider]
                 throw error
             }
-            step?.callbacks[question.place.callback].setInput(.string(code.reveal()), named: "token")
-            step?.callbacks[question.place.callback].setInput("authorization_code", named: "token_type")
+            step?.callbacks[question.place.callback].setInput(.string(token.reveal()), named: "token")
+            step?.callbacks[question.place.callback].setInput(.string(kind), named: "token_type")
             returned = FormFields()
         }
         if let session = try await send(with: returned) { return .finished(session) }
         return try await proceed()
+    }
+
+    /// What a provider has given, and how the server calls its kind.
+    private static func token(in fields: FormFields) -> (Secret, String)? {
+        for (name, kind) in [
+            ("code", "authorization_code"), ("id_token", "id_token"), ("access_token", "access_token"),
+        ] {
+            if let token = fields[name].first, !token.isEmpty { return (token, kind) }
+        }
+        return nil
     }
 
     /// What a server may have sent along, by OAuth, OpenID Connect or SAML.
@@ -95,7 +116,7 @@ extension ForgeRockSignInMachine {
 extension JourneyQuestion {
     /// The question for where a browser came back.
     fileprivate static func visit(
-        to url: Secret,
+        to url: Secret?,
         at index: Int,
         in step: JourneyStep,
         hint: String?,
@@ -124,4 +145,20 @@ extension JourneyStep {
         }
         return waits ? nil : callbacks.first(where: \.isUnanswerable)
     }
+
+    /// What wanted an answer beside the questions of a step and had none, where the same is asked again without a word about
+    /// the answers: a server that misses something looks at nothing else.
+    func unknown(leftOpenIn former: JourneyStep) -> JourneyCallback? {
+        guard unanswerable != nil, stage == former.stage, callbacks.map(\.type) == former.callbacks.map(\.type),
+            JourneyQuestions.shownTexts(self) == JourneyQuestions.shownTexts(former)
+        else { return nil }
+        return zip(callbacks, former.callbacks).first { next, before in
+            next.isUnanswerable && next.inputNames.indices.allSatisfy { next.input($0) == before.input($0) }
+        }?.0
+    }
+}
+
+extension JourneyCallback {
+    /// What the server says along with the callback, in JSON.
+    var told: String? { JSONValue.object(outputs).description.bounded(to: 8192) }
 }

@@ -10,7 +10,7 @@ struct JourneyDefaults: Sendable {
 
     /// A callback with its answer, or as it is.
     ///
-    /// - Throws: `RecoveryError` for what cannot be done here at all, such as a captcha.
+    /// - Throws: `RecoveryError` for what cannot be done here at all, such as a redirect that leads nowhere.
     func answered(_ callback: JourneyCallback, in step: JourneyStep) async throws -> JourneyCallback {
         var callback = callback
         switch callback.content {
@@ -27,10 +27,6 @@ struct JourneyDefaults: Sendable {
             callback.setInput(
                 .string(try await profile.text(wantsMetadata: wantsMetadata, wantsLocation: wantsLocation))
             )
-        case .reCaptcha(let siteKey):
-            var outcome = Outcome(.challengeRequired, processed: .yes, remedies: [.solveChallenge])
-            outcome.details = siteKey.map { ["recaptchaSiteKey": .string($0)] }
-            throw Self.failure(outcome, in: step)
         case .redirect(let redirect) where redirect.url == nil:
             throw Self.failure(Outcome(.userActionRequired, processed: .yes, remedies: [.visitProvider]), in: step)
         default:
@@ -42,7 +38,14 @@ struct JourneyDefaults: Sendable {
     private static let noSignals: JSONValue = "PingOne Protect is not available on this platform"
 
     /// What it means that nobody has an answer to a callback: nothing is sent in its place.
-    static func unknown(_ callback: JourneyCallback, in step: JourneyStep) -> RecoveryError {
+    ///
+    /// - Parameter isAskedAgain: Whether it stood beside questions that were answered, and all of them come again: then it may also
+    ///   be the answers that were refused.
+    static func unknown(
+        _ callback: JourneyCallback,
+        in step: JourneyStep,
+        isAskedAgain: Bool = false
+    ) -> RecoveryError {
         let type = callback.type.loggable ?? "a callback without a type"
         var outcome = Outcome(.challengeRequired, processed: .yes, remedies: [.solveChallenge])
         outcome.parameter = type
@@ -50,14 +53,9 @@ struct JourneyDefaults: Sendable {
         outcome.userMessage =
             callback.content == .certificate
             ? "The service wants a client certificate, which the connection has to bring along (\(type))."
-            : "The service asks for something that this program has no answer to: \(type)."
-        return failure(outcome, in: step)
-    }
-
-    /// A sign-in at an identity provider whose address is not known.
-    static func unknownProvider(_ name: String?, in step: JourneyStep) -> RecoveryError {
-        var outcome = Outcome(.userActionRequired, processed: .yes, remedies: [.visitProvider])
-        outcome.details = name.map { ["provider": .string($0)] }
+            : isAskedAgain
+                ? "The service asks the same again: the answers were wrong, or it wants something else that this program has no answer to: \(type)."
+                : "The service asks for something that this program has no answer to: \(type)."
         return failure(outcome, in: step)
     }
 

@@ -58,11 +58,31 @@ struct JourneyQuestion {
         Factor(key: key, providerName: name.type, id: id)
     }
 
+    /// The option that lets a person set a question of their own; what it stands for is asked for next.
+    static let own = "A question of your own"
+    /// The option of those who sign in here, with name and password.
+    static let localAuthentication = "localAuthentication"
+
+    /// The same for a text of the person's own, in the place of the options.
+    var inOwnWords: JourneyQuestion {
+        var question = self
+        (question.key, question.form, question.prompt) = (.text, .text, "Your question")
+        return question
+    }
+
+    /// Whether a value leads away from a page for those who sign in here and those who sign in elsewhere: these have nothing
+    /// else to answer on it.
+    func leadsElsewhere(by value: JSONValue) -> Bool {
+        guard name.type == "SelectIdPCallback", case .options(let options, _) = form else { return false }
+        return value.string != Self.localAuthentication && options.contains { $0.label == Self.localAuthentication }
+    }
+
     /// The options as factors, by their labels.
     var factors: [Factor] {
         guard case .options(let options, let defaultIndex) = form else { return [] }
         return options.enumerated().map { index, option in
-            let key = namesFactors ? Factor.Key.named(by: option.label) ?? .choice : .choice
+            let isLocal = name.type == "SelectIdPCallback" && option.label == Self.localAuthentication
+            let key = isLocal ? .password : namesFactors ? Factor.Key.named(by: option.label) ?? .choice : .choice
             return Factor(
                 key: key,
                 providerName: option.label,
@@ -114,7 +134,7 @@ struct JourneyQuestion {
     /// Whether the same question again means that its answer was refused.
     var isProof: Bool {
         switch key {
-        case .password, .emailCode, .phoneCode, .totp, .backupCode, .newPassword, .securityAnswer: true
+        case .password, .emailCode, .phoneCode, .totp, .backupCode, .newPassword, .securityAnswer, .captcha: true
         default: false
         }
     }

@@ -9,7 +9,11 @@ enum JourneyQuestions {
         // If a new password is asked for, the heading says why: that the old one has expired.
         let headings = [step.header, step.text].compactMap { $0?.bounded(to: 1024).withoutTags.nonEmpty }
         var questions: [JourneyQuestion] = []
-        for (index, callback) in step.callbacks.enumerated() {
+        // Who signs in elsewhere needs no name and no password here, so that comes first.
+        let callbacks = step.callbacks.enumerated()
+        for (index, callback) in callbacks.filter(\.element.selectsProvider)
+            + callbacks.filter({ !$0.element.selectsProvider })
+        {
             for var question in Self.questions(about: callback, at: index, in: step, texts: texts) {
                 let broken = callback.attribute?.failedPolicies.map(\.sentence) ?? []
                 let lines = (question.key == .newPassword ? headings : []) + texts + broken
@@ -72,12 +76,14 @@ enum JourneyQuestions {
             return options.isEmpty ? [] : question(.choice, .options(options, defaultIndex: defaultIndex))
         case .selectIdentityProvider(let names):
             let options = names.map { (label: $0, value: JSONValue.string($0)) }
-            return options.isEmpty ? [] : question(.choice, .options(options, defaultIndex: nil))
+            let local = names.firstIndex(of: JourneyQuestion.localAuthentication)
+            return options.isEmpty ? [] : question(.choice, .options(options, defaultIndex: local))
         case .terms, .consent:
             return question(.choice, .agreement)
-        case .securityQuestion(let prompt, let predefined):
+        case .securityQuestion(let prompt, let predefined, let allowsOwn):
             let input = callback.index(ofInput: "question") ?? 0
-            let options = predefined.map { (label: $0, value: JSONValue.string($0)) }
+            var options = predefined.map { (label: $0, value: JSONValue.string($0)) }
+            if allowsOwn, !options.isEmpty { options.append((label: JourneyQuestion.own, value: .null)) }
             let asked = options.isEmpty ? JourneyQuestion.Form.text : .options(options, defaultIndex: nil)
             return question(options.isEmpty ? .text : .choice, asked, input: input, prompt: prompt)
                 + question(.securityAnswer, input: callback.index(ofInput: "answer") ?? 1, prompt: prompt)
@@ -91,7 +97,27 @@ enum JourneyQuestions {
     }
 }
 
+extension JourneyCallback {
+    fileprivate var selectsProvider: Bool {
+        if case .selectIdentityProvider = content { true } else { false }
+    }
+}
+
 extension JourneyQuestion {
+    /// The question for the proof of a captcha, with what the server says of it.
+    static func captcha(at index: Int, in step: JourneyStep) -> JourneyQuestion {
+        let callback = step.callbacks[index]
+        // The enterprise form has an input for each part.
+        let place = Place(callback: index, input: callback.index(ofInput: "token") ?? 0)
+        return JourneyQuestion(
+            place: place,
+            name: Name(type: callback.type, stage: step.stage, prompt: nil, occurrence: 0, input: place.input),
+            key: .captcha,
+            form: .text,
+            hint: callback.told
+        )
+    }
+
     /// The question for the outcome of a WebAuthn ceremony.
     static func ceremony(at index: Int, in step: JourneyStep, options: String?) -> JourneyQuestion {
         let type = step.callbacks[index].type

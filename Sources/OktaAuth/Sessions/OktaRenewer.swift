@@ -29,6 +29,8 @@ struct OktaRenewer: TokenRenewer {
     /// Whether it names the person that the one before has named (OpenID Connect Core 1.0 section 12.2).
     private static func check(_ token: Secret, follows former: Secret?) throws {
         guard let former = former.flatMap({ UnverifiedJWT($0) })?.subject else { return }
-        guard UnverifiedJWT(token)?.subject == former else { throw OAuthClient.IDTokenKeys.mismatch("subject", claim: "sub") }
+        guard UnverifiedJWT(token)?.subject == former else {
+            throw OAuthClient.IDTokenKeys.mismatch("subject", claim: "sub")
+        }
     }
 }

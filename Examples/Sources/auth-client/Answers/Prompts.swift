@@ -116,15 +116,16 @@ final class Prompts: Sendable {
     /// What is to be known of something that is answered elsewhere; whoever reads it has asked for it.
     static func shown(_ challenge: Challenge, on terminal: Terminal?) -> [ScreenText] {
         var lines: [ScreenText] = []
-        if let prompt = challenge.prompt {
-            lines.append("\(prompt, limit: 500)")
-        } else if challenge.key == .emailLink {
+        if let prompt = challenge.prompt { lines.append("\(prompt, limit: 500)") }
+        // The server's words may have it already.
+        if let number = challenge.number, challenge.prompt?.contains(number) != true {
+            lines.append("Choose the number \(number, limit: 64) on your phone.")
+        }
+        if lines.isEmpty, challenge.key == .emailLink {
             lines.append("A link was sent\(destination(challenge.factor)). Please open it, on any device.")
-        } else if let number = challenge.number {
-            lines.append("Choose the number \(number) on your phone.")
-        } else if let url = challenge.url {
+        } else if lines.isEmpty, let url = challenge.url {
             lines.append("Please open this address on your device: \(url.reveal())")
-        } else if challenge.key == .push {
+        } else if lines.isEmpty, challenge.key == .push {
             lines.append(
                 challenge.setup == nil
                     ? "A confirmation was sent to your phone. Please answer it there."
@@ -236,6 +237,7 @@ extension Factor.Key {
         case .push: "Confirmation on the other device"
         case .phoneNumber: "Phone number"
         case .redirect: "Address at which the browser came back"
+        case .captcha: "Proof that the captcha gave"
         case .text: "Answer"
         @unknown default: "Answer"
         }

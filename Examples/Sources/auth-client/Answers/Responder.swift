@@ -44,7 +44,10 @@ struct Responder: ChallengeResponder {
     }
 
     func show(_ challenge: Challenge) async {
-        for line in Prompts.shown(challenge, on: terminal?.terminal) { tell(line) }
+        for line in Prompts.shown(challenge, on: terminal?.terminal) {
+            // What was said just before is not said again.
+            if let terminal { terminal.tell(line, isRepeated: false) } else { tell(line) }
+        }
     }
 
     func notice(_ outcome: Outcome) async {

@@ -36,7 +36,9 @@ struct AuthClient: ParsableCommand {
             ANSWERS
               A JSON object with the keys password, email_code, phone_code,
               totp, backup_code, new_password, security_answer, text,
-              email_link, phone_number (to set one up), webauthn (the word
+              email_link, phone_number (to set one up), captcha (the proof
+              of one that was solved elsewhere), redirect (where a browser
+              came back), webauthn (the word
               unsupported, or a raw outcome), push (the word resend has
               another one sent after one that nobody answered) and choice
               (an answer key, the provider's own factor name, or yes or no;

@@ -2,6 +2,7 @@ import ArgumentParser
 import AuthRecovery
 import CommandLineSupport
 import CurlTransport
+import ForgeRockAuth
 import HTTPRecovery
 import HTTPTypes
 import Locking
@@ -192,6 +193,8 @@ struct CommandRun: Sendable {
             if command == .signIn, case .standard(let path) = options.tokenPlace, terminal.tellsProgress {
                 terminal.write(terminal.styled("The session is kept in \(path).", .faint))
             }
+        } else if command == .signIn, report.end == .ok {
+            try? StandardOutput(terminal: terminal).write("Confirmed; no session was made.")
         } else if command == .signOut, report.end == .ok {
             try? StandardOutput(terminal: terminal).write("Signed out.")
         }
@@ -258,12 +261,7 @@ struct ClientOptionsValue: Sendable {
         authServer = options.oauth.authServer
         place = options.clerk.place
         linkPage = options.clerk.linkPage
-        forgeRock = ForgeRockValue(
-            realm: options.forgeRock.realm,
-            journey: options.forgeRock.journey,
-            cookieName: options.forgeRock.cookieName,
-            resume: options.forgeRock.resume
-        )
+        forgeRock = ForgeRockValue(options.forgeRock)
         facebook = FacebookValue(options.facebook)
         auth0 = Auth0Value(options.auth0, way: options.way.way)
         okta = OktaValue(options.okta, way: options.way.way)
@@ -282,6 +280,27 @@ struct ForgeRockValue: Sendable {
     let journey: String?
     let cookieName: String?
     let resume: String?
+    let start: JourneyStart?
+    let journeyOptions: JourneyOptions
+    let deviceName: String?
+    let identityProviders: [String: String]
+
+    init(_ options: ForgeRockOptions) {
+        realm = options.realm
+        journey = options.journey
+        cookieName = options.cookieName
+        resume = options.resume
+        // What cannot be read was refused before.
+        start = try? options.start
+        journeyOptions = JourneyOptions(
+            forcesAuthentication: options.forcesAuthentication,
+            skipsSession: options.skipsSession,
+            upgradesSession: options.upgradesSession,
+            presentsLoginAtOnce: options.presentsLoginAtOnce
+        )
+        deviceName = options.deviceName
+        identityProviders = (try? options.endpoints) ?? [:]
+    }
 }
 
 /// Bounds all calls of a command by one end.

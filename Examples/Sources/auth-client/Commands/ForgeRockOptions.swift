@@ -25,19 +25,112 @@ struct ForgeRockOptions: ParsableArguments {
     )
     var resume: String?
 
+    @Option(
+        name: .customLong("auth-index"),
+        help: ArgumentHelp(
+            "Begin with something else than a journey's name: level, role, resource, user or module, and its value.",
+            valueName: "type=value"
+        )
+    )
+    var authIndex: String?
+
+    @Flag(name: .customLong("force-auth"), help: "Sign in although there is a session.")
+    var forcesAuthentication = false
+
+    @Flag(name: .customLong("no-session"), help: "Only confirm who it is: no session is made.")
+    var skipsSession = false
+
+    @Flag(name: .customLong("upgrade-session"), help: "Make the session that is kept stronger.")
+    var upgradesSession = false
+
+    @Flag(
+        name: .customLong("zero-page"),
+        help: "Present name and password with the first request; the server has to allow it."
+    )
+    var presentsLoginAtOnce = false
+
+    @Option(
+        name: .customLong("device-name"),
+        help: ArgumentHelp("What a new security key is called at the server, and this device.", valueName: "name")
+    )
+    var deviceName: String?
+
+    @Option(
+        name: .customLong("identity-provider"),
+        help: ArgumentHelp(
+            "Where to sign in at a provider that the journey leaves to its clients; may be repeated.",
+            valueName: "name=url"
+        )
+    )
+    var identityProviders: [String] = []
+
+    /// Whether the sign-in is begun in another way than by default.
+    private var beginsOtherwise: Bool {
+        authIndex != nil || forcesAuthentication || skipsSession || upgradesSession || presentsLoginAtOnce
+    }
+
     /// Checks that the options fit the provider and the command.
     func check(for provider: ProviderName, command: CommandName) throws {
         guard provider == .forgerock else {
-            if [realm, journey, cookieName, resume].contains(where: { $0 != nil }) {
-                throw ValidationError("--realm, --journey, --cookie-name and --resume belong to --provider forgerock.")
+            let texts = [realm, journey, cookieName, resume, deviceName]
+            if beginsOtherwise || !identityProviders.isEmpty || texts.contains(where: { $0 != nil }) {
+                throw ValidationError(
+                    """
+                    --realm, --journey, --auth-index, --force-auth, --no-session, --upgrade-session, --zero-page, \
+                    --cookie-name, --device-name, --identity-provider and --resume belong to --provider forgerock.
+                    """
+                )
             }
             return
         }
         if resume != nil, command != .signIn { throw ValidationError("--resume belongs to sign-in.") }
-        for (name, value) in [("--resume", resume), ("--cookie-name", cookieName), ("--journey", journey)]
-        where value?.isEmpty == true {
+        if beginsOtherwise, command != .signIn {
+            throw ValidationError(
+                "--auth-index, --force-auth, --no-session, --upgrade-session and --zero-page belong to sign-in."
+            )
+        }
+        if resume != nil, beginsOtherwise {
+            throw ValidationError("--resume goes on with a journey that has begun: how it begins was said then.")
+        }
+        if authIndex != nil, journey != nil { throw ValidationError("--journey or --auth-index, not both.") }
+        for (name, value) in [
+            ("--resume", resume), ("--cookie-name", cookieName), ("--journey", journey), ("--device-name", deviceName),
+        ] where value?.isEmpty == true {
             throw ValidationError("\(name) is empty.")
         }
+        _ = try start
+        for (_, url) in try endpoints {
+            guard (try? HTTPRequest(url: url)) != nil else {
+                throw ValidationError("--identity-provider takes name=url, and \(url) is no URL.")
+            }
+        }
+    }
+
+    /// What the journey begins with; nil for what is set up.
+    var start: JourneyStart? {
+        get throws {
+            guard let authIndex else { return nil }
+            let (type, value) = try Self.pair(authIndex, of: "--auth-index")
+            let types = ["service", "level", "role", "resource", "user", "module"]
+            guard types.contains(type) else {
+                throw ValidationError("--auth-index takes type=value, with one of \(types.joined(separator: ", ")).")
+            }
+            return type == "service" ? .service(value) : .index(type: type, value: value)
+        }
+    }
+
+    /// The authorization endpoints of identity providers, by their names.
+    var endpoints: [String: String] {
+        get throws {
+            let pairs = try identityProviders.map { try Self.pair($0, of: "--identity-provider") }
+            return Dictionary(pairs, uniquingKeysWith: { $1 })
+        }
+    }
+
+    private static func pair(_ text: String, of option: String) throws -> (String, String) {
+        let halves = text.split(separator: "=", maxSplits: 1)
+        guard halves.count == 2 else { throw ValidationError("\(option) takes two texts with = between them.") }
+        return (String(halves[0]), String(halves[1]))
     }
 
     /// Checks that the link belongs to the server that is asked, since its id is sent there.

@@ -22,6 +22,8 @@ struct ForgeRockProvider: ProviderCommands {
                     journey: setup.options.forgeRock.journey,
                     oauth: try Self.oauth(setup.options),
                     authenticator: try setup.options.softwareKey.map { try KeptAuthenticator(path: $0) },
+                    deviceName: setup.options.forgeRock.deviceName,
+                    identityProviders: setup.options.forgeRock.identityProviders,
                     cookieName: setup.options.forgeRock.cookieName
                 )
             )
@@ -40,7 +42,7 @@ struct ForgeRockProvider: ProviderCommands {
 
     // MARK: Commands
 
-    func signIn(_ input: SignInInput) async throws -> Report.Session {
+    func signIn(_ input: SignInInput) async throws -> Report.Session? {
         let callbacks = PreparedOutcomes(input: input)
         let session: ForgeRockSession
         if let id = options.forgeRock.resume, !id.contains("://") {
@@ -62,14 +64,19 @@ struct ForgeRockProvider: ProviderCommands {
         } else {
             // What else is asked is asked by the journey: not every one wants a name or a password.
             session = try await forgeRock.signIn(
+                options.forgeRock.start,
+                with: options.forgeRock.journeyOptions,
                 identifier: options.identifier,
-                password: try await input.passwordFromInput(),
+                // What goes out with the first request has to be at hand.
+                password: try await options.forgeRock.journeyOptions.presentsLoginAtOnce
+                    ? input.preparedPassword() : input.passwordFromInput(),
                 answering: input.responder,
                 callbacks: callbacks,
                 options: options.bounding(SignInOptions())
             )
         }
         guard session.exists else {
+            if options.forgeRock.journeyOptions.skipsSession { return nil }
             // A journey that only confirms something is of no use to the commands.
             throw RecoveryError(
                 outcome: Outcome(.misconfigured, processed: .yes, remedies: [.fixRequest]),

@@ -65,7 +65,7 @@ struct OAuthProvider: ProviderCommands {
 
     // MARK: Commands
 
-    func signIn(_ input: SignInInput) async throws -> Report.Session {
+    func signIn(_ input: SignInInput) async throws -> Report.Session? {
         let answer = try await obtain(input)
         let stored = try await tokens.store.update { $0 = answer.merged(into: Credentials(others: $0.others)) }
         return session(stored.credentials, idToken: answer.idToken)

@@ -5,7 +5,9 @@ import HTTPRecovery
 /// What the commands do at one provider.
 protocol ProviderCommands: Sendable {
     /// Signs in.
-    func signIn(_ input: SignInInput) async throws -> Report.Session
+    ///
+    /// - Returns: The session; nil if none was to be made.
+    func signIn(_ input: SignInInput) async throws -> Report.Session?
 
     /// The session, as the server sees it; throws if there is none.
     func status() async throws -> Report.Session
@@ -57,7 +59,7 @@ struct StandardCommands<Provider: AuthProvider>: ProviderCommands {
     /// Renews, and answers what is asked for that; nil where nothing is.
     var renew: (@Sendable (SignInInput) async throws -> Provider.Session)?
 
-    func signIn(_ input: SignInInput) async throws -> Report.Session {
+    func signIn(_ input: SignInInput) async throws -> Report.Session? {
         Report.Session(try await begin(input))
     }
 

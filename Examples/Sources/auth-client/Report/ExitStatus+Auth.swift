@@ -18,7 +18,8 @@ extension ExitStatus {
         case .ok, .continue: .success
         case .rateLimited, .quotaExhausted, .accountLocked: .notWaitedOut
         case .unavailable, .transport, .timedOut, .flowExpired, .unreadable: .unavailable
-        case .invalidRequest: .badInput
+        // Something is wanted that nobody has brought, as where an answer is missing.
+        case .invalidRequest, .challengeRequired: .badInput
         default: .refused
         }
     }

@@ -1,0 +1,112 @@
+import AuthSandbox
+import Foundation
+import HTTPRecovery
+import Testing
+
+/// How a journey is begun by the program, and what it is told beside.
+@Suite("auth-client at PingAM: how a journey begins", .timeLimit(.minutes(30)), .bounded)
+struct ForgeRockOptionsTests {
+    private func signIn(_ bench: Bench, _ options: String..., answers: String = AM.password) async throws -> Run {
+        try await bench.finish(bench.start(options + ["sign-in", "--identifier", "ada"], answers: answers))
+    }
+
+    @Test func nameAndPasswordComeWithTheFirstRequest() async throws {
+        try await AM.run { bench in
+            let run = try await signIn(bench, "--journey", "Login", "--zero-page")
+            #expect(run.status == 0 && bench.stepCount == 1)
+        }
+    }
+
+    @Test func aSessionIsConfirmedForcedAndMadeStronger() async throws {
+        try await AM.run { bench in
+            // Only confirmed: there is nothing to keep.
+            let confirmed = try await signIn(bench, "--no-session")
+            #expect(confirmed.status == 0 && confirmed.output.contains(#""session":null"#))
+            #expect(try await bench.run("status").status != 0)
+            // There is none that could be made stronger.
+            #expect(try await signIn(bench, "--journey", "StepUp", "--upgrade-session").status == 77)
+            #expect(try await signIn(bench).status == 0)
+            let before = bench.stepCount
+            #expect(try await signIn(bench, "--force-auth").status == 0)
+            #expect(bench.stepCount == before + 2)
+            let stronger = try await signIn(bench, "--journey", "StepUp", "--upgrade-session")
+            #expect(stronger.status == 0 && bench.sandbox.forgeRockCounters.sessions == 3)
+            #expect(try await bench.run("status").status == 0)
+        }
+    }
+
+    @Test func anotherIndexThanAJourneysName() async throws {
+        try await AM.run { bench in
+            let named = try await signIn(
+                bench,
+                "--auth-index",
+                "service=OneTimeCode",
+                answers: #"{"email_code": "000000"}"#
+            )
+            #expect(named.texts("challenge", "kind").first == "email_code")
+            // The sandbox has no levels, and says so.
+            let level = try await signIn(bench, "--auth-index", "level=2")
+            #expect(level.status == 77 && level.kind == "misconfigured")
+            let paths = bench.sandbox.requests(method: "POST", path: AM.authenticate).map(\.fields)
+            #expect(paths.last?.contains("authIndexType=level") == true)
+        }
+    }
+
+    @Test func theCaptchasProofIsTakenFromTheAnswers() async throws {
+        try await AM.run { bench in
+            let answers = #"{"password": "open-sesame-42", "captcha": "a-person"}"#
+            let run = try await signIn(bench, "--journey", "Captcha", answers: answers)
+            #expect(run.status == 0 && run.texts("challenge", "kind").contains("captcha"))
+            let none = try await signIn(bench, "--journey", "Captcha")
+            #expect(none.status == 65 && none.kind == "challenge_required")
+        }
+    }
+
+    /// Whatever the server says beside it.
+    @Test func theNumberForThePhoneIsSaid() async throws {
+        try await AM.run {
+            $0.pushNumber = "73"
+            $0.pollWait = 50
+        } _: { bench in
+            let run = try await signIn(bench, "--journey", "Push")
+            #expect(run.status == 0 && run.errors.contains("Choose the number 73 on your phone."))
+        }
+    }
+
+    @Test func aKeyHasTheNameThatItIsGiven() async throws {
+        try await AM.run { bench in
+            let key = bench.directory + "/key"
+            let options = ["--journey", "WebAuthnRegistration", "--software-key", key, "--device-name", "Ada's key"]
+            let run = try await bench.finish(
+                bench.start(options + ["sign-in", "--identifier", "ada"], answers: AM.password)
+            )
+            #expect(run.status == 0 && bench.sandbox.forgeRockCounters.ceremonies == 1)
+            let end = try await BuiltProgram.run("http-recover", [bench.sandbox.url + "/_sandbox/forgerock"])
+            #expect(end.output.contains("Ada's key"))
+        }
+    }
+
+    /// A browser that goes where it is sent, and comes back to the program.
+    @Test(arguments: ["Social", "SAML", "NativeSocial"])
+    func aBrowserComesBackToTheProgram(journey: String) async throws {
+        let port = Int.random(in: 20_000...30_000)
+        try await AM.run {
+            $0.providerUser = "grace"
+            $0.redirectURI = "http://127.0.0.1:\(port)/callback"
+        } _: { bench in
+            var bench = bench
+            let program = bench.directory + "/browser"
+            try write("#!/bin/sh\nexec curl -s -L -o /dev/null \"$1\"\n", to: program)
+            try #require(unsafe chmod(program, 0o700) == 0)
+            bench.environment["BROWSER"] = program
+            let provider = "sandbox=\(bench.sandbox.url)/idp/authorize"
+            // A page for SAML does not say where it comes back.
+            let place = ["--client-id", "cli", "--redirect-uri", "http://127.0.0.1:\(port)/callback"]
+            let options =
+                ["--journey", journey, "--identity-provider", provider] + (journey == "SAML" ? place : []) + ["sign-in"]
+            let run = try await bench.finish(bench.start(options, answers: #"{"choice": "sandbox"}"#))
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.output.contains("grace"))
+        }
+    }
+}
