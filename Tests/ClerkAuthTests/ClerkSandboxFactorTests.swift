@@ -1,0 +1,112 @@
+import AuthRecovery
+import AuthSandbox
+import ClerkAuth
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+/// What somebody can prove themselves with is set up and taken away, against a server that keeps its own books.
+@Suite("Clerk's factors at the sandbox")
+struct ClerkSandboxFactorTests {
+    @Test func anAuthenticatorAndItsBackupCodes() async throws {
+        let bench = try ClerkSandboxBench()
+        _ = try await bench.signIn(SandboxPerson(bench))
+        let totp = try await bench.clerk.createTOTP()
+        let wrong = await #expect(throws: RecoveryError.self) { try await bench.clerk.verifyTOTP(code: "000000") }
+        #expect(wrong?.kind == .challengeIncorrect)
+        let first = try await bench.clerk.verifyTOTP(code: Secret(bench.code(ofAuthenticator: totp.uri)))
+        #expect(first.count == 10)
+        let conflict = await #expect(throws: RecoveryError.self) { try await bench.clerk.createTOTP() }
+        #expect(conflict?.kind == .conflict && conflict?.outcome.code == "totp_already_enabled")
+        let second = try await bench.clerk.createBackupCodes()
+        try await bench.clerk.signOut()
+        // The codes before are good no more; a code is good once.
+        let person = SandboxPerson(bench, [.backupCode: [first[0], second[0]]], choosing: ["backup_code"])
+        #expect(try await bench.signIn(person).status == .active && person.keys == [.backupCode, .backupCode])
+        try await bench.clerk.removeTOTP()
+        try await bench.clerk.signOut()
+        let other = SandboxPerson(bench, [.backupCode: [second[0], second[1]]])
+        #expect(try await bench.signIn(other).status == .active && other.keys == [.backupCode, .backupCode])
+    }
+
+    @Test func aNumber() async throws {
+        let bench = try ClerkSandboxBench()
+        _ = try await bench.signIn(SandboxPerson(bench))
+        let refused = await #expect(throws: RecoveryError.self) { try await bench.clerk.addPhoneNumber("12") }
+        #expect(refused?.kind == .invalidRequest && refused?.outcome.parameter == "phone_number")
+        let id = try await bench.clerk.addPhoneNumber("+4930123999")
+        // Another code is to be had after half a minute, which is waited for.
+        try await bench.clock.skippingWaits { try await bench.clerk.sendCode(toPhoneNumber: id) }
+        #expect(bench.clock.requestedDelays.contains { $0 >= .seconds(30) })
+        #expect(bench.count("POST me/phone_numbers/{id}/prepare_verification") == 3)
+        try await bench.clerk.verifyPhoneNumber(id, code: Secret(bench.code), forSecondFactor: true)
+        try await bench.clerk.signOut()
+        let person = SandboxPerson(bench, choosing: ["phone_code"])
+        #expect(try await bench.signIn(person).status == .active && person.keys == [.phoneCode])
+        try await bench.clerk.removePhoneNumber(id)
+        let gone = await #expect(throws: RecoveryError.self) { try await bench.clerk.removePhoneNumber(id) }
+        #expect(gone?.kind == .notFound)
+    }
+
+    @Test func aPasskey() async throws {
+        let bench = try ClerkSandboxBench(configuration: ClerkConfiguration(authenticator: PaperKey()))
+        _ = try await bench.signIn(SandboxPerson(bench))
+        let id = try await bench.clerk.createPasskey()
+        try await bench.clerk.signOut()
+        let session = try await bench.clerk.signInWithPasskey(answering: SandboxPerson(bench))
+        #expect(session.identifiers.contains(ClerkSandboxBench.name))
+        try await bench.clerk.removePasskey(id)
+        try await bench.clerk.signOut()
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.clerk.signInWithPasskey(answering: SandboxPerson(bench))
+        }
+        #expect(error?.kind == .factorUnavailable && error?.outcome.code == "passkey_not_registered")
+    }
+
+    @Test func somethingSensitiveWantsAProofOfLate() async throws {
+        let bench = try ClerkSandboxBench()
+        _ = try await bench.signIn(SandboxPerson(bench))
+        bench.clock.advance(by: .seconds(700))
+        let form: FormFields = ["new_password": "correct horse battery"]
+        let alone = await #expect(throws: RecoveryError.self) {
+            try await bench.clerk.send(.post, path: "/v1/me/change_password", body: .form(form))
+        }
+        #expect(alone?.kind == .stepUpRequired)
+        let person = SandboxPerson(bench, [.password: [ClerkSandboxBench.password]])
+        let response = try await bench.clerk.send(
+            .post,
+            path: "/v1/me/change_password",
+            body: .form(form),
+            answering: person
+        )
+        #expect(response.status == .ok && person.keys == [.password])
+        #expect(bench.count("POST me/change_password") == 3)
+    }
+}
+
+/// A passkey for the sandbox's host, whose signature nobody checks.
+private struct PaperKey: WebAuthn.Authenticator {
+    /// The SHA-256 of `clerk.example.com`.
+    private static let party: [UInt8] = [
+        0xAA, 0x8E, 0x3A, 0x60, 0x64, 0xC4, 0x42, 0x0C, 0xED, 0x11, 0xFF, 0x32, 0x5B, 0x3C, 0x18, 0x29,
+        0xF9, 0x8C, 0x44, 0xC0, 0x59, 0xD0, 0xF4, 0xD4, 0x33, 0xB7, 0x6B, 0xA2, 0xE5, 0xCE, 0xD9, 0x23,
+    ]
+
+    func register(_ request: WebAuthn.RegistrationRequest) async throws -> WebAuthn.Attestation {
+        WebAuthn.Attestation(
+            credentialID: Array("key-1".utf8),
+            clientDataJSON: WebAuthn.ClientData(.create, challenge: request.challenge, origin: request.origin).json,
+            attestationObject: [1]
+        )
+    }
+
+    func sign(_ request: WebAuthn.SigningRequest) async throws -> WebAuthn.Assertion {
+        WebAuthn.Assertion(
+            credentialID: Array("key-1".utf8),
+            clientDataJSON: WebAuthn.ClientData(.get, challenge: request.challenge, origin: request.origin).json,
+            authenticatorData: Self.party + [0x05, 0, 0, 0, 1],
+            signature: [1]
+        )
+    }
+}
