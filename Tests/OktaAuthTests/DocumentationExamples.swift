@@ -27,6 +27,24 @@ import Testing
         #expect(await store.read().credentials == Credentials())
     }
 
+    @Test func anIssuerBehindADomainOfOnesOwn() async throws {
+        let (clientID, redirectURI) = ("0oa1", "com.example:/callback")
+        let app = OktaApp(
+            clientID: clientID,
+            redirectURI: redirectURI,
+            authorizationServer: "default",
+            issuer: "https://example.okta.com/oauth2/default"
+        )
+        #expect(app.issuer == "https://example.okta.com/oauth2/default")
+        let okta = try Okta(
+            org: "https://login.example.com",
+            client: RecoveringClient(transport: ScriptedTransport([]), runtime: .manual()),
+            tokens: InMemoryTokenStore(),
+            configuration: OktaConfiguration(app: app)
+        )
+        #expect(okta.origin.description == "https://login.example.com")
+    }
+
     @Test func stepByStep() async throws {
         let skip = OktaJSON.link("skip", "/skip")
         let bench = try OktaBench([
