@@ -167,6 +167,27 @@ struct ForgeRockCallbackTests {
         #expect(second.transport.received[1].text.contains(language))
     }
 
+    /// Of a callback that the app has answered nobody says so: it is the password that was refused.
+    @Test func whatTheAppHasAnsweredIsNotLeftOpen() async throws {
+        struct Seeing: JourneyCallbackResponder {
+            func answer(_ callback: inout JourneyCallback, in step: JourneyStep) -> Bool {
+                guard callback.type == "RetinaScanCallback" else { return false }
+                callback.setInput("green")
+                return true
+            }
+        }
+        let page = ScriptedTransport.Step.step(AM.name, AM.password, callback("RetinaScanCallback", index: 3))
+        let bench = try ForgeRockBench([page, page, .success()])
+        let person = Person([.password: "right"])
+        _ = try await bench.signIn("wrong", person, callbacks: Seeing())
+        #expect(person.questions.first?.previousFailure?.kind == .invalidCredentials)
+        #expect(bench.sent.last == #"authenticate a1 "ada" "right" "green""#)
+        // Without the app the same says that nothing was looked at.
+        let other = try ForgeRockBench([page, page])
+        let error = await #expect(throws: RecoveryError.self) { try await other.signIn("wrong", Person()) }
+        #expect(error?.kind == .challengeRequired && error?.outcome.parameter == "RetinaScanCallback")
+    }
+
     @Test func anHTTPAuthenticationThatDidNotTakePlaceIsPassedOver() async throws {
         let failed = ScriptedTransport.Step.status(
             401,

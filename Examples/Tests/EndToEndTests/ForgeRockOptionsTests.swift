@@ -101,7 +101,7 @@ struct ForgeRockOptionsTests {
             bench.environment["BROWSER"] = program
             let provider = "sandbox=\(bench.sandbox.url)/idp/authorize"
             // A page for SAML does not say where it comes back.
-            let place = ["--client-id", "cli", "--redirect-uri", "http://127.0.0.1:\(port)/callback"]
+            let place = ["--return-uri", "http://127.0.0.1:\(port)/callback"]
             let options =
                 ["--journey", journey, "--identity-provider", provider] + (journey == "SAML" ? place : []) + ["sign-in"]
             let run = try await bench.finish(bench.start(options, answers: #"{"choice": "sandbox"}"#))

@@ -51,6 +51,8 @@ struct UsageTests {
         "--provider forgerock --base-url URL sign-in --auth-index mood=good",
         "--provider forgerock --base-url URL sign-in --auth-index level=2 --journey Login",
         "--provider forgerock --base-url URL sign-in --resume 1 --force-auth",
+        "--provider forgerock --base-url URL sign-in --return-uri https://elsewhere.example/cb",
+        "--provider forgerock --base-url URL status --return-uri http://127.0.0.1/cb",
         "--provider forgerock --base-url URL sign-in --identity-provider google",
         "--provider forgerock --base-url URL sign-in --identity-provider google=nowhere",
         "--provider clerk --base-url URL sign-in --upgrade-session",

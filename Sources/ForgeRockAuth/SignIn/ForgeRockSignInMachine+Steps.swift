@@ -117,13 +117,13 @@ extension ForgeRockSignInMachine {
             step = nil
             return ForgeRockSession(success: success)
         case .step(let next):
-            let (before, former) = (asked, step)
+            let (before, former, done) = (asked, step, answered)
             step = next
             isPrepared = false
             (isShowing, hasShown) = (false, false)
             answered = []
             asked = JourneyQuestions.of(next)
-            if let former, answer.refusal == nil, let type = next.unknown(leftOpenIn: former) {
+            if let former, answer.refusal == nil, let type = next.unknown(leftOpenIn: former, except: done) {
                 throw JourneyDefaults.unknown(type, in: next, isAskedAgain: true)
             }
             if var refusal = answer.refusal ?? refusal(in: next, of: before, answer.response) {
@@ -243,6 +243,7 @@ extension ForgeRockSignInMachine {
         }
         step = current
         asked.removeAll { isAnswered.contains($0.place.callback) }
+        answered.formUnion(isAnswered.map { JourneyQuestion.Place(callback: $0, input: 0) })
         try askForVisits(in: current, except: isAnswered)
         askForProofs(in: current, except: isAnswered)
         confirm(current, except: isAnswered)

@@ -148,13 +148,15 @@ extension JourneyStep {
 
     /// What wanted an answer beside the questions of a step and had none, where the same is asked again without a word about
     /// the answers: a server that misses something looks at nothing else.
-    func unknown(leftOpenIn former: JourneyStep) -> JourneyCallback? {
+    ///
+    /// - Parameter answered: What was answered in it.
+    func unknown(leftOpenIn former: JourneyStep, except answered: Set<JourneyQuestion.Place>) -> JourneyCallback? {
         guard unanswerable != nil, stage == former.stage, callbacks.map(\.type) == former.callbacks.map(\.type),
             JourneyQuestions.shownTexts(self) == JourneyQuestions.shownTexts(former)
         else { return nil }
-        return zip(callbacks, former.callbacks).first { next, before in
-            next.isUnanswerable && next.inputNames.indices.allSatisfy { next.input($0) == before.input($0) }
-        }?.0
+        return callbacks.enumerated().first { index, callback in
+            callback.isUnanswerable && !answered.contains { $0.callback == index }
+        }?.element
     }
 }
 

@@ -22,7 +22,9 @@ struct Responder: ChallengeResponder {
             if challenge.setup != nil, challenge.key != .totp { await show(challenge) }
             return .text(answer)
         }
-        if challenge.key == .redirect, let url = challenge.url, let end = try await visit(url) { return .text(end) }
+        if challenge.key == .redirect, !challenge.isPosted, let url = challenge.url, let end = try await visit(url) {
+            return .text(end)
+        }
         if challenge.key == .emailLink, let end = try await link() { return .text(end) }
         guard let terminal else {
             // Perhaps the server takes another proof instead, whose answer is at hand.
@@ -86,5 +88,12 @@ struct Responder: ChallengeResponder {
         }
         if let untaken = answers.untakenChoice { tell("\(untaken)") }
         return Challenge.NoAnswer(challenge.key)
+    }
+}
+
+extension Challenge {
+    /// Whether the page has to be posted to, as the hint says: an address that is opened gets there without the form.
+    fileprivate var isPosted: Bool {
+        hint.flatMap { try? JSONValue(parsing: $0) }?["method"]?.string?.lowercased() == "post"
     }
 }

@@ -283,6 +283,7 @@ struct ForgeRockValue: Sendable {
     let start: JourneyStart?
     let journeyOptions: JourneyOptions
     let deviceName: String?
+    let returnURI: String?
     let identityProviders: [String: String]
 
     init(_ options: ForgeRockOptions) {
@@ -299,6 +300,7 @@ struct ForgeRockValue: Sendable {
             presentsLoginAtOnce: options.presentsLoginAtOnce
         )
         deviceName = options.deviceName
+        returnURI = options.returnURI
         identityProviders = (try? options.endpoints) ?? [:]
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineSupport
 import ForgeRockAuth
 import HTTPRecovery
 import HTTPTypes
@@ -64,6 +65,15 @@ struct ForgeRockOptions: ParsableArguments {
     )
     var identityProviders: [String] = []
 
+    @Option(
+        name: .customLong("return-uri"),
+        help: ArgumentHelp(
+            "Where on this machine a browser comes back from a page that does not say so itself, as for SAML.",
+            valueName: "uri"
+        )
+    )
+    var returnURI: String?
+
     /// Whether the sign-in is begun in another way than by default.
     private var beginsOtherwise: Bool {
         authIndex != nil || forcesAuthentication || skipsSession || upgradesSession || presentsLoginAtOnce
@@ -72,12 +82,12 @@ struct ForgeRockOptions: ParsableArguments {
     /// Checks that the options fit the provider and the command.
     func check(for provider: ProviderName, command: CommandName) throws {
         guard provider == .forgerock else {
-            let texts = [realm, journey, cookieName, resume, deviceName]
+            let texts = [realm, journey, cookieName, resume, deviceName, returnURI]
             if beginsOtherwise || !identityProviders.isEmpty || texts.contains(where: { $0 != nil }) {
                 throw ValidationError(
                     """
                     --realm, --journey, --auth-index, --force-auth, --no-session, --upgrade-session, --zero-page, \
-                    --cookie-name, --device-name, --identity-provider and --resume belong to --provider forgerock.
+                    --cookie-name, --device-name, --identity-provider, --return-uri and --resume belong to --provider forgerock.
                     """
                 )
             }
@@ -91,6 +101,9 @@ struct ForgeRockOptions: ParsableArguments {
         }
         if resume != nil, beginsOtherwise {
             throw ValidationError("--resume goes on with a journey that has begun: how it begins was said then.")
+        }
+        if let returnURI, command != .signIn || !LoopbackListener.isLocal(returnURI) {
+            throw ValidationError("--return-uri belongs to sign-in, and is an address of this machine.")
         }
         if authIndex != nil, journey != nil { throw ValidationError("--journey or --auth-index, not both.") }
         for (name, value) in [

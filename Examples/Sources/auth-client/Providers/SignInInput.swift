@@ -56,11 +56,11 @@ struct SignInInput: Sendable {
         return Secret(try await bounds.hold { try await listener.visit() })
     }
 
-    /// Listens where a server lets its own request come back, as PingAM does.
+    /// Listens where a server lets its own request come back, as PingAM does; a request for SAML does not say where.
     private func listener(for url: Secret) throws -> LoopbackListener? {
-        guard let uri = LoopbackListener.redirectURI(in: url.reveal()), LoopbackListener.isLocal(uri) else {
-            return nil
-        }
+        guard let uri = LoopbackListener.redirectURI(in: url.reveal()) ?? options.forgeRock.returnURI,
+            LoopbackListener.isLocal(uri)
+        else { return nil }
         return try LoopbackListener(uri: uri)
     }
 
