@@ -230,7 +230,10 @@ struct FacebookSandboxProductTests {
     // MARK: Instagram and WhatsApp
 
     @Test func aContainerIsPublishedWhenItIsReady() async throws {
-        try await Line.run(permissions: ["instagram_content_publish"]) { line in
+        var settings = SandboxFacebookSettings()
+        // Longer than a busy machine takes for what comes before.
+        settings.mediaTime = 3_600_000
+        try await Line.run(permissions: ["instagram_content_publish"], settings: settings) { line in
             func post(_ path: String, _ form: FormFields) async throws -> JSONValue {
                 try await line.facebook.send(.post, path: "17841/\(path)", body: .form(form), resend: .spending).json()
             }
@@ -242,7 +245,7 @@ struct FacebookSandboxProductTests {
                 try await line.facebook.send(path: container, query: ["fields": "status_code"])
             }
             #expect(state?.kind == .challengePending || state == nil)
-            line.sandbox.advanceClock(by: .seconds(5))
+            line.sandbox.advanceClock(by: .seconds(3600))
             let published = try await post("media_publish", ["creation_id": container])
             #expect(published["id"]?.string?.isEmpty == false && line.sandbox.facebookCounters.media == 1)
             let again = await line.outcome { try await post("media_publish", ["creation_id": container]) }

@@ -58,7 +58,7 @@ struct ForgeRockOptionsTests {
             let run = try await signIn(bench, "--journey", "Captcha", answers: answers)
             #expect(run.status == 0 && run.texts("challenge", "kind").contains("captcha"))
             let none = try await signIn(bench, "--journey", "Captcha")
-            #expect(none.status == 65 && none.kind == "challenge_required")
+            #expect(none.status == 77 && none.kind == "challenge_required")
         }
     }
 

@@ -18,8 +18,7 @@ extension ExitStatus {
         case .ok, .continue: .success
         case .rateLimited, .quotaExhausted, .accountLocked: .notWaitedOut
         case .unavailable, .transport, .timedOut, .flowExpired, .unreadable: .unavailable
-        // Something is wanted that nobody has brought, as where an answer is missing.
-        case .invalidRequest, .challengeRequired: .badInput
+        case .invalidRequest: .badInput
         default: .refused
         }
     }
