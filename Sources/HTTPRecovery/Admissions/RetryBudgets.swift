@@ -95,7 +95,7 @@ final class RetryBudgets: Admission {
     }
 
     func admit(_ attempt: PlannedAttempt, context: CallContext) async throws -> PlannedAttempt.Answer {
-        let account = accounts[attempt.request]
+        let account = accounts[attempt]
         switch attempt.cause {
         case .call, .repair:
             guard countsFlights, attempt.isDue, case .ledger(let ledger) = account else { return .go() }
@@ -124,7 +124,7 @@ final class RetryBudgets: Admission {
     ) -> Remainder? {
         guard let payment = permit.value as? Payment else { return nil }
         let now = context.runtime.time.now.sinceStart
-        switch (accounts[attempt.request], end) {
+        switch (accounts[attempt], end) {
         case (.ratio(let budget), .notSent): budget.refund()
         case (.ratio(let budget), _) where payment.isFollowUp: context.record.owe(budget.refund)
         // A hedge is load that was added, whether it was of use or not.
@@ -152,7 +152,7 @@ final class RetryBudgets: Admission {
     }
 
     func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
-        switch accounts[attempt.request] {
+        switch accounts[attempt] {
         case .ratio(let budget):
             if attempt.cause == .call { budget.recordCall() }
         case .ledger(let ledger):

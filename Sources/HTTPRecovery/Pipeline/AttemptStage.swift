@@ -139,16 +139,21 @@ final class AttemptStage: Sendable {
         _ context: CallContext
     ) -> RecoveredResponse {
         let now = context.surroundings.runtime.time.now
-        let status = received.head.status.code
-        let outcome =
-            context.plainOutcome(of: received.head, status: status)
-            ?? classify(received, by: bytes, request, at: now, status, context)
+        let (status, plain) = Self.look(at: received, context)
+        let outcome = plain ?? classify(received, by: bytes, request, at: now, status, context)
         let elapsed = attempt.start.duration(to: now)
         let step = step(outcome, of: attempt, taking: elapsed, context)
         var response = RecoveredResponse(received, outcome)
         context.record.append(step, AttemptTimes(elapsed: elapsed, end: now.sinceStart), to: &response)
         if response.isFailure { context.emit(.failure(number: attempt.number, response.outcome)) }
         return response
+    }
+
+    /// What needs no closer look; apart, as the head of what is handed on would be copied for it.
+    @inline(never)
+    private static func look(at received: TransportResponse, _ context: CallContext) -> (status: Int, plain: Outcome?) {
+        let status = received.head.status.code
+        return (status, context.plainOutcome(of: received.head, status: status))
     }
 
     @inline(never)

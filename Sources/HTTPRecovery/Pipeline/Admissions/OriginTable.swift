@@ -39,12 +39,22 @@ final class OriginTable<Value: Sendable>: Sendable {
         self.make = make
     }
 
+    /// What is kept for the origin of an attempt, which has read its request once for all who ask.
+    subscript(attempt: PlannedAttempt) -> Value {
+        value(attempt.scheme, attempt.authority, attempt.origin)
+    }
+
+    /// What is kept for the origin of a request.
     subscript(request: HTTPRequest) -> Value {
-        let (scheme, authority) = (request.scheme, request.authority)
+        value(request.scheme, request.authority, Origin(of: request))
+    }
+
+    @inline(__always)
+    private func value(_ scheme: String?, _ authority: String?, _ origin: @autoclosure () -> Origin) -> Value {
         if let value = value(at: first.load(ordering: .acquiring), scheme, authority) { return value }
         return state.withLock { state in
             if let last = state.last, last.authority == authority, last.scheme == scheme { return last.value }
-            let origin = Origin(of: request)
+            let origin = origin()
             let value = state.values[origin] ?? make(origin)
             if state.values[origin] == nil, state.values.count >= Self.limit {
                 spare(among: state.values.keys).map { state.values[$0] = nil }

@@ -6,6 +6,8 @@ public struct PlannedAttempt: Sendable {
     public let request: HTTPRequest
     /// Where it goes; found out anew each time, as most attempts are nothing to anybody.
     public var origin: Origin { Origin(of: request) }
+    /// What its request says of that.
+    let scheme, authority: String?
     /// Why it is made.
     public let cause: History.Cause
     /// What the attempt before came to, for one that repeats it.
@@ -34,6 +36,7 @@ public struct PlannedAttempt: Sendable {
         longestWait: Duration = .seconds(120)
     ) {
         self.request = request
+        (scheme, authority) = (request.scheme, request.authority)
         self.cause = cause
         self.lastFailure = BoxedIfPresent(failure)
         self.isDue = isDue

@@ -281,7 +281,7 @@ extension Recovery {
         private static var mostKeys: Int { 1024 }
 
         private func guarded(_ attempt: PlannedAttempt) -> Guarded {
-            guard let key else { return origins[attempt.request] }
+            guard let key else { return origins[attempt] }
             return state(named: key(attempt))
         }
 

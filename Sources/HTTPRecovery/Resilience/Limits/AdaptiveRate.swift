@@ -14,14 +14,14 @@ extension Recovery {
 
         /// How many attempts a second may leave for where the attempt goes; nil before the first refusal.
         public func rate(for attempt: PlannedAttempt) -> Double? {
-            rates[attempt.request].withLock { $0.rate }
+            rates[attempt].withLock { $0.rate }
         }
 
         /// Lets an attempt go when the rate allows it.
         public func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
             guard attempt.isDue else { return .go() }
             let now = context.runtime.time.now.sinceStart.inSeconds
-            let wait = Duration.saturating(seconds: rates[attempt.request].withLock { $0.take(at: now) })
+            let wait = Duration.saturating(seconds: rates[attempt].withLock { $0.take(at: now) })
             guard wait > .zero else { return .go(PlannedAttempt.Permit((), kept: .whileDue)) }
             let outcome = Outcome(.rateLimited, processed: .no, retryAfter: wait, remedies: [.wait])
             return .wait(wait, because: outcome)
@@ -35,7 +35,7 @@ extension Recovery {
             context: CallContext
         ) -> Remainder? {
             let now = context.runtime.time.now.sinceStart.inSeconds
-            rates[attempt.request].withLock { rate in
+            rates[attempt].withLock { rate in
                 switch end {
                 case .ended(let outcome, _): rate.learn(isThrottled: outcome.isThrottle, at: now)
                 case .notSent: rate.giveBack()

@@ -53,7 +53,7 @@ extension Recovery {
 
         /// How an origin stands: its limit now, how many are under way, how many wait.
         public func load(of attempt: PlannedAttempt) -> (limit: Int, underWay: Int, waiting: Int) {
-            lines[attempt.request].withLock { ($0.learned.limit, $0.flights, $0.waiting) }
+            lines[attempt].withLock { ($0.learned.limit, $0.flights, $0.waiting) }
         }
 
         /// Lets an attempt go, or has it stand in line.
@@ -61,7 +61,7 @@ extension Recovery {
             guard attempt.isDue else { return .go() }
             let (turn, queue) = (PlannedAttempt.Turn(), queue)
             let priority = context.options.priority
-            switch lines[attempt.request].withLock({ $0.enter(priority: priority, queue: queue, turn: turn) }) {
+            switch lines[attempt].withLock({ $0.enter(priority: priority, queue: queue, turn: turn) }) {
             case .go(let flights): return .go(PlannedAttempt.Permit(Place.direct(flights: flights), kept: .whileDue))
             case .line(let number):
                 let permit = PlannedAttempt.Permit(Place.line(number), kept: .throughItsWait)
@@ -82,7 +82,7 @@ extension Recovery {
             if case .ended(let outcome, _) = end, !outcome.isFailure || outcome.isLoadFailure {
                 sample = (attempt.times(in: context).elapsed, outcome.isFailure)
             }
-            let turns = lines[attempt.request].withLock { line in
+            let turns = lines[attempt].withLock { line in
                 var turns: [PlannedAttempt.Turn]
                 let flights: Int?
                 switch place {

@@ -43,7 +43,7 @@ extension Recovery {
             guard attempt.isDue else { return .go() }
             let now = context.runtime.time.now.sinceStart
             let settings = settings.withLock { $0 }
-            let place = buckets[attempt.request].withLock { bucket in
+            let place = buckets[attempt].withLock { bucket in
                 var own = bucket.take() ?? TokenBucket(rate: settings.rate, capacity: settings.burst, at: now)
                 defer { bucket = own }
                 return own.take(at: now, within: attempt.longestWait)
@@ -63,7 +63,7 @@ extension Recovery {
         ) -> Remainder? {
             guard case .notSent = end, let place = permit.value as? Duration else { return nil }
             let now = context.runtime.time.now.sinceStart
-            buckets[attempt.request].withLock { $0?.giveBack(place, at: now) }
+            buckets[attempt].withLock { $0?.giveBack(place, at: now) }
             return nil
         }
 
