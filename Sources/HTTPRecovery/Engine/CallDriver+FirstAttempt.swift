@@ -84,7 +84,8 @@ extension Recovery: StraightLayer {
         _ context: CallContext
     ) -> [Admission.Remainder]? {
         var attempt = PlannedAttempt(request, longestWait: rules.maxWait)
-        attempt.times = response.times
+        // What a layer hands out may have come of another attempt.
+        attempt.times = context.isStraight ? response.times : nil
         let end = PlannedAttempt.End.ended(response.outcome)
         var left: [Admission.Remainder]?
         for index in all.indices {

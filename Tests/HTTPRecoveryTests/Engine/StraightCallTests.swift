@@ -76,20 +76,22 @@ import Testing
         }
     }
 
+    /// Writes down the times that it is told.
+    private final class Listener: Admission {
+        let seen = Locked<[Duration]>([])
+        let isAsked: Bool
+        init(isAsked: Bool) { self.isAsked = isAsked }
+        func mayHold(_ cause: History.Cause, context: CallContext) -> Bool { isAsked }
+        func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer { .go() }
+        func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
+            let times = attempt.times(in: context)
+            seen.withLock { $0 += [times.elapsed, times.end] }
+            return nil
+        }
+    }
+
     /// What judges servers is told the times of the attempt, by whichever way it went out.
     @Test func theTimesOfAnAttemptComeWithItsAnswer() async throws {
-        final class Listener: Admission {
-            let seen = Locked<[Duration]>([])
-            let isAsked: Bool
-            init(isAsked: Bool) { self.isAsked = isAsked }
-            func mayHold(_ cause: History.Cause, context: CallContext) -> Bool { isAsked }
-            func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer { .go() }
-            func observe(_ attempt: PlannedAttempt, _ end: PlannedAttempt.End, context: CallContext) -> Remainder? {
-                let times = attempt.times(in: context)
-                seen.withLock { $0 += [times.elapsed, times.end] }
-                return nil
-            }
-        }
         for isAsked in [false, true] {
             let listener = Listener(isAsked: isAsked)
             let clock = ManualClock()
@@ -101,5 +103,36 @@ import Testing
             _ = try await bench.sendSkippingWaits()
             #expect(listener.seen.withLock { $0 } == [.seconds(2), .seconds(2)])
         }
+    }
+
+    /// Hands out its first answer each time.
+    private struct Keeper: ClientLayer {
+        let kept = Locked<RecoveredResponse?>(nil)
+
+        func intercept(
+            _ request: HTTPRequest,
+            body: MessageBody?,
+            context: CallContext,
+            next: Next
+        ) async throws -> RecoveredResponse {
+            if let response = kept.withLock({ $0 }) { return response }
+            let response = try await next(request, body: body, context: context)
+            kept.withLock { $0 = response }
+            return response
+        }
+    }
+
+    @Test func anAnswerOfAnotherCallTellsNothingOfThisOnesTimes() async throws {
+        let (clock, listener) = (ManualClock(), Listener(isAsked: false))
+        let slow = ScriptedTransport.Step.run { _ in
+            try await clock.sleep(for: .seconds(2))
+            return .scripted(200)
+        }
+        let bench = Bench([slow], clock: clock) {
+            Recovery(admissions: [listener])
+            Keeper()
+        }
+        for _ in 0..<2 { _ = try await bench.sendSkippingWaits() }
+        #expect(listener.seen.withLock { $0 } == [.seconds(2), .seconds(2), .zero, .zero])
     }
 }
