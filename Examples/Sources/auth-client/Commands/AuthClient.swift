@@ -20,37 +20,37 @@ struct AuthClient: ParsableCommand {
                          output.
               refresh    Renews the session's token.
               sign-out   Ends the session.
-              finish-tasks, sessions, revoke ID, forget-device, environment,
-              join-waitlist ADDRESS
-                         Of clerk alone: finishes what a session is pending
-                         for; tells the person's sessions on all devices;
-                         ends one of them; ends all sessions of this device
-                         and forgets it; tells how the instance is set up;
-                         puts an address on its waitlist.
               classify   Reads logged exchanges, one JSON object a line, on
                          standard input and tells what each means.
               explain    Reads one response on standard input, as curl -i
                          prints it, and tells in words what it means.
               The last two ask no server and need no --base-url.
 
+            COMMANDS AT CLERK ALONE
+              finish-tasks           Does what a session is pending for.
+              sessions               Tells the sessions on all devices.
+              revoke ID              Ends one of them.
+              forget-device          Ends all on this device, and forgets it.
+              environment            Tells how the instance is set up.
+              join-waitlist ADDRESS  Puts an address on its waitlist.
+
             ANSWERS
               A JSON object with the keys password, email_code, phone_code,
               totp, backup_code, new_password, security_answer, text,
               email_link, phone_number (to set one up), captcha (the proof
               of one that was solved elsewhere), redirect (where a browser
-              came back), webauthn (the word
-              unsupported, or a raw outcome), push (the word resend has
-              another one sent after one that nobody answered) and choice
-              (an answer key, the provider's own factor name, or yes or no;
-              of a locked Okta account EMAIL or SMS). An array is taken in
-              order, a text is an array of one; nothing is sent twice. A
-              choice is for the first question that offers it, and a sign-in
-              that begins again keeps to it. Without choice, a factor whose
-              answer is at hand is taken. For
-              forgerock, get takes --answers too: a gateway may ask for a
-              stronger proof before it lets the request pass. For oauth and
-              facebook sign-in shows a code to enter in a browser, and needs
-              no answers.
+              came back), webauthn (the word unsupported, or a raw outcome),
+              push (the word resend has another one sent after one that
+              nobody answered) and choice (an answer key, the provider's own
+              factor name, or yes or no; of a locked Okta account EMAIL or
+              SMS). An array is taken in order, a text is an array of one;
+              nothing is sent twice. A choice is for the first question that
+              offers it, and a sign-in that begins again keeps to it.
+              Without choice, a factor whose answer is at hand is taken.
+              What may ask too takes --answers as well: get at forgerock and
+              auth0, where a stronger proof may be wanted first, refresh at
+              auth0, finish-tasks and revoke. For oauth and facebook sign-in
+              shows a code to enter in a browser, and needs no answers.
 
             IN A BROWSER
               With --redirect-uri on this machine, such as

@@ -123,7 +123,7 @@ struct ForgeRockOptions: ParsableArguments {
     var start: JourneyStart? {
         get throws {
             guard let authIndex else { return nil }
-            let (type, value) = try Self.pair(authIndex, of: "--auth-index")
+            let (type, value) = try Self.pair(authIndex, of: "--auth-index", as: "type=value")
             let types = ["service", "level", "role", "resource", "user", "module"]
             guard types.contains(type) else {
                 throw ValidationError("--auth-index takes type=value, with one of \(types.joined(separator: ", ")).")
@@ -135,14 +135,14 @@ struct ForgeRockOptions: ParsableArguments {
     /// The authorization endpoints of identity providers, by their names.
     var endpoints: [String: String] {
         get throws {
-            let pairs = try identityProviders.map { try Self.pair($0, of: "--identity-provider") }
+            let pairs = try identityProviders.map { try Self.pair($0, of: "--identity-provider", as: "name=url") }
             return Dictionary(pairs, uniquingKeysWith: { $1 })
         }
     }
 
-    private static func pair(_ text: String, of option: String) throws -> (String, String) {
+    private static func pair(_ text: String, of option: String, as form: String) throws -> (String, String) {
         let halves = text.split(separator: "=", maxSplits: 1)
-        guard halves.count == 2 else { throw ValidationError("\(option) takes two texts with = between them.") }
+        guard halves.count == 2 else { throw ValidationError("\(option) takes \(form).") }
         return (String(halves[0]), String(halves[1]))
     }
 
