@@ -18,6 +18,9 @@ let package = Package(
         .library(name: "SQLiteRecoveryStore", targets: ["SQLiteRecoveryStore"]),
         .library(name: "RedisRecoveryStore", targets: ["RedisRecoveryStore"]),
         .library(name: "AuthCryptography", targets: ["AuthCryptography"]),
+        .library(name: "RecoveryObservability", targets: ["RecoveryObservability"]),
+        .library(name: "RecoveryService", targets: ["RecoveryService"]),
+        .library(name: "OpenAPIRecovery", targets: ["OpenAPIRecovery"]),
         .library(name: "HTTPRecoveryTesting", targets: ["HTTPRecoveryTesting"]),
         .library(name: "WebAuthnTesting", targets: ["WebAuthnTesting"]),
         .library(name: "AuthSandbox", targets: ["AuthSandbox"]),
@@ -31,6 +34,13 @@ let package = Package(
             name: "Cryptography",
             description: "Sealing, private_key_jwt, DPoP, app secret proofs, a software authenticator (swift-crypto)."
         ),
+        .trait(
+            name: "Observability",
+            description: "Logs, metrics and spans (swift-log, swift-metrics, swift-distributed-tracing)."
+        ),
+        .trait(name: "ServiceLifecycle", description: "Graceful shutdown of a service (swift-service-lifecycle)."),
+        .trait(name: "Configuration", description: "Policies from a configuration (swift-configuration)."),
+        .trait(name: "OpenAPI", description: "Recovery below generated clients (swift-openapi-runtime)."),
     ],
     dependencies: [
         // Without traits: the core does not need URL, and so not a line of Foundation.
@@ -39,6 +49,13 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.0.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", "3.12.0"..<"5.0.0"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0", traits: []),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.2.0"),
+        .package(url: "https://github.com/apple/swift-service-context.git", from: "1.1.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration.git", from: "1.0.0"),
+        .package(url: "https://github.com/apple/swift-openapi-runtime.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.30.0"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.36.0"),
@@ -151,6 +168,51 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
                 // RSA. The name is that of both major versions.
                 .product(name: "_CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+            ]
+        ),
+        .target(
+            name: "RecoveryObservability",
+            dependencies: [
+                "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Observability"])),
+                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Observability"])),
+                .product(
+                    name: "Tracing",
+                    package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Observability"])
+                ),
+                .product(
+                    name: "ServiceContextModule",
+                    package: "swift-service-context",
+                    condition: .when(traits: ["Observability"])
+                ),
+            ]
+        ),
+        .target(
+            name: "RecoveryService",
+            dependencies: [
+                "AuthRecovery", "HTTPRecovery",
+                .product(
+                    name: "ServiceLifecycle",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])
+                ),
+                .product(
+                    name: "Configuration",
+                    package: "swift-configuration",
+                    condition: .when(traits: ["Configuration"])
+                ),
+            ]
+        ),
+        .target(
+            name: "OpenAPIRecovery",
+            dependencies: [
+                "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(
+                    name: "OpenAPIRuntime",
+                    package: "swift-openapi-runtime",
+                    condition: .when(traits: ["OpenAPI"])
+                ),
             ]
         ),
         .target(
@@ -281,6 +343,66 @@ let package = Package(
                 "SignInSupport", "WebAuthnTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+            ]
+        ),
+        .testTarget(
+            name: "RecoveryObservabilityTests",
+            dependencies: [
+                "RecoveryObservability", "HTTPRecovery", "HTTPRecoveryTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Observability"])),
+                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Observability"])),
+                .product(
+                    name: "Tracing",
+                    package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Observability"])
+                ),
+                .product(
+                    name: "ServiceContextModule",
+                    package: "swift-service-context",
+                    condition: .when(traits: ["Observability"])
+                ),
+                .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["Observability"])),
+                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Observability"])),
+                .product(
+                    name: "InMemoryTracing",
+                    package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Observability"])
+                ),
+            ]
+        ),
+        .testTarget(
+            name: "RecoveryServiceTests",
+            dependencies: [
+                "RecoveryService", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(
+                    name: "ServiceLifecycle",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])
+                ),
+                .product(
+                    name: "ServiceLifecycleTestKit",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])
+                ),
+                .product(
+                    name: "Configuration",
+                    package: "swift-configuration",
+                    condition: .when(traits: ["Configuration"])
+                ),
+            ]
+        ),
+        .testTarget(
+            name: "OpenAPIRecoveryTests",
+            dependencies: [
+                "OpenAPIRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(
+                    name: "OpenAPIRuntime",
+                    package: "swift-openapi-runtime",
+                    condition: .when(traits: ["OpenAPI"])
+                ),
             ]
         ),
     ]

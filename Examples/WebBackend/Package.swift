@@ -10,7 +10,10 @@ let package = Package(
         .package(
             name: "swift-http-recovery",
             path: "../..",
-            traits: ["SQLite", "Redis", "Cryptography", "AsyncHTTPClient"]
+            traits: [
+                "SQLite", "Redis", "Cryptography", "AsyncHTTPClient", "Observability", "ServiceLifecycle",
+                "Configuration",
+            ]
         ),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.6.0", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
