@@ -5,6 +5,7 @@ import CurlTransport
 /// Where connections go, whom they trust and who they are; by curl's names.
 struct TargetOptions: ParsableArguments {
     @Option(
+        name: [.customShort("E"), .customLong("cert")],
         help: ArgumentHelp(
             "The certificate to show to a server that asks for one, as PEM; its key may stand in the same file.",
             valueName: "FILE"
