@@ -70,8 +70,8 @@ final class Results: Sendable {
                         state.failures.append(numbers ? ["call \(state.next): \(result.message[0])"] : result.message)
                     }
                 }
-                tell(result, number: state.next)
                 write(result.heads)
+                tell(result, number: state.next)
                 guard prints, !result.isShown else { continue }
                 // Whoever has stopped reading wants no more lines.
                 try? output.write(result.status.map { "\($0)" } ?? "000" as ScreenText)

@@ -55,6 +55,12 @@ extension CurlHabit {
         CurlHabit("-C", ["-C", "-", "-o", "saved", "URL/x"], output: "", files: ["saved": "hello"]),
         CurlHabit("-D", ["-D", "heads", "URL/x"], output: "hello", files: ["heads": head]),
         CurlHabit("-D", ["-D", "-", "URL/x"], output: head + "hello"),
+        CurlHabit(
+            "-D",
+            ["-D", "-", "-o", "saved", "-w", "%{http_code}", "URL/x"],
+            output: head + "200",
+            files: ["saved": "hello"]
+        ),
         CurlHabit("-D", ["-D", "-", "-o", "saved", "URL/x"], output: head, files: ["saved": "hello"]),
         CurlHabit(
             "-D",
