@@ -74,6 +74,9 @@ extension CurlHabit {
             wire: ["host: h.test\r\n"]
         ),
         CurlHabit("-k", ["-k", "--tlsv1.2", "URL/x"], wire: ["GET /x "]),
+        CurlHabit("-4", ["-4", "http://localhost:PORT/x"], wire: ["GET /x "]),
+        CurlHabit("-6", ["-s6", "--retry", "0", "http://127.0.0.1:PORT/x"], output: "", status: 7, requests: 0),
+        CurlHabit("--tls-max", ["--tls-max", "1.3", "URL/x"], wire: ["GET /x "]),
         CurlHabit("-x", ["-x", "127.0.0.1:PORT", "http://h.test/x"], wire: ["GET http://h.test/x "]),
         CurlHabit(
             "-U",

@@ -14,7 +14,7 @@ enum RefusedOptions {
     static var names: [String] { reasons.keys.sorted() }
 
     private static let shortNames = [
-        "-0": "--http1.0", "-1": "--tlsv1", "-2": "--sslv2", "-3": "--sslv3", "-4": "--ipv4", "-6": "--ipv6",
+        "-0": "--http1.0", "-1": "--tlsv1", "-2": "--sslv2", "-3": "--sslv3",
         "-a": "--append", "-B": "--use-ascii", "-c": "--cookie-jar", "-#": "--progress-bar",
         "-j": "--junk-session-cookies", "-J": "--remote-header-name", "-K": "--config", "-l": "--list-only",
         "-M": "--manual", "-n": "--netrc", "-p": "--proxytunnel", "-P": "--ftp-port", "-Q": "--quote",
@@ -68,7 +68,6 @@ enum RefusedOptions {
             "HTTP/2 and HTTP/3 are agreed on with the server, by --http2 or --http3",
             "http2-prior-knowledge http3-only no-alpn no-npn alt-svc"
         ),
-        ("names are looked up as the system does it, for IPv4 and IPv6; --resolve names an address", "ipv4 ipv6"),
         (
             "names are looked up as the system does it; --resolve names an address, --connect-to another host",
             "dns-interface dns-ipv4-addr dns-ipv6-addr dns-servers doh-url doh-insecure doh-cert-status interface local-port "
@@ -128,7 +127,7 @@ enum RefusedOptions {
         (
             "of TLS the lowest version (--tlsv1.2, --tlsv1.3), the authorities (--cacert), a pin (--pinnedpubkey) and a client "
                 + "certificate (--cert) can be said",
-            "ca-native proxy-ca-native dump-ca-embed ech sigalgs tls-earlydata ssl-sessions tls-max ciphers curves tls13-ciphers cert-status crlfile egd-file random-file false-start no-sessionid hsts "
+            "ca-native proxy-ca-native dump-ca-embed ech sigalgs tls-earlydata ssl-sessions ciphers curves tls13-ciphers cert-status crlfile egd-file random-file false-start no-sessionid hsts "
                 + "ssl-allow-beast ssl-auto-client-cert ssl-no-revoke ssl-revoke-best-effort"
         ),
         (
