@@ -80,6 +80,9 @@ struct CallPlan: Sendable {
         }
         var requests: [HTTPRequest] = []
         for url in command.urls {
+            guard command.target.proto?.allows(url) ?? true else {
+                throw InvalidOption("--proto: a URL has a protocol that it leaves out")
+            }
             requests.append(try RequestInput.request(url: content.url(url), method: method, fields: fields))
         }
         self.requests = requests

@@ -53,6 +53,9 @@ extension CurlHabit {
             status: 22,
             difference: "curl ends with 47."
         ),
+        CurlHabit("--proto", ["--proto", "=http,https", "URL/x"], wire: ["GET /x "]),
+        CurlHabit("--proto", ["--proto", "=https", "URL/x"], status: 64, requests: 0, difference: "curl ends with 1."),
+        CurlHabit("URL", ["127.0.0.1:PORT/x"], status: 64, requests: 0, difference: "A URL has its protocol in front."),
         CurlHabit("--url", ["--url", "URL/x"], wire: ["GET /x "]),
         CurlHabit("-g", ["-gN", "--path-as-is", "URL/a/../x"], wire: ["GET /a/../x "]),
         CurlHabit("--compressed", ["--compressed", "URL/x"], wire: ["accept-encoding: "], output: "hello"),

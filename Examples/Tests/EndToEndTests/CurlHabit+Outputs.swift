@@ -108,6 +108,8 @@ extension CurlHabit {
         CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved"]),
         CurlHabit("-w @", ["-w", "@FILE", "URL/x"], output: "hellofilecontent"),
         CurlHabit("-w", ["-w", "%{stdout}a%{stderr}b", "URL/x"], output: "helloa"),
+        CurlHabit("-m", ["-sm", "0.5", "URL/hang"], output: "", status: 28),
+        CurlHabit("--max-time", ["--max-time", "0.5", "-s", "URL/hang"], output: "", status: 28),
         CurlHabit("-m", ["-m", "30", "--connect-timeout", "5", "URL/x"], output: "hello"),
         CurlHabit(
             "--retry",

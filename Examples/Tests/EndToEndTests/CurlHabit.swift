@@ -47,6 +47,7 @@ struct CurlHabit: Sendable, CustomTestStringConvertible {
         switch request.path.split(separator: "?").first {
         case "/404": .answer(404, headers: [("X-A", "1")], body: "none")
         case "/moved": .answer(302, headers: [("Location", "/there")])
+        case "/hang": .stall
         case "/busy": .answer(503, body: "busy")
         default:
             request.method == "HEAD"

@@ -98,7 +98,8 @@ struct CommandWords: Sendable {
     /// What each name means, as the parser knows it.
     private static func names(of command: (some ParsableCommand).Type) -> [String: Known] {
         guard let description = try? JSONValue(parsing: command._dumpHelp()) else { return [:] }
-        var known: [String: Known] = [:]
+        // The parser has this one by itself, and by its long name alone.
+        var known = ["-V": Known(longName: "--version", takesValue: false)]
         for argument in description["command"]?["arguments"]?.array ?? [] {
             let names = argument["names"]?.array ?? []
             let written = names.compactMap { name in

@@ -87,8 +87,8 @@ enum RefusedOptions {
             "post301 post302 post303"
         ),
         (
-            "a redirect never leaves https, and nothing but http and https is spoken; leave it out",
-            "proto proto-redir proto-default"
+            "a URL has its protocol in front, a redirect never leaves https, and nothing but http and https is spoken",
+            "proto-redir proto-default"
         ),
         ("--idle-timeout ends a transfer in which nothing moves", "speed-limit speed-time"),
         ("a transfer goes as fast as both sides can; --concurrency bounds how many there are", "limit-rate rate"),
