@@ -118,6 +118,16 @@ extension CurlHabit {
             status: 22,
             requests: 3
         ),
+        CurlHabit("-i", ["-i", "--hedge", "5", "URL/x"], output: head + "hello", difference: "curl knows no hedges."),
+        CurlHabit(
+            "-f",
+            ["-f", "-o", "one", "-o", "two", "URL/x", "URL/404"],
+            output: "200\n404\n",
+            files: ["one": "hello", "two": ""],
+            status: 22,
+            requests: 2,
+            difference: lines
+        ),
         CurlHabit("--retry", ["--retry", "0", "-sf", "URL/busy"], output: "", status: 22),
         CurlHabit(
             "--retry-max-time",

@@ -256,4 +256,46 @@ struct CurlHabitsTests {
         #expect(end.status == 64, "\(end.errors)")
         #expect(server.connectionCount == 0)
     }
+
+    /// Whatever it is put together from, a body that is sent again is the same to the byte.
+    @Test(arguments: [
+        ["-F", "a=b", "-F", "f=@FILE"], ["-F", "a=b"], ["-T", "FILE"], ["-d", "@FILE", "-d", "x=1"], ["-d", "@-"],
+        ["-T", "-"],
+    ])
+    func aBodyIsTheSameOnEachAttempt(options: [String]) async throws {
+        let server = try FaultServer(.answer(503, headers: [("Retry-After", "0")]), .reset, .answer(body: "done"))
+        try await withTemporaryDirectory { directory in
+            try write(CurlHabit.file, to: directory + "/file.txt")
+            let words = options.map { $0.replacing("FILE", with: directory + "/file.txt") }
+            let more = ["--replayable", "--backoff", "0,0", "http://\(server.authority)/x"]
+            let end = try await BuiltProgram("http-recover", words + more, in: directory, input: CurlHabit.file).end()
+            #expect(end.status == 0 && end.output == "done", "\(end.errors)")
+            let bodies = server.receivedRequests.map { String(decoding: $0.body, as: UTF8.self) }
+            #expect(bodies.count == 3 && Set(bodies).count == 1)
+            #expect(bodies.first?.contains(options == ["-F", "a=b"] ? "\r\n\r\nb\r\n" : CurlHabit.file) == true)
+        }
+    }
+
+    /// Of several downloads that are interrupted none leaves a part of a file.
+    @Test func anInterruptionLeavesNoPartOfSeveralFiles() async throws {
+        let server = try FaultServer { request in
+            request.path == "/whole"
+                ? .answer(body: "hello") : .raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegun").then(.stall)
+        }
+        try await withTemporaryDirectory { directory in
+            let files = ["-o", "\(directory)/one", "-o", "\(directory)/two", "--events", "\(directory)/events"]
+            let urls = ["/whole", "/part"].map { "http://\(server.authority)\($0)" }
+            let program = try BuiltProgram("http-recover", files + urls, in: directory)
+            while contents(of: directory + "/events").split(separator: "\n").count(where: {
+                $0.contains("\"response\"")
+            }) < 2 {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            program.signal(SIGINT)
+            let end = await program.end()
+            #expect(end.status == 130)
+            #expect(names(in: directory) == ["err", "events", "in", "one", "out"])
+            #expect(contents(of: directory + "/one") == "hello")
+        }
+    }
 }

@@ -32,7 +32,8 @@ struct CommandWords: Sendable {
     ///
     /// - Throws: ``InvalidOption`` for an option of curl's that cannot be kept.
     init(_ words: some Sequence<String>, of command: (some ParsableCommand).Type) throws(InvalidOption) {
-        known = Self.names(of: command)
+        // What the parser knows takes milliseconds to ask for.
+        known = words.contains { $0.hasPrefix("-") } ? Self.names(of: command) : [:]
         var rest = Array(words)[...]
         while let word = rest.popFirst() {
             if word == "--" {
