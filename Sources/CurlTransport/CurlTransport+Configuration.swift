@@ -33,6 +33,11 @@ extension CurlTransport {
         /// The first that fits counts.
         public var connectionOverrides: [ConnectionOverride] = []
 
+        /// The kind of addresses that connections are made to; ``AddressFamily/any`` by default.
+        ///
+        /// A name without such an address ends an attempt as `cannotResolve`.
+        public var addressFamily = AddressFamily.any
+
         /// Whether to ask for compressed responses (gzip, brotli, zstd: what libcurl was built with) and decompress
         /// them; true by default.
         ///

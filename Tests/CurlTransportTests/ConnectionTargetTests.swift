@@ -56,6 +56,26 @@ struct ConnectionTargetTests {
         #expect(error.certainty == .neverSent)
     }
 
+    // MARK: Address families
+
+    /// The server listens on 127.0.0.1 alone, which `localhost` is on every machine.
+    @Test(arguments: [(CurlTransport.AddressFamily.any, true), (.ipv4, true), (.ipv6, false)])
+    func onlyAddressesOfTheFamilyAreTaken(family: CurlTransport.AddressFamily, isReached: Bool) async throws {
+        let server = try FaultServer(.answer(body: "here"))
+        var configuration = CurlTransport.Configuration()
+        configuration.addressFamily = family
+        let transport = CurlTransport.patient(configuration)
+        let request = HTTPRequest.to("localhost:\(server.port)", .post, "/")
+        if isReached {
+            #expect(try await transport.fetch(request).1 == "here")
+        } else {
+            let error = try await transport.failure(request)
+            #expect([.cannotResolve, .cannotConnect].contains(error.code) && error.certainty == .neverSent)
+            #expect(server.connectionCount == 0)
+        }
+        await transport.shutdown()
+    }
+
     // MARK: IPv6
 
     static let hasIPv6 = SocketAddress(listening: "[::1]:0").map { (try? SocketServer($0) { _, _ in }) != nil } ?? false

@@ -8,7 +8,13 @@ public enum FailureText {
     ///   - error: The failure.
     ///   - request: What was asked for, such as `GET https://api.example.com/items`.
     ///   - now: The wall time, from which the time to try again is told.
-    public static func lines(_ error: RecoveryError, request: String, now: Timestamp) -> [String] {
+    ///   - bound: The option that bounds the call's time. Default: `--deadline`.
+    public static func lines(
+        _ error: RecoveryError,
+        request: String,
+        now: Timestamp,
+        bound: String = "--deadline"
+    ) -> [String] {
         var lines = ["\(request): \(what(error))"]
         if let why = why(error) { lines.append(why) }
         // Such as a token file that could not be written; another call's failure is told by its outcome.
@@ -16,7 +22,7 @@ public enum FailureText {
             lines.append("The cause: \(Masking.printable("\(cause)", limit: 300)).")
         }
         if let when = when(error, now: now) { lines.append(when) }
-        if let advice = advice(error) { lines.append(advice) }
+        if let advice = advice(error, bound) { lines.append(advice) }
         return lines
     }
 
@@ -118,13 +124,13 @@ public enum FailureText {
         return "Worth trying again at \(HumanTime.clock(at, now: now)), in \(HumanTime.text(at.elapsed(since: now)))."
     }
 
-    private static func advice(_ error: RecoveryError) -> String? {
+    private static func advice(_ error: RecoveryError, _ bound: String) -> String? {
         switch error.reason {
         case .methodNotIdempotent, .processedUnknown:
             "If sending it twice does no harm, use --replayable, or --idempotency-key auto if the server knows keys."
         case .budgetExhausted: "--budget-burst and --budget-ratio set the budget."
         case .breakerOpen: "--breaker says when a server is left alone."
-        case .deadlineWouldPass, .deadlinePassed: "--deadline sets how long a request may take."
+        case .deadlineWouldPass, .deadlinePassed: "\(bound) sets how long a request may take."
         case .waitExceedsLimit: "--max-wait sets the longest wait."
         default:
             switch error.outcome.transportError?.code {

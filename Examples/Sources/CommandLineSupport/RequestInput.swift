@@ -42,7 +42,18 @@ public enum RequestInput {
             return MessageBody(data.joined(separator: "&"))
         }
         guard first.hasPrefix("@") else { return MessageBody(first) }
-        let path = String(first.dropFirst())
+        return try body(ofFile: String(first.dropFirst()), limit: limit)
+    }
+
+    /// A body from a file; `-` is standard input.
+    ///
+    /// A regular file is read anew for each attempt; everything else is taken into memory.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - limit: The most bytes that are taken from what is no regular file.
+    /// - Throws: ``FileError`` for what cannot be read.
+    public static func body(ofFile path: String, limit: Int = 256 << 20) throws -> MessageBody {
         if path != "-", isRegularFile(path) {
             do {
                 return try MessageBody(file: path)
@@ -50,23 +61,32 @@ public enum RequestInput {
                 throw FileError("read", path, code: code)
             }
         }
+        return MessageBody(try bytes(ofFile: path, limit: limit))
+    }
+
+    /// What a file holds; `-` is standard input.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - limit: The most bytes to take.
+    /// - Throws: ``FileError`` for what cannot be read, or is larger.
+    public static func bytes(ofFile path: String, limit: Int = 256 << 20) throws(FileError) -> [UInt8] {
         let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError("read", path, code: errno) }
         defer { if path != "-" { close(descriptor) } }
-        let bytes = try FileDescriptor.read(descriptor, upTo: limit, name: path == "-" ? "standard input" : path)
-        guard bytes.count <= limit else { throw FileError("read into memory", path, code: EFBIG) }
-        return MessageBody(bytes)
+        let name = path == "-" ? "standard input" : path
+        let bytes = try FileDescriptor.read(descriptor, upTo: limit, name: name)
+        guard bytes.count <= limit else { throw FileError("read into memory", name, code: EFBIG) }
+        return bytes
     }
 
     /// Reads what `-w` takes: a format, or with an `@` in front the name of the file that holds it.
+    ///
+    /// As in curl, the line ends of a file are no part of the format; `\n` is one.
     public static func format(_ text: String, limit: Int = 1 << 20) throws -> WriteOutFormat {
         guard text.hasPrefix("@") else { return WriteOutFormat(text) }
-        let path = String(text.dropFirst())
-        let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileError("read", path, code: errno) }
-        defer { if path != "-" { close(descriptor) } }
-        let bytes = try FileDescriptor.read(descriptor, upTo: limit, name: path == "-" ? "standard input" : path)
-        guard bytes.count <= limit else { throw FileError("read into memory", path, code: EFBIG) }
+        let bytes = try bytes(ofFile: String(text.dropFirst()), limit: limit)
+            .filter { ![0x00, 0x0a, 0x0d].contains($0) }
         return WriteOutFormat(String(decoding: bytes, as: UTF8.self))
     }
 
@@ -84,6 +104,9 @@ public enum RequestInput {
     ///   - option: The option that it comes from.
     public static func proxy(_ url: String, option: String = "--proxy") throws(InvalidOption) -> String {
         let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+        // As in curl, HOST:PORT is an HTTP proxy.
+        let isBare = !url.contains("://") && url.utf8.contains(UInt8(ascii: ":"))
+        let url = isBare ? "http://\(url)" : url
         let lowered = url.lowercased()
         guard let scheme = schemes.first(where: { lowered.hasPrefix("\($0)://") }) else {
             throw InvalidOption("\(option): begin the URL with \(schemes.joined(separator: "://, "))://")
@@ -134,10 +157,11 @@ public enum RequestInput {
 }
 
 /// Base64 (RFC 4648), for Basic authentication.
-enum Base64 {
+public enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    static func encode(_ bytes: [UInt8]) -> String {
+    /// The text of the bytes, padded.
+    public static func encode(_ bytes: [UInt8]) -> String {
         var result: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: 3) {
             let group = bytes[start..<min(start + 3, bytes.count)]

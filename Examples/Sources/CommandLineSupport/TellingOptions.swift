@@ -22,13 +22,18 @@ public struct TellingOptions: ParsableArguments, Sendable {
         if quiet, verbose { throw ValidationError("--quiet and --verbose contradict each other.") }
     }
 
+    /// Whether each step is told.
+    public var isVerbose: Bool { verbose }
+
     /// How much is told.
     public var verbosity: Verbosity { quiet ? .quiet : verbose ? .verbose : .normal }
 
     /// Standard error as the person wants it.
     ///
-    /// - Parameter isQuiet: Whether something else is written there, so that people are told nothing.
-    public func terminal(isQuiet: Bool) -> Terminal {
-        Terminal(isQuiet: isQuiet, verbosity: verbosity, isPlain: plain)
+    /// - Parameters:
+    ///   - isQuiet: Whether something else is written there, so that people are told nothing.
+    ///   - isSilent: Whether no step is told, unless the person asks for each. Default: it is as the options say.
+    public func terminal(isQuiet: Bool, isSilent: Bool = false) -> Terminal {
+        Terminal(isQuiet: isQuiet, verbosity: isSilent && !verbose ? .quiet : verbosity, isPlain: plain)
     }
 }

@@ -15,6 +15,8 @@ public struct WriteOutFormat: Sendable, Hashable {
         case header(HTTPField.Name)
         case unknown(String)
         case destination(Destination)
+        /// What stands behind it is for a call that has failed.
+        case onError
     }
 
     private let pieces: [Piece]
@@ -50,6 +52,8 @@ public struct WriteOutFormat: Sendable, Hashable {
                 let shown = Masking.printable(name, limit: 100)
                 add("http-recover: unknown --write-out variable: '\(shown)'\n", to: .errors)
             case .destination(let new): destination = new
+            case .onError:
+                if values.exitCode == 0 { return parts.map { ($0.destination, ScreenText(trusted: $0.text)) } }
             }
         }
         return parts.map { ($0.destination, ScreenText(trusted: $0.text)) }
@@ -97,6 +101,7 @@ public struct WriteOutFormat: Sendable, Hashable {
             switch name {
             case "stderr": .destination(.errors)
             case "stdout": .destination(.output)
+            case "onerror": .onError
             default: WriteOutVariable(rawValue: name).map { .variable($0) } ?? .unknown(name)
             }
         }

@@ -21,6 +21,27 @@ public struct WriteOutValues: Sendable {
     /// How long the last attempt took, where nothing was measured.
     public var elapsed: Duration?
 
+    /// The URL that the call began with; nil if it is that of the last request.
+    public var asked: String?
+
+    /// How many redirects were followed.
+    public var redirects = 0
+
+    /// How long these took.
+    public var redirected = Duration.zero
+
+    /// The `Referer` of the last request; empty without one.
+    public var referer = ""
+
+    /// The bytes of all heads that were received, as they would stand in HTTP/1.1.
+    public var headBytes = 0
+
+    /// The file that the body went to; empty for none.
+    public var fileName = ""
+
+    /// Which URL it is, from 0.
+    public var number = 0
+
     /// How often the request was sent again.
     public var retries = 0
 

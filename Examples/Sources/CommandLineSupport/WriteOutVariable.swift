@@ -27,6 +27,77 @@ enum WriteOutVariable: String, CaseIterable {
     case scheme
     case errorMessage = "errormsg"
     case exitCode = "exitcode"
+    case timeRedirect = "time_redirect"
+    case sizeHeader = "size_header"
+    case speedDownload = "speed_download"
+    case speedUpload = "speed_upload"
+    case redirects = "num_redirects"
+    case headers = "num_headers"
+    case redirectURL = "redirect_url"
+    case referer
+    case fileName = "filename_effective"
+    case number = "urlnum"
+    case headerJSON = "header_json"
+    case json
+
+    /// Whether its value is a number in `%{json}`.
+    private var isNumber: Bool {
+        switch self {
+        case .httpCode, .responseCode, .timeNameLookup, .timeConnect, .timeAppConnect, .timePreTransfer,
+            .timeStartTransfer, .timeTotal, .timeRedirect, .sizeDownload, .sizeUpload, .sizeHeader, .speedDownload,
+            .speedUpload, .retries, .connections, .redirects, .headers, .remotePort, .localPort, .exitCode, .number:
+            true
+        default: false
+        }
+    }
+
+    /// All of them as one object, in the order of their names; what there is nothing of is null.
+    private static func object(_ values: WriteOutValues) -> String {
+        let variables = allCases.filter { $0 != .json && $0 != .headerJSON }.sorted { $0.rawValue < $1.rawValue }
+        let members = variables.map { variable in
+            var text = variable.text(values)
+            if variable == .httpCode || variable == .responseCode { text = "\(values.head?.status.code ?? 0)" }
+            let value = variable.isNumber ? text : text.isEmpty ? "null" : ScreenText(json: .string(text)).description
+            return "\"\(variable.rawValue)\":\(value)"
+        }
+        return "{\(members.joined(separator: ","))}"
+    }
+
+    /// The fields of the answer, each with its values, as curl writes them.
+    private static func fields(_ head: HTTPResponse?) -> String {
+        var order: [String] = []
+        var lists: [String: [JSONValue]] = [:]
+        for field in head?.headerFields ?? [:] {
+            let name = field.name.canonicalName
+            if lists[name] == nil { order.append(name) }
+            lists[name, default: []].append(.string(field.value))
+        }
+        let members = order.map { name in
+            "\(ScreenText(json: .string(name))):\(ScreenText(json: .array(lists[name] ?? [])))"
+        }
+        return "{\(members.joined(separator: ",\n"))\n}"
+    }
+
+    /// Where a redirect leads; empty for an answer that is none.
+    private static func redirectTarget(_ values: WriteOutValues) -> String {
+        guard let head = values.head, [301, 302, 303, 307, 308].contains(head.status.code),
+            let location = head.headerFields[.location], let request = try? HTTPRequest(url: values.url)
+        else { return "" }
+        if location.contains("://") { return location }
+        let origin = "\(request.scheme ?? ""):"
+        if location.hasPrefix("//") { return origin + location }
+        let place = "\(origin)//\(request.authority ?? "")"
+        if location.hasPrefix("/") { return place + location }
+        let path = request.pathWithoutQuery
+        let directory = path.lastIndex(of: "/").map { path[...$0] } ?? "/"
+        return place + (location.hasPrefix("?") ? Substring(path) : directory) + location
+    }
+
+    private static func speed(_ bytes: Int?, _ values: WriteOutValues) -> String {
+        let seconds = (values.metrics?.total ?? values.elapsed)?.inSeconds ?? 0
+        guard seconds > 0, let bytes else { return "0" }
+        return "\(Int64(min(Double(bytes) / seconds, 9e18)))"
+    }
 
     func text(_ values: WriteOutValues) -> String {
         let metrics = values.metrics
@@ -49,12 +120,25 @@ enum WriteOutVariable: String, CaseIterable {
         case .remotePort: return "\(metrics?.remotePort ?? 0)"
         case .localAddress: return metrics?.localAddress ?? ""
         case .localPort: return "\(metrics?.localPort ?? 0)"
-        case .url, .effectiveURL: return Masking.printable(values.url, limit: 100_000)
+        case .url: return Masking.printable(values.asked ?? values.url, limit: 100_000)
+        case .effectiveURL: return Masking.printable(values.url, limit: 100_000)
         case .contentType: return Masking.printable(values.head?.headerFields[.contentType] ?? "", limit: 100_000)
         case .method: return values.method
         case .scheme: return values.scheme
         case .errorMessage: return Masking.printable(values.errorMessage, limit: 2000)
         case .exitCode: return "\(values.exitCode)"
+        case .timeRedirect: return Self.seconds(values.redirected)
+        case .sizeHeader: return "\(values.headBytes)"
+        case .speedDownload: return Self.speed(metrics?.bodyBytesReceived, values)
+        case .speedUpload: return Self.speed(metrics?.bodyBytesSent, values)
+        case .redirects: return "\(values.redirects)"
+        case .headers: return "\(values.head?.headerFields.count ?? 0)"
+        case .redirectURL: return Masking.printable(Self.redirectTarget(values), limit: 100_000)
+        case .referer: return Masking.printable(values.referer, limit: 100_000)
+        case .fileName: return Masking.printable(values.fileName, limit: 10_000)
+        case .number: return "\(values.number)"
+        case .headerJSON: return Self.fields(values.head)
+        case .json: return Self.object(values)
         }
     }
 

@@ -15,6 +15,11 @@ final class AttemptLog: ClientLayer {
         var head: HTTPResponse?
         var report: (any TransportResponse.Report)?
         var error: String?
+
+        var isRedirected: Bool {
+            guard let head else { return false }
+            return [301, 302, 303, 307, 308].contains(head.status.code) && head.headerFields.contains(.location)
+        }
     }
 
     init(_ time: TimeSource) {
@@ -67,23 +72,34 @@ final class AttemptLog: ClientLayer {
         }
     }
 
+    private static func url(_ request: HTTPRequest) -> String {
+        "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
+    }
+
     /// What is known of the call, the last attempt above all.
     ///
-    /// - Parameter request: What the call began with; it was not sent if no attempt was made.
-    func values(of request: HTTPRequest) -> WriteOutValues {
+    /// - Parameters:
+    ///   - request: What the call began with; it was not sent if no attempt was made.
+    ///   - followsRedirects: Whether attempts that were redirected led to others.
+    func values(of request: HTTPRequest, followsRedirects: Bool) -> WriteOutValues {
         let attempts = attempts.withLock { $0 }
+        let hops = followsRedirects ? attempts.dropLast().filter { $0.isRedirected } : []
         let last = attempts.last
         let sent = last?.request ?? request
         let scheme = sent.scheme ?? ""
         var values = WriteOutValues(
-            url: "\(scheme)://\(sent.authority ?? "")\(sent.path ?? "")",
+            url: Self.url(sent),
             method: sent.method.rawValue,
             scheme: scheme
         )
         values.head = last?.head
         values.metrics = last?.report?.metrics
         values.elapsed = last.map { $0.start.duration(to: $0.end ?? time.now) }
-        values.retries = max(0, attempts.count - 1)
+        values.retries = max(0, attempts.count - 1 - hops.count)
+        values.redirects = hops.count
+        values.redirected = hops.reduce(.zero) { $0 + $1.start.duration(to: $1.end ?? $1.start) }
+        values.asked = Self.url(request)
+        values.referer = sent.headerFields[.referer] ?? ""
         return values
     }
 }

@@ -14,14 +14,10 @@ struct CallPlan: Sendable {
     let rounds: Int
     /// How many calls run at a time.
     let concurrency: Int
-    /// Where the body goes; nil is standard output.
-    let output: String?
-    /// Whether a download goes on with what there is of it.
-    let resumes: Bool
-    /// The most bytes of a body.
-    let maxBody: Int?
-    /// Whether redirects are followed.
-    let followsRedirects: Bool
+    /// Where the answers go.
+    let outputs: OutputPlan
+    /// The redirects that are followed; nil for none.
+    let redirects: Redirects?
     /// How failures are treated.
     let recovery: RecoveryOptions
     /// The credentials that requests carry; nil for none.
@@ -33,82 +29,92 @@ struct CallPlan: Sendable {
     /// What is written when a call has ended; nil for nothing.
     let writeOut: WriteOutFormat?
 
-    /// Whether somebody wants to know how the time of an attempt was spent.
-    var measures: Bool { report.timings || writeOut != nil }
+    /// Whether somebody wants to know more of an attempt than its answer.
+    let measures: Bool
+
+    /// Whether redirects are followed.
+    var followsRedirects: Bool { redirects != nil }
 
     /// The number of calls.
     var total: Int { requests.count * rounds }
 
     /// Checks the options and opens what they name for reading.
-    init(_ command: HTTPRecoverCommand) throws {
+    ///
+    /// - Parameters:
+    ///   - command: The options.
+    ///   - words: The same in their order.
+    init(_ command: HTTPRecoverCommand, _ words: CommandWords) throws {
         try Self.check(command)
         self.rounds = command.calls.repeat
         self.concurrency = command.calls.concurrency
-        self.maxBody = command.maxBody
-        self.followsRedirects = command.location
+        self.redirects = command.target.location ? Redirects(limit: command.target.maxRedirs ?? Redirects().limit) : nil
         self.recovery = command.recovery
         self.report = command.report
-        self.output = command.output == "-" ? nil : command.output
-        self.resumes = command.continueAt != nil
+        self.outputs = try OutputPlan(command, words)
+        self.measures = Self.measuring(command) != nil
         switch command.connection.transport {
         case .curl: self.transport = .curl(try Self.curl(command))
         case .ahc: self.transport = .ahc(try Self.ahc(command))
         }
-        if command.report.writeOut == "@-", command.data.contains("@-") {
+        let readers = ["--data", "--data-binary", "--json", "--upload-file"]
+        if command.report.writeOut == "@-",
+            words.options.contains(where: { option in
+                readers.contains(option.name) && (option.value == "@-" || option.value == "-")
+            })
+        {
             throw InvalidOption("-w @- and -d @- cannot both read standard input")
         }
         self.writeOut = try command.report.writeOut.map { text in try RequestInput.format(text) }
 
-        var fields = HTTPFields()
-        guard command.headers.count <= 1000 else { throw InvalidOption("-H: more than 1000 header fields") }
-        for text in command.headers { fields.append(try Self.field(text)) }
+        let content = try RequestContent(command.content, words)
+        let fields = try command.fields.fields(content: content)
         if command.recovery.idempotencyKey != .none, fields.contains(.idempotencyKey) {
             throw InvalidOption("--idempotency-key and a header field Idempotency-Key contradict each other")
         }
-        if !command.data.isEmpty, !fields.contains(.contentType) {
-            fields[.contentType] = "application/x-www-form-urlencoded"
-        }
-        // Without these some servers refuse a request.
-        if !fields.contains(.accept) { fields[.accept] = "*/*" }
-        if !fields.contains(.userAgent) {
-            fields[.userAgent] = "http-recover/\(HelpText.version)"
-        }
-        let name = command.method ?? (command.data.isEmpty ? "GET" : "POST")
+        let name = command.target.method ?? (command.outputs.head ? "HEAD" : content.method.rawValue)
         guard let method = HTTPRequest.Method(name), method != .connect else {
             throw InvalidOption("-X: \(name.prefix(40)) is no method that can be sent")
         }
-        if method == .head, !command.data.isEmpty { throw InvalidOption("a HEAD request cannot have a body (-d)") }
+        if method == .head || command.outputs.head, content.body != nil {
+            throw InvalidOption("a HEAD request cannot have a body (-d); with -G it goes into the URL")
+        }
         var requests: [HTTPRequest] = []
-        for url in command.urls { requests.append(try RequestInput.request(url: url, method: method, fields: fields)) }
+        for url in command.urls {
+            guard command.target.proto?.allows(url) ?? true else {
+                throw InvalidOption("--proto: a URL has a protocol that it leaves out")
+            }
+            requests.append(try RequestInput.request(url: content.url(url), method: method, fields: fields))
+        }
         self.requests = requests
         self.tokens = try TokenPlan(command.tokens, requests: requests)
         if tokens != nil, fields.contains(.authorization) {
-            throw InvalidOption("--token-file and a header field Authorization contradict each other")
+            throw InvalidOption("--token-file and a header field Authorization (-u) contradict each other")
         }
-        self.body = try RequestInput.body(command.data)
-        if resumes, total > 1 || method != .get || fields.contains(.range) {
+        // Without it nothing could be sent with a token, nor renewed.
+        if let tokens { try RequestInput.checkReadable(tokens.file) }
+        self.body = content.body
+        if outputs.resumes, method != .get || fields.contains(.range) {
             throw InvalidOption("-C goes on with a single GET request without a Range of its own")
         }
-        if output != nil, total > 1 { throw InvalidOption("-o takes the body of a single request, not of several") }
     }
 
-    private static func field(_ text: String) throws(InvalidOption) -> HTTPField {
-        do {
-            return try HeaderOption.parse(text)
-        } catch {
-            throw InvalidOption("-H: \(error.description)")
-        }
+    /// The first option that wants to know more of an attempt than its answer; nil for none.
+    private static func measuring(_ command: HTTPRecoverCommand) -> String? {
+        if command.report.timings { return "--timings" }
+        return command.report.writeOut.map { _ in "-w" }
     }
 
     private static func check(_ command: HTTPRecoverCommand) throws(InvalidOption) {
         if command.urls.isEmpty { throw InvalidOption("a URL is missing: what shall be requested?") }
         let million = 1_000_000
         let numbers = [
-            ("--max-attempts", command.recovery.maxAttempts, 1...1000),
+            ("--max-attempts", command.recovery.maxAttempts ?? 1, 1...1000),
+            ("--retry", command.recovery.retry ?? 0, 0...999),
+            ("--max-redirs", command.target.maxRedirs ?? 0, 0...1000),
             ("--repeat", command.calls.repeat, 1...million),
             ("--concurrency", command.calls.concurrency, 1...10_000),
             ("--budget-burst", command.recovery.budgetBurst, 0...million),
-            ("--max-body", command.maxBody ?? 0, 0...Int.max),
+            ("--max-body", command.outputs.maxBody ?? 0, 0...Int.max),
         ]
         for (name, number, range) in numbers where !range.contains(number) {
             let bound =
@@ -124,9 +130,9 @@ struct CallPlan: Sendable {
         if command.recovery.timeout.problem(among: []) != nil {
             throw InvalidOption("--idle-timeout is to be shorter than --attempt-timeout, or it never ends an attempt")
         }
-        if let offset = command.continueAt {
-            guard offset == "-" else { throw InvalidOption("-C: write -C -, which goes on where the file ends") }
-            if command.recovery.hedge != nil { throw InvalidOption("-C and --hedge contradict each other") }
+        try command.recovery.check()
+        if command.target.maxRedirs != nil, !command.target.location {
+            throw InvalidOption("--max-redirs belongs to --location")
         }
         guard (0...1).contains(command.recovery.budgetRatio) else {
             throw InvalidOption("--budget-ratio: write a number from 0 to 1")
@@ -141,13 +147,19 @@ struct CallPlan: Sendable {
         switch options.version {
         case .http1: configuration.httpVersion = .http1
         case .http2: configuration.httpVersion = .http2
+        case .http3: configuration.httpVersion = .http3
         case nil: configuration.httpVersion = .automatic
         }
         if let file = options.cacert {
             try RequestInput.checkReadable(file)
             configuration.caFile = file
         }
-        configuration.reportsMetrics = command.report.timings || command.report.writeOut != nil
+        // The version of HTTP is a part of a head.
+        let outputs = command.outputs
+        let showsHeads =
+            outputs.include || outputs.head || outputs.dumpHeader != nil || command.report.telling.isVerbose
+        configuration.reportsMetrics = measuring(command) != nil || showsHeads
+        if let limit = options.connectTimeout { configuration.connectTimeout = limit.duration }
         try options.targets.apply(to: &configuration)
         if let proxy = try options.proxyURL() {
             configuration.proxy = .url(proxy, except: options.targets.hostsWithoutProxy)
@@ -161,13 +173,14 @@ struct CallPlan: Sendable {
     private static func ahc(_ command: HTTPRecoverCommand) throws -> AsyncHTTPClientTransport.Configuration {
         let options = command.connection
         // What it cannot do is refused, and never left out in silence.
-        let measuring = command.report.timings ? "--timings" : command.report.writeOut.map { _ in "-w" }
-        if let name = options.targets.firstWritten ?? measuring {
+        let version = options.version == .http3 ? "--http3" : nil
+        if let name = options.targets.firstWritten ?? measuring(command) ?? version {
             throw InvalidOption("\(name) needs --transport curl")
         }
         var configuration = AsyncHTTPClientTransport.Configuration()
         configuration.maxConnectionsPerOrigin = max(64, command.calls.concurrency)
         configuration.isCertificateVerificationDisabled = options.insecure
+        if let limit = options.connectTimeout { configuration.connectTimeout = limit.duration }
         // It offers HTTP/2 by itself.
         if options.version == .http1 { configuration.httpVersion = .http1 }
         if let file = options.cacert {

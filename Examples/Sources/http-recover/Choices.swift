@@ -65,11 +65,13 @@ enum TransportPlan: Sendable {
 enum HTTPVersionChoice: String, EnumerableFlag {
     case http1
     case http2
+    case http3
 
     static func name(for value: HTTPVersionChoice) -> NameSpecification {
         switch value {
         case .http1: .customLong("http1.1")
         case .http2: .customLong("http2")
+        case .http3: .customLong("http3")
         }
     }
 
@@ -77,6 +79,7 @@ enum HTTPVersionChoice: String, EnumerableFlag {
         switch value {
         case .http1: "Speak HTTP/1.1 alone."
         case .http2: "Offer HTTP/2 over TLS."
+        case .http3: "Offer HTTP/3, if libcurl has it."
         }
     }
 }

@@ -14,6 +14,12 @@ enum HelpText {
         is not begun. With --breaker a server whose answers are mostly failures is left alone for a while; with --hedge a \
         slow answer is asked for a second time; with -C - a download that breaks off goes on where it did.
 
+        CURL'S HABITS. What curl's options are called here too, and mean the same, so that scripts can be changed by name; \
+        short options may stand together (-sSfL, -XPOST). What differs: a request is tried again without --retry; an \
+        HTTP error has exit status 22 without -f, which leaves out its body; of several URLs bodies go to files (-o or -O \
+        for each) or, with -i, -I or -o -, to standard output; -d @FILE is sent as it is, with its line ends. Options of \
+        curl's that cannot be kept are refused by name with the reason.
+
         TRYING IT FIRST. "http-recover simulate" tries such policies on scripts of answers, on virtual time and without a \
         network; see "http-recover simulate --help".
 
@@ -45,9 +51,11 @@ enum HelpText {
         TIMES. --timings tells the phases of each attempt: when name lookup, connection, TLS handshake, request, first byte \
         and body were over, in milliseconds since the attempt had its place, and the wait for that. -w writes a text with \
         variables when a call has ended, for several calls in place of the line with the status: http_code, response_code, \
-        time_namelookup, time_connect, time_appconnect, time_pretransfer, time_starttransfer, time_total, size_download, \
-        size_upload, num_connects, num_retries, http_version, remote_ip, remote_port, local_ip, local_port, url, \
-        url_effective, content_type, method, scheme, errormsg, exitcode, stderr, stdout, as %{NAME}, and %header{NAME}. \
+        time_namelookup, time_connect, time_appconnect, time_pretransfer, time_starttransfer, time_redirect, time_total, \
+        size_download, size_upload, size_header, speed_download, speed_upload, num_connects, num_headers, num_redirects, \
+        num_retries, http_version, remote_ip, remote_port, local_ip, local_port, url, url_effective, redirect_url, referer, \
+        urlnum, content_type, method, scheme, filename_effective, errormsg, exitcode, header_json, json, as %{NAME}; \
+        %header{NAME}; %{stderr} and %{stdout} say where the rest goes, and %{onerror} that it is for failed calls alone. \
         They are about the last attempt; size_download is the body as it came, before it was decompressed.
 
         RECORDINGS. --record writes, a line for each call, what has happened in it and what was decided: words, times and \
@@ -69,7 +77,8 @@ enum HelpText {
 
         WHAT IS TOLD. Errors go to standard error. On a screen, waits are told and counted down; --quiet leaves them out, \
         --plain tells them line by line without a countdown or colour (also set NO_COLOR), --verbose tells every attempt, \
-        answer, wait and reason with its time.
+        answer, wait and reason with its time, and the heads of requests (>) and answers (<) without what may be secret. \
+        -s is --quiet and leaves out errors too, unless with -S. -i writes heads before bodies, -D to a file.
 
         REDIRECTS. With --location, credentials are not sent to another server, a body neither, and https is not left \
         for http. Each hop has its own attempts.
@@ -84,6 +93,8 @@ enum HelpText {
           http-recover --token-file tokens.json --token-url https://id.example.com/token \\
               --client-id app https://api.example.com/me
           http-recover -w '\\n%{http_code} %{time_connect} %{time_total}\\n' https://api.example.com/
+          curl -sSfL --retry 5 -o file.zip https://example.com/file.zip   becomes
+          http-recover -sSfL --retry 5 -o file.zip https://example.com/file.zip
           http-recover --repeat 100 --concurrency 8 --summary \\
               https://api.example.com/health
         """

@@ -6,6 +6,8 @@ import HTTPRecovery
 struct PolicyChoice: Sendable {
     /// The delays if the server states none; nil for those of the policies.
     var backoff: BackoffRange?
+    /// Whether these are the same each time, and not random.
+    var isConstant = false
     /// The longest lockout that is waited out.
     var longestLockout: Duration
     /// Whether refused tokens are renewed or removed.
@@ -18,8 +20,12 @@ struct PolicyChoice: Sendable {
         var rateLimits = RateLimitBackoff()
         var transient = TransientRetry()
         if let range = backoff {
-            rateLimits.backoff = .exponential(base: range.base, cap: range.cap, jitter: .equal)
-            transient.backoff = .exponential(base: range.base, cap: range.cap)
+            if isConstant {
+                (rateLimits.backoff, transient.backoff) = (.constant(range.base), .constant(range.base))
+            } else {
+                rateLimits.backoff = .exponential(base: range.base, cap: range.cap, jitter: .equal)
+                transient.backoff = .exponential(base: range.base, cap: range.cap)
+            }
         }
         var policies: [any RecoveryPolicy] = [rateLimits, LockoutWait(atMost: longestLockout)]
         if renews { policies.append(SessionRenewal(tokens ?? TokenManager(store: InMemoryTokenStore()))) }
@@ -30,14 +36,19 @@ struct PolicyChoice: Sendable {
 
 extension PolicyChoice {
     init(_ options: RecoveryOptions, renews: Bool) {
-        self.init(backoff: options.backoff, longestLockout: options.maxWait.duration, renews: renews)
+        self.init(
+            backoff: options.delays,
+            isConstant: options.retryDelay.map { $0.duration > .zero } ?? false,
+            longestLockout: options.maxWait.duration,
+            renews: renews
+        )
     }
 
     /// The choice as a recording keeps it: times as seconds and attoseconds.
     var json: JSONValue {
         [
             "backoff": backoff.map { [Self.json($0.base), Self.json($0.cap)] } ?? nil,
-            "longest_lockout": Self.json(longestLockout), "renews": .bool(renews),
+            "constant": .bool(isConstant), "longest_lockout": Self.json(longestLockout), "renews": .bool(renews),
         ]
     }
 
@@ -52,7 +63,8 @@ extension PolicyChoice {
             else { return nil }
             backoff = BackoffRange(base: base, cap: cap)
         }
-        self.init(backoff: backoff, longestLockout: longest, renews: renews)
+        let isConstant = json["constant"]?.bool ?? false
+        self.init(backoff: backoff, isConstant: isConstant, longestLockout: longest, renews: renews)
     }
 
     private static func json(_ duration: Duration) -> JSONValue {

@@ -12,6 +12,10 @@ struct CallResult: Sendable {
     var message: [ScreenText] = []
     /// What to tell of its attempts.
     var timings: [ScreenText] = []
+    /// Whether its body went to standard output, so that it gets no line.
+    var isShown = false
+    /// The heads of its answer, if they are wanted.
+    var heads: [UInt8] = []
     /// What to write about it, and where.
     var written: [(destination: WriteOutFormat.Destination, text: ScreenText)] = []
 }
@@ -30,8 +34,10 @@ final class Results: Sendable {
     }
 
     private let state = Locked(State())
+    private let headFailure = Locked<ScreenText?>(nil)
     private let prints: Bool
     private let numbers: Bool
+    private let heads: (any ByteSink)?
     private let output: StandardOutput
     private let terminal: Terminal
 
@@ -40,11 +46,13 @@ final class Results: Sendable {
     /// - Parameters:
     ///   - prints: Whether each call gets a line with its status.
     ///   - numbers: Whether what is told of a call says which it is.
+    ///   - heads: Where heads go; nil if they are not wanted.
     ///   - output: Where the lines go.
     ///   - terminal: Where a person is told.
-    init(prints: Bool, numbers: Bool, output: StandardOutput, terminal: Terminal) {
+    init(prints: Bool, numbers: Bool, heads: (any ByteSink)?, output: StandardOutput, terminal: Terminal) {
         self.prints = prints
         self.numbers = numbers
+        self.heads = heads
         self.output = output
         self.terminal = terminal
     }
@@ -62,8 +70,9 @@ final class Results: Sendable {
                         state.failures.append(numbers ? ["call \(state.next): \(result.message[0])"] : result.message)
                     }
                 }
+                write(result.heads)
                 tell(result, number: state.next)
-                guard prints else { continue }
+                guard prints, !result.isShown else { continue }
                 // Whoever has stopped reading wants no more lines.
                 try? output.write(result.status.map { "\($0)" } ?? "000" as ScreenText)
             }
@@ -84,6 +93,27 @@ final class Results: Sendable {
             case .errors: terminal.write(part: text)
             }
         }
+    }
+
+    private func write(_ heads: [UInt8]) {
+        guard !heads.isEmpty else { return }
+        do {
+            try self.heads?.write(heads[...])
+        } catch {
+            headFailure.withLock { $0 = $0 ?? "\(error)" }
+        }
+    }
+
+    /// Puts the file of the heads in place; what is wrong with it is told.
+    func commitHeads() {
+        do {
+            try (heads as? AtomicFile)?.commit()
+        } catch {
+            headFailure.withLock { $0 = $0 ?? "\(error)" }
+        }
+        guard let failure = headFailure.withLock({ $0 }) else { return }
+        terminal.write("http-recover: \(failure)")
+        add(.badInput)
     }
 
     /// Takes note of a status that belongs to no call.

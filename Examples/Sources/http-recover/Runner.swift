@@ -12,9 +12,12 @@ final class Runner: Sendable {
     private let log: EventLog
     private let terminal: Terminal
     private let output: StandardOutput
-    private let file: (any FileSink)?
-    /// How many bytes an earlier download has left.
-    private let kept: Int64
+    private let deliveries: Deliveries
+    /// The place of a single answer, which is opened before anything is sent.
+    private let single: CallOutput?
+    /// The files that are being written.
+    private let files = Locked<[Int: any FileSink]>([:])
+    private let heads: AtomicFile?
     private let recordings: LineFile?
     private let summary = Summary()
     private let time = TimeSource.system
@@ -32,15 +35,20 @@ final class Runner: Sendable {
         self.log = try EventLog(plan.report.events)
         self.store = try plan.recovery.state.place().open()
         self.recordings = try plan.report.record.map { path throws(FileError) in try LineFile(path) }
-        let resumable = try plan.resumes ? plan.output.map { path throws(FileError) in try ResumableFile(path) } : nil
-        self.kept = resumable?.length ?? 0
-        self.file = try resumable ?? plan.output.map { path throws(FileError) in try AtomicFile(path) }
         // Whoever reads events from standard error reads nothing else there.
-        self.terminal = plan.report.telling.terminal(isQuiet: plan.report.events == "-")
+        self.terminal = plan.report.telling.terminal(
+            isQuiet: plan.report.events == "-",
+            isSilent: plan.report.silent
+        )
         self.output = StandardOutput(terminal: terminal)
+        self.deliveries = Deliveries(followsRedirects: plan.followsRedirects)
+        self.heads = try plan.outputs.openHeads()
+        self.single = try plan.total == 1 ? Self.place(0, plan.outputs, output) : nil
+        if let file = single?.file { files.withLock { $0[0] = file } }
         self.results = Results(
             prints: plan.total > 1 && plan.writeOut == nil,
             numbers: plan.total > 1,
+            heads: heads ?? (plan.outputs.showsHeadsAlone ? output : nil),
             output: output,
             terminal: terminal
         )
@@ -49,7 +57,8 @@ final class Runner: Sendable {
     /// Makes all calls.
     func run() async -> ExitStatus {
         let start = time.now
-        let isVerbose = plan.report.telling.verbosity == .verbose
+        tellOfBudget()
+        let isVerbose = plan.report.telling.isVerbose
         let progress = Progress(terminal: terminal, time: time, total: plan.total, tellsWaits: !isVerbose)
         let timeline = isVerbose ? Timeline(terminal: terminal, time: time, total: plan.total) : nil
         let runtime = Runtime(time: time, store: store, classifier: plan.recovery.provider.classifier)
@@ -80,9 +89,10 @@ final class Runner: Sendable {
         }
         terminal.showStatus(nil)
         log.cancelOpenCalls(upTo: plan.total, at: time.now)
-        file?.abandon()
+        abandonFiles()
         if Task.isCancelled { results.add(.interrupted) }
-        if !terminal.isQuiet { results.tell(on: terminal) }
+        results.commitHeads()
+        if !terminal.isQuiet, !plan.report.isSilent { results.tell(on: terminal) }
         if plan.report.summary {
             output.endLine()
             for line in summary.lines(took: start.duration(to: time.now)) { terminal.write(line) }
@@ -101,8 +111,20 @@ final class Runner: Sendable {
 
     /// Writes and removes what must not be left as it is when the program is stopped at once.
     func abandon() {
-        file?.abandon()
+        abandonFiles()
+        heads?.abandon()
         log.cancelOpenCalls(upTo: plan.total, at: time.now)
+    }
+
+    private func abandonFiles() {
+        for file in files.withLock({ $0 }).values { file.abandon() }
+    }
+
+    /// The place of an answer, open.
+    private static func place(_ index: Int, _ plan: OutputPlan, _ output: StandardOutput) throws -> CallOutput {
+        let place = plan.places[index % plan.places.count]
+        let open = try plan.open(place)
+        return CallOutput(place, file: open?.file, kept: open?.kept ?? 0, parts: plan.parts, output: output)
     }
 
     private func work(_ client: RecoveringClient) async {
@@ -131,34 +153,68 @@ final class Runner: Sendable {
             let policies = PolicyChoice(plan.recovery, renews: plan.tokens != nil).json
             options.recorder = { recordings.write(["recording": $0.json, "policies": policies]) }
         }
+        if let limit = plan.recovery.retryMaxTime {
+            options.sendBy = RequestOptions.SendBy(time.wallTime.advanced(by: limit.duration))
+        }
         let attempts = plan.measures ? AttemptLog(time) : nil
         if let attempts { options.attemptLayers.append(attempts) }
-        let result = await result(of: request, options, client)
-        results.finish(index, attempts.map { told(result, by: $0, about: request) } ?? result)
+        if plan.report.telling.isVerbose { options.attemptLayers.append(Conversation(terminal: terminal)) }
+        var result: CallResult
+        do {
+            let place = try single ?? Self.place(index, plan.outputs, output)
+            files.withLock { $0[index] = place.file }
+            deliveries.begin(index + 1, place, limit: plan.outputs.maxBody, resumes: plan.outputs.resumes)
+            result = await self.result(of: request, options, client, place)
+            deliveries.end(index + 1)
+            files.withLock { $0.removeValue(forKey: index) }?.abandon()
+            if let attempts { result = told(result, by: attempts, about: request, place, number: index) }
+            result.isShown = place.isShown
+            if heads != nil || plan.outputs.showsHeadsAlone { result.heads = place.headBytes }
+        } catch {
+            result = CallResult(exit: .badInput, message: ["\(error)"])
+        }
+        results.finish(index, result)
+    }
+
+    /// Says at the start what the retry budget leaves of the attempts that the person has asked for.
+    private func tellOfBudget() {
+        let (recovery, retries) = (plan.recovery, plan.recovery.attempts - 1)
+        let budget = recovery.budgetBurst
+        guard !recovery.noRecovery, retries > budget, recovery.maxAttempts != nil || recovery.retry != nil,
+            !terminal.isQuiet, !plan.report.silent, plan.report.telling.verbosity != .quiet
+        else { return }
+        terminal.tell(
+            """
+            The retry budget of a server begins with \(budget) retries and gets \(recovery.budgetRatio) for each call: it may \
+            end a call before \(retries + 1) attempts. --budget-burst \(retries) allows them all.
+            """
+        )
     }
 
     /// Makes the call and shows its body.
     private func result(
         of request: HTTPRequest,
         _ options: RequestOptions,
-        _ client: RecoveringClient
+        _ client: RecoveringClient,
+        _ place: CallOutput
     ) async -> CallResult {
         let name = "\(request.method) \(request.redactedURL)"
         do {
             let response = try await client.send(request, body: plan.body, options: options)
-            try file?.commit()
+            try place.finish()
             if plan.total == 1 { hint(at: response) }
             return CallResult(status: response.status.code, exit: .ofRequest(response.outcome))
         } catch let error as RecoveryError {
             if error.reason == .notRecoverable, let failure = error.cause as? Credentials.StoreError {
                 return CallResult(exit: .badInput, message: ["\(failure)"])
             }
-            if plan.total == 1 { await show(error.response) }
+            if plan.outputs.maxBody != 0 { await place.show(error.response, limit: plan.outputs.maxBody ?? .max) }
             // Who stops reading, as `head` does, knows it and needs no message.
             let isUnread = error.outcome.transportError?.code == .outputClosed
             let lines =
-                isUnread ? [] : FailureText.lines(error, request: name, now: time.wallTime).map { ScreenText($0) }
-            return CallResult(status: Self.status(of: error), exit: .ofRequest(error), message: lines)
+                isUnread
+                ? [] : FailureText.lines(error, request: name, now: time.wallTime, bound: bound).map { ScreenText($0) }
+            return CallResult(status: Self.status(of: error), exit: exit(error), message: lines)
         } catch is CancellationError {
             return CallResult(exit: .interrupted)
         } catch let error as Credentials.StoreError {
@@ -168,14 +224,32 @@ final class Runner: Sendable {
         }
     }
 
+    /// The option that bounds the time of a call most.
+    private var bound: String { plan.recovery.retriesEndFirst ? "--retry-max-time" : "--deadline" }
+
+    /// What a failure means for the program; as in curl, the end of the time for retries is no failure of its own.
+    private func exit(_ error: RecoveryError) -> ExitStatus {
+        plan.recovery.retriesEndFirst && error.reason == .deadlineWouldPass
+            ? .ofRequest(error.outcome) : .ofRequest(error)
+    }
+
     /// The result with what is to be told of its attempts.
-    private func told(_ result: CallResult, by attempts: AttemptLog, about request: HTTPRequest) -> CallResult {
+    private func told(
+        _ result: CallResult,
+        by attempts: AttemptLog,
+        about request: HTTPRequest,
+        _ place: CallOutput,
+        number: Int
+    ) -> CallResult {
         var result = result
         if plan.report.timings {
             for (index, timings) in attempts.timings.enumerated() { result.timings += timings.lines(number: index + 1) }
         }
         if let format = plan.writeOut {
-            var values = attempts.values(of: request)
+            var values = attempts.values(of: request, followsRedirects: plan.followsRedirects)
+            values.headBytes = place.headBytes.count
+            values.fileName = place.path ?? ""
+            values.number = number
             values.exitCode = result.exit.rawValue
             values.errorMessage = result.message.first?.description ?? ""
             result.written = format.parts(values)
@@ -188,20 +262,6 @@ final class Runner: Sendable {
     /// A call whose token could not be renewed is left with the refusal.
     private static func status(of error: RecoveryError) -> Int? {
         error.response?.status.code ?? error.history.attempts.last?.status
-    }
-
-    /// Prints the body of an error, as far as it was read.
-    private func show(_ response: RecoveredResponse?) async {
-        guard let response, output.restart(), plan.maxBody != 0 else { return }
-        var room = plan.maxBody ?? .max
-        do {
-            for try await chunk in response.body where room > 0 {
-                try output.write(chunk.prefix(room))
-                room -= min(room, chunk.count)
-            }
-        } catch {
-            // The error itself is told; its body is a courtesy.
-        }
     }
 
     /// Says where a redirect leads that was not followed.
@@ -241,16 +301,9 @@ final class Runner: Sendable {
     private func middlewares(_ tokens: TokenManager?) -> [any ClientLayer] {
         var layers: [any ClientLayer] = []
         if let deadline = plan.recovery.deadline { layers.append(Deadline(deadline.duration)) }
-        let followsRedirects = plan.followsRedirects
-        if followsRedirects { layers.append(Redirects()) }
-        let delivery = RecoveringClient.Download(
-            to: SinkTarget(sink),
-            limit: plan.maxBody,
-            resumes: plan.resumes,
-            continuingAt: kept
-        ) { followsRedirects && Redirects.isRedirect($0) }
+        if let redirects = plan.redirects { layers.append(redirects) }
         // Of attempts that run beside each other only the one that counts may write.
-        if plan.recovery.hedge != nil { layers.append(delivery) }
+        if plan.recovery.hedge != nil { layers += deliveries.layers }
         if !plan.recovery.noRecovery {
             let pacing = plan.recovery.provider.pacing
             layers.append(engine(tokens, pacing: pacing))
@@ -258,21 +311,15 @@ final class Runner: Sendable {
         }
         if let tokens, let audience = plan.tokens?.audience { layers.append(Authorization(tokens, audience: audience)) }
         layers.append(plan.recovery.timeout)
-        if plan.recovery.hedge == nil { layers.append(delivery) }
+        if plan.recovery.hedge == nil { layers += deliveries.layers }
         return layers
-    }
-
-    private var sink: any ByteSink {
-        if plan.total > 1 { return DiscardingSink() }
-        if let file { return file }
-        return output
     }
 
     private func engine(_ tokens: TokenManager?, pacing: FacebookPacing? = nil) -> Recovery {
         let options = plan.recovery
         let policies = PolicyChoice(options, renews: tokens != nil).policies(tokens)
         return Recovery(
-            maxAttempts: options.maxAttempts,
+            maxAttempts: options.attempts,
             maxWait: options.maxWait.duration,
             budget: .ratio(.init(ratio: options.budgetRatio, burst: options.budgetBurst)),
             hedging: options.hedge.map { Recovery.Hedging(after: $0.duration) },

@@ -5,6 +5,7 @@ import CurlTransport
 /// Where connections go, whom they trust and who they are; by curl's names.
 struct TargetOptions: ParsableArguments {
     @Option(
+        name: [.customShort("E"), .customLong("cert")],
         help: ArgumentHelp(
             "The certificate to show to a server that asks for one, as PEM; its key may stand in the same file.",
             valueName: "FILE"
@@ -31,6 +32,15 @@ struct TargetOptions: ParsableArguments {
     var pinnedpubkey: String?
 
     @Flag var lowestTLS: TLSChoice?
+
+    @Option(
+        name: .customLong("tls-max"),
+        help: ArgumentHelp("Accept no later version of TLS than that.", valueName: "1.2|1.3"),
+        transform: TLSChoice.parse
+    )
+    var highestTLS: TLSChoice?
+
+    @Flag var family: FamilyChoice?
 
     @Option(
         help: ArgumentHelp("Connects to that unix-domain socket, whatever the host.", valueName: "PATH"),
@@ -68,7 +78,7 @@ struct TargetOptions: ParsableArguments {
             ("--cert", cert != nil), ("--key", key != nil), ("--key-pass-env", passphraseVariable != nil),
             ("--pinnedpubkey", pinnedpubkey != nil), ("--tlsv1.2 or --tlsv1.3", lowestTLS != nil),
             ("--unix-socket", unixSocket != nil), ("--connect-to", !connectTo.isEmpty), ("--resolve", !resolve.isEmpty),
-            ("--noproxy", noproxy != nil),
+            ("--noproxy", noproxy != nil), ("--tls-max", highestTLS != nil), ("-4 or -6", family != nil),
         ]
         return options.first { $0.isWritten }?.name
     }
@@ -86,6 +96,8 @@ struct TargetOptions: ParsableArguments {
         }
         if let pinnedpubkey { configuration.tls.pinnedPublicKeys = try Self.pins(pinnedpubkey) }
         if let lowestTLS { configuration.tls.minimumVersion = lowestTLS.version }
+        if let highestTLS { configuration.tls.maximumVersion = highestTLS.version }
+        if let family { configuration.addressFamily = family.value }
         configuration.unixSocketPath = unixSocket
         for text in connectTo { configuration.connectionOverrides.append(try Self.connection(text)) }
         for text in resolve { configuration.connectionOverrides.append(try Self.address(text)) }
@@ -148,6 +160,15 @@ enum TLSChoice: String, EnumerableFlag {
     case tls12
     case tls13
 
+    /// Reads what `--tls-max` says.
+    static func parse(_ text: String) throws(InvalidOption) -> TLSChoice {
+        switch text {
+        case "1.2": return .tls12
+        case "1.3", "default": return .tls13
+        default: throw InvalidOption("--tls-max: write 1.2 or 1.3; older versions are never accepted")
+        }
+    }
+
     var version: CurlTransport.TLS.Version {
         switch self {
         case .tls12: .tls12
@@ -166,6 +187,33 @@ enum TLSChoice: String, EnumerableFlag {
         switch value {
         case .tls12: "Accept TLS 1.2 or later; this is the default."
         case .tls13: "Accept TLS 1.3 or later."
+        }
+    }
+}
+
+/// The kind of addresses to connect to.
+enum FamilyChoice: String, EnumerableFlag {
+    case ipv4
+    case ipv6
+
+    var value: CurlTransport.AddressFamily {
+        switch self {
+        case .ipv4: .ipv4
+        case .ipv6: .ipv6
+        }
+    }
+
+    static func name(for value: FamilyChoice) -> NameSpecification {
+        switch value {
+        case .ipv4: [.customShort("4"), .customLong("ipv4")]
+        case .ipv6: [.customShort("6"), .customLong("ipv6")]
+        }
+    }
+
+    static func help(for value: FamilyChoice) -> ArgumentHelp? {
+        switch value {
+        case .ipv4: "Connect to IPv4 addresses alone."
+        case .ipv6: "Connect to IPv6 addresses alone."
         }
     }
 }

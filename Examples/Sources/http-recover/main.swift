@@ -28,13 +28,19 @@ case SimulateCommand.name: perform(SimulateCommand.self) { command, _, output in
 default: break
 }
 let command: HTTPRecoverCommand
+let words: CommandWords
 do {
-    command = try HTTPRecoverCommand.parse()
+    do {
+        words = try CommandWords(CommandLine.arguments.dropFirst(), of: HTTPRecoverCommand.self)
+    } catch {
+        throw ValidationError(error.description)
+    }
+    command = try HTTPRecoverCommand.parse(words.arguments)
 } catch {
     Program.refuse(error, by: HTTPRecoverCommand.self)
 }
 do {
-    let plan = try CallPlan(command)
+    let plan = try CallPlan(command, words)
     let runner = try Runner(plan)
     Program.run(emergency: runner.abandon, isFinishing: { runner.isFinishing }, runner.run)
 } catch let error as InvalidOption {

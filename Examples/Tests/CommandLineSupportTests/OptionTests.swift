@@ -129,7 +129,13 @@ struct RequestInputTests {
         #expect(try RequestInput.proxy(url) == url)
     }
 
-    @Test(arguments: ["", "h:3128", "ftp://h", "http://", "http://u:s3cret@h:x"])
+    /// As in curl.
+    @Test func aProxyWithoutASchemeIsAnHTTPProxy() throws {
+        #expect(try RequestInput.proxy("h:3128") == "http://h:3128")
+        #expect(try RequestInput.proxy("u:p@h:3128") == "http://u:p@h:3128")
+    }
+
+    @Test(arguments: ["", "h", "h:x", "ftp://h", "http://", "http://u:s3cret@h:x"])
     func otherProxiesAreRefused(url: String) {
         let error = #expect(throws: InvalidOption.self) { try RequestInput.proxy(url) }
         #expect(error?.description.contains("s3cret") == false)

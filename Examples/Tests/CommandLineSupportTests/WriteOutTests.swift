@@ -74,8 +74,9 @@ struct WriteOutTests {
         let expected: [WriteOutVariable: String] = [
             .httpCode: "000", .responseCode: "000", .httpVersion: "0", .remoteAddress: "", .localAddress: "",
             .url: "u", .effectiveURL: "u", .contentType: "", .method: "GET", .scheme: "http", .errorMessage: "",
+            .redirectURL: "", .referer: "", .fileName: "", .headerJSON: "{\n}",
         ]
-        for variable in WriteOutVariable.allCases {
+        for variable in WriteOutVariable.allCases where variable != .json {
             let isTime = variable.rawValue.hasPrefix("time_")
             let text = expected[variable] ?? (isTime ? "0.000000" : "0")
             #expect(Self.written("%{\(variable.rawValue)}", nothing) == [text, ""], "\(variable)")

@@ -17,7 +17,7 @@ struct BuiltProgram: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - name: Its name.
+    ///   - name: Its name; with a slash in front, the path of a program of the system.
     ///   - arguments: Its arguments.
     ///   - directory: Where its output goes, as the files `out` and `err`.
     ///   - input: Its standard input; nil for one that stays open and silent.
@@ -45,7 +45,7 @@ struct BuiltProgram: Sendable {
         unsafe posix_spawn_file_actions_addopen(&actions, 1, directory + "/out", flags, 0o600)
         unsafe posix_spawn_file_actions_addopen(&actions, 2, directory + "/err", flags, 0o600)
         for descriptor in closed { unsafe posix_spawn_file_actions_addclose(&actions, descriptor) }
-        let path = Self.products + "/" + name
+        let path = name.hasPrefix("/") ? name : Self.products + "/" + name
         // The C copies of the arguments live until the program has been started.
         var strings: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         defer { for index in unsafe strings.indices { unsafe free(strings[index]) } }

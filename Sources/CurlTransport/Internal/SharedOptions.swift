@@ -41,6 +41,7 @@ final class SharedOptions: @unchecked Sendable {
         // Without this libcurl reads no_proxy from the environment.
         if let hosts = configuration.proxy.exceptions { options.set(CURLOPT_NOPROXY, hosts) }
         if let path = configuration.unixSocketPath { options.set(CURLOPT_UNIX_SOCKET_PATH, path) }
+        if configuration.addressFamily != .any { options.set(CURLOPT_IPRESOLVE, configuration.addressFamily.option) }
         if let connectTo = unsafe connectTo { unsafe options.set(CURLOPT_CONNECT_TO, connectTo) }
         apply(configuration.tls, to: &options)
         return options.areAccepted

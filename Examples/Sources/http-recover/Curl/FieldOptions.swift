@@ -1,0 +1,169 @@
+import ArgumentParser
+import CommandLineSupport
+import HTTPRecovery
+import HTTPTypes
+
+/// The header fields of a request; by curl's names.
+struct FieldOptions: ParsableArguments {
+    // Joined values (-XPOST) are accepted, and values that begin with a dash.
+    @Option(
+        name: [.customShort("H", allowingJoined: true), .customLong("header")],
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            """
+            A header field; can be given several times. 'Name:' leaves out what would be sent, 'Name;' sends it empty, and \
+            @FILE takes the lines of a file.
+            """,
+            valueName: "'Name: value'"
+        )
+    )
+    var headers: [String] = []
+
+    @Option(
+        name: [.customShort("A"), .customLong("user-agent")],
+        parsing: .unconditional,
+        help: ArgumentHelp("Who asks. Default: http-recover and its version.", valueName: "NAME")
+    )
+    var userAgent: String?
+
+    @Option(
+        name: [.customShort("e"), .customLong("referer")],
+        parsing: .unconditional,
+        help: ArgumentHelp("The page that leads here.", valueName: "URL")
+    )
+    var referer: String?
+
+    @Option(
+        name: [.customShort("b"), .customLong("cookie")],
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Cookies to send; those of answers are not kept.", valueName: "'name=value; …'")
+    )
+    var cookies: [String] = []
+
+    @Option(
+        name: [.customShort("r"), .customLong("range")],
+        parsing: .unconditional,
+        help: ArgumentHelp("The bytes to ask for, such as 0-499 or -500.", valueName: "RANGE")
+    )
+    var range: String?
+
+    @Option(
+        name: [.customShort("u"), .customLong("user")],
+        parsing: .unconditional,
+        help: ArgumentHelp("User and password, sent as Basic.", valueName: "USER:PASSWORD")
+    )
+    var user: String?
+
+    @Option(
+        name: .customLong("oauth2-bearer"),
+        parsing: .unconditional,
+        help: ArgumentHelp("A token to send as Bearer; --token-file keeps it out of sight.", valueName: "TOKEN")
+    )
+    var bearer: String?
+
+    /// The most header fields that are accepted.
+    private static let most = 1000
+
+    /// The fields, with those of the content and the defaults, unless the person says otherwise.
+    func fields(content: RequestContent) throws -> HTTPFields {
+        var written = HTTPFields()
+        var isLeftOut: Set<HTTPField.Name> = []
+        for line in try lines() {
+            switch try Self.field(line) {
+            case .send(let field):
+                guard field.name.canonicalName != "host" else {
+                    throw InvalidOption(
+                        "-H Host: the host is the URL's; write it there, and where it is with --connect-to or --resolve"
+                    )
+                }
+                if try isFraming(field, content) { continue }
+                written.append(field)
+            case .leaveOut(let name): isLeftOut.insert(name)
+            }
+            guard written.count <= Self.most else { throw InvalidOption("-H: more than \(Self.most) header fields") }
+        }
+        func add(_ name: HTTPField.Name, _ value: String?, _ option: String) throws(InvalidOption) {
+            guard let value, !value.isEmpty, !written.contains(name), !isLeftOut.contains(name) else { return }
+            guard value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) }) else {
+                throw InvalidOption("\(option): the value holds a control character")
+            }
+            written[name] = value
+        }
+        if let type = written[.contentType], let form = content.contentType, type.hasPrefix("multipart/"),
+            !type.contains("boundary="), let boundary = form.split(separator: ";").dropFirst().first
+        {
+            written[.contentType] = "\(type);\(boundary)"
+        }
+        try add(.contentType, content.contentType, "the content type")
+        // Without these some servers refuse a request.
+        try add(.accept, content.accept ?? "*/*", "--json")
+        try add(.userAgent, userAgent ?? "http-recover/\(HelpText.version)", "-A")
+        if referer?.hasSuffix(";auto") == true {
+            throw InvalidOption("-e: ;auto is curl's and is not kept here: a redirect is followed without a Referer")
+        }
+        try add(.referer, referer, "-e")
+        guard cookies.allSatisfy({ $0.isEmpty || $0.utf8.contains(UInt8(ascii: "=")) }) else {
+            throw InvalidOption("-b takes cookies as name=value; files of cookies are curl's and are not kept here")
+        }
+        try add(.cookie, cookies.filter { !$0.isEmpty }.joined(separator: ";"), "-b")
+        if let range {
+            let isRange = range.utf8.allSatisfy { (0x30...0x39).contains($0) || "-,".utf8.contains($0) }
+            guard isRange, range.utf8.contains(UInt8(ascii: "-")) else {
+                throw InvalidOption("-r: write a range of bytes, such as 0-499, 500- or -500")
+            }
+            try add(.range, "bytes=\(range)", "-r")
+        }
+        if user != nil, bearer != nil { throw InvalidOption("-u and --oauth2-bearer contradict each other") }
+        if let user {
+            // Whether a person could be asked depends on the terminal; a script must not hang.
+            guard user.utf8.contains(UInt8(ascii: ":")) else {
+                throw InvalidOption("-u: write USER:PASSWORD; the password is not asked for (USER: is none)")
+            }
+            try add(.authorization, "Basic \(Base64.encode(Array(user.utf8)))", "-u")
+        }
+        try add(.authorization, bearer.map { "Bearer \($0)" }, "--oauth2-bearer")
+        return written
+    }
+
+    /// Whether a field says what is said anyway about how the body is framed; what says otherwise is refused.
+    private func isFraming(_ field: HTTPField, _ content: RequestContent) throws(InvalidOption) -> Bool {
+        switch field.name.canonicalName {
+        case "content-length" where Int(field.value) == content.body?.length ?? 0: return true
+        case "content-length", "transfer-encoding", "expect":
+            throw InvalidOption("-H \(field.name): how the body is framed follows from the body, and cannot be said")
+        default: return false
+        }
+    }
+
+    private func lines() throws -> [String] {
+        var lines: [String] = []
+        for text in headers {
+            guard text.hasPrefix("@") else {
+                lines.append(text)
+                continue
+            }
+            let bytes = try RequestInput.bytes(ofFile: String(text.dropFirst()), limit: 1 << 20)
+            for line in bytes.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
+                lines.append(String(decoding: line, as: UTF8.self))
+            }
+        }
+        return lines
+    }
+
+    private enum Line {
+        case send(HTTPField)
+        case leaveOut(HTTPField.Name)
+    }
+
+    private static func field(_ text: String) throws(InvalidOption) -> Line {
+        do {
+            if text.hasSuffix(";"), !text.utf8.contains(UInt8(ascii: ":")) {
+                return .send(try HeaderOption.parse(text.dropLast() + ":"))
+            }
+            let field = try HeaderOption.parse(text)
+            return field.value.isEmpty ? .leaveOut(field.name) : .send(field)
+        } catch {
+            throw InvalidOption("-H: \(error.description)")
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import ArgumentParser
+import CommandLineSupport
+import HTTPRecovery
+
+/// Whether and how a failed request is sent again.
+struct RecoveryOptions: ParsableArguments {
+    // Every value is taken as one, with a dash in front too: its own check says what is wrong with it.
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The most attempts, the first included. Default: 3.", valueName: "N")
+    )
+    var maxAttempts: Int?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The same as --max-attempts N+1: how often a request is sent again.", valueName: "N")
+    )
+    var retry: Int?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "The delay between attempts where the server states none. Default: it grows.",
+            valueName: "S"
+        ),
+        transform: Seconds.parse
+    )
+    var retryDelay: Seconds?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("No attempt begins later than that after the first. Default: no limit.", valueName: "S"),
+        transform: Seconds.parse
+    )
+    var retryMaxTime: Seconds?
+
+    @Option(
+        name: [.customLong("deadline"), .customShort("m"), .customLong("max-time")],
+        parsing: .unconditional,
+        help: ArgumentHelp("The time a call may take, with everything. Default: no limit.", valueName: "S"),
+        transform: Seconds.parsePositive
+    )
+    var deadline: Seconds?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The time an attempt may take, its body included. Default: 30.", valueName: "S"),
+        transform: Seconds.parsePositive
+    )
+    var attemptTimeout = Seconds(.seconds(30))
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The longest time without a byte in either direction. Default: any.", valueName: "S"),
+        transform: Seconds.parsePositive
+    )
+    var idleTimeout: Seconds?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The longest single wait. Default: 120.", valueName: "S"),
+        transform: Seconds.parse
+    )
+    var maxWait = Seconds(.seconds(120))
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "The first and the longest delay where the server states none.",
+            valueName: "BASE,CAP"
+        ),
+        transform: BackoffRange.parse
+    )
+    var backoff: BackoffRange?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            """
+            Sends an Idempotency-Key: auto makes a new one for each call, the same on each of its attempts; a VALUE is \
+            sent as given. Default: none.
+            """,
+            valueName: "auto|none|VALUE"
+        ),
+        transform: IdempotencyKeyOption.parse
+    )
+    var idempotencyKey = IdempotencyKeyOption.none
+
+    @Flag(help: "Sending the request twice does no harm: try again even when nobody knows whether it was processed.")
+    var replayable = false
+
+    @Flag(help: "Send once, whatever happens.")
+    var noRecovery = false
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The retries that each call adds to the budget, 0 to 1.", valueName: "R")
+    )
+    var budgetRatio = 0.2
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The retries that are in the budget from the start.", valueName: "N")
+    )
+    var budgetBurst = 10
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            """
+            Stops asking a server of whose last answers, in a minute or two attempts' time, so large a share (0 to 1) has \
+            failed, and probes it after a while. Default: none.
+            """,
+            valueName: "RATIO,MIN_CALLS,OPEN_SECONDS"
+        ),
+        transform: BreakerOption.parse
+    )
+    var breaker: BreakerOption?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Sends an idempotent request once more if no answer has come in that time, and takes the first good one.",
+            valueName: "S"
+        ),
+        transform: Seconds.parse
+    )
+    var hedge: Seconds?
+
+    @OptionGroup var state: StateOptions
+
+    @Option(help: "Whose errors to expect.")
+    var provider = ProviderChoice.http
+
+    /// The most attempts.
+    var attempts: Int { maxAttempts ?? retry.map { $0 + 1 } ?? 3 }
+
+    /// The delays that the person wants; nil for those of the policies.
+    var delays: BackoffRange? {
+        guard let delay = retryDelay?.duration, delay > .zero else { return backoff }
+        return BackoffRange(base: delay, cap: delay)
+    }
+
+    /// Whether the time for retries ends before the call's.
+    var retriesEndFirst: Bool {
+        guard let retryMaxTime else { return false }
+        return deadline.map { retryMaxTime.duration < $0.duration } ?? true
+    }
+
+    /// What contradicts itself or is out of range, as a sentence.
+    func check() throws(InvalidOption) {
+        if maxAttempts != nil, retry != nil {
+            throw InvalidOption("--retry N is --max-attempts N+1: write one of them")
+        }
+        if retryDelay != nil, backoff != nil {
+            throw InvalidOption("--retry-delay and --backoff contradict each other")
+        }
+        if noRecovery, retry != nil || retryDelay != nil || retryMaxTime != nil {
+            throw InvalidOption("--retry needs the recovery that --no-recovery switches off")
+        }
+    }
+}

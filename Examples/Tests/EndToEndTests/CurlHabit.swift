@@ -1,0 +1,73 @@
+import HTTPRecoveryTesting
+import Testing
+
+/// A row of the table: what an option of curl's means to `http-recover`.
+struct CurlHabit: Sendable, CustomTestStringConvertible {
+    /// The option.
+    let option: String
+    /// The command line; `URL` is the server's, and `FILE` one of 14 bytes with a line end of each kind.
+    let arguments: [String]
+    /// What the request has on the wire, in its head or body; with `!` in front what it has not.
+    var wire: [String] = []
+    /// What stands on standard output; nil for anything.
+    var output: String?
+    /// What the files hold that the command has written.
+    var files: [String: String] = [:]
+    /// How it ends.
+    var status: Int32 = 0
+    /// How many requests there are.
+    var requests = 1
+    /// How it differs from curl, as a sentence; nil where both do the same to the byte.
+    var difference: String?
+
+    var testDescription: String { arguments.joined(separator: " ") }
+
+    init(
+        _ option: String,
+        _ arguments: [String],
+        wire: [String] = [],
+        output: String? = nil,
+        files: [String: String] = [:],
+        status: Int32 = 0,
+        requests: Int = 1,
+        difference: String? = nil
+    ) {
+        self.option = option
+        self.arguments = arguments
+        self.wire = wire
+        self.output = output
+        self.files = files
+        self.status = status
+        self.requests = requests
+        self.difference = difference
+    }
+
+    /// What the server of the table answers.
+    static func reply(_ request: FaultServer.Request) -> FaultServer.Reply {
+        switch request.path.split(separator: "?").first {
+        case "/404": .answer(404, headers: [("X-A", "1")], body: "none")
+        case "/moved": .answer(302, headers: [("Location", "/there")])
+        case "/hang": .stall
+        case "/busy": .answer(503, body: "busy")
+        default:
+            request.method == "HEAD"
+                ? .raw("HTTP/1.1 200 OK\r\nX-A: 1\r\nContent-Length: 5\r\n\r\n")
+                : .raw("HTTP/1.1 200 OK\r\nX-A: 1\r\nContent-Length: 5\r\n\r\nhello")
+        }
+    }
+
+    /// The head of an answer of 200.
+    static let head = "HTTP/1.1 200 OK\r\nX-A: 1\r\nContent-Length: 5\r\n\r\n"
+
+    /// What the file holds.
+    static let file = "file\r\ncontent\n"
+
+    /// What a body of data is said to be.
+    static let form = "content-type: application/x-www-form-urlencoded"
+    /// Why there are more requests than curl makes.
+    static let tried = "A request is tried again without being asked for it."
+    /// Why the exit status is not curl's.
+    static let fails = "An HTTP error ends with 22 without -f too."
+    /// Why the output is not curl's.
+    static let lines = "Of several calls there is a line each, and bodies where they are named."
+}
