@@ -1,0 +1,249 @@
+import Foundation
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Testing
+
+// The types of the guides, word for word.
+
+/// A conflict passes when the other writer is done.
+struct ConflictRetry: RecoveryPolicy {
+    func decide(_ situation: FailureContext) -> FailureContext.Decision {
+        situation.outcome.kind == .conflict && situation.attempts < 3 ? .retry(after: .milliseconds(200)) : .pass
+    }
+}
+
+/// An API that answers 400 with `{"error": "busy", "wait_ms": 1500}`.
+struct ShopClassifier: OutcomeClassifier {
+    func classify(_ exchange: Exchange) -> Outcome {
+        var outcome = HTTPClassifier().classify(exchange)
+        guard case .response(_, let body) = exchange.result, let json = try? JSONValue(parsing: body),
+            let code = json["error"]?.string
+        else { return outcome }
+        outcome.code = code
+        if code == "busy" {
+            (outcome.kind, outcome.processed, outcome.remedies) = (.rateLimited, .no, [.wait])
+            outcome.retryAfter = json["wait_ms"]?.number.map { .saturating(seconds: $0.double / 1000) }
+        }
+        return outcome
+    }
+}
+
+/// Nothing leaves while the operator says so.
+struct Maintenance: Admission {
+    let isOn: @Sendable () -> Bool
+
+    func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
+        isOn() ? .wait(.seconds(5), because: Outcome(.unavailable, processed: .no, remedies: [.wait])) : .go()
+    }
+}
+
+/// Says which version of an API is meant.
+struct APIVersion: ClientLayer {
+    let version: String
+
+    func intercept(
+        _ request: HTTPRequest,
+        body: MessageBody?,
+        context: CallContext,
+        next: Next
+    ) async throws -> RecoveredResponse {
+        var request = request
+        request.headerFields[HTTPField.Name("API-Version")!] = version
+        return try await next(request, body: body, context: context)
+    }
+}
+
+/// The guides: what they show does what they say.
+@Suite struct GuidePages {
+    @Test func aPolicyOfOnesOwn() async throws {
+        let transport = ScriptedTransport([.status(409), .status(409), .status(200)])
+        let clock = ManualClock()
+        func make() -> RecoveringClient {
+            let client = RecoveringClient(transport: transport) {
+                Deadline(.seconds(30))
+                Recovery {
+                    ConflictRetry()
+                    RateLimitBackoff()
+                    TransientRetry()
+                }
+                AttemptTimeout(.seconds(10))
+            }
+            return client
+        }
+        #expect("\(make())".contains("Recovery"))
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock)) {
+            Recovery { ConflictRetry() }
+        }
+        let response = try await clock.skippingWaits { try await client.send(Bench.get) }
+        #expect(response.status == .ok && transport.received.count == 3)
+    }
+
+    /// The engine keeps its limits whatever a policy decides.
+    @Test func aPolicyDoesNotSendAPostTwice() async throws {
+        struct Always: RecoveryPolicy {
+            func decide(_ situation: FailureContext) -> FailureContext.Decision { .retry(after: .zero) }
+        }
+        let transport = ScriptedTransport([.status(500), .status(200)])
+        let client = RecoveringClient(transport: transport, runtime: .manual()) { Recovery { Always() } }
+        let error = await #expect(throws: RecoveryError.self) { try await client.send(Bench.post) }
+        #expect(error?.reason == .methodNotIdempotent && transport.received.count == 1)
+    }
+
+    @Test func aClassifierOfOnesOwn() async throws {
+        let busy = #"{"error": "busy", "wait_ms": 1500}"#
+        let transport = ScriptedTransport([.status(400, body: busy), .status(200)])
+        let clock = ManualClock()
+        var runtime = Runtime.manual(clock)
+        runtime.classifier = ShopClassifier()
+        let client = RecoveringClient(transport: transport, runtime: runtime)
+        let response = try await clock.skippingWaits { try await client.send(Bench.post) }
+        #expect(response.status == .ok)
+        #expect(response.history.attempts.map(\.code) == ["busy", nil])
+        #expect(clock.requestedDelays.contains { $0 >= .milliseconds(1500) })
+    }
+
+    @Test func anAdmissionOfOnesOwn() async throws {
+        final class Settings: Sendable {
+            let clock: ManualClock
+            let time: TimeSource
+            init() {
+                clock = ManualClock()
+                time = clock.timeSource()
+            }
+            var isInMaintenance: Bool { time.now.sinceStart < .seconds(7) }
+        }
+        let settings = Settings()
+        let engine = Recovery(admissions: [Maintenance(isOn: { settings.isInMaintenance })])
+        let transport = ScriptedTransport([.status(200)])
+        let client = RecoveringClient(transport: transport, runtime: .manual(settings.clock)) { engine }
+        let response = try await settings.clock.skippingWaits { try await client.send(Bench.get) }
+        #expect(response.status == .ok && transport.received.count == 1)
+        #expect(!settings.isInMaintenance)
+    }
+
+    @Test func aLayerOfOnesOwn() async throws {
+        let transport = ScriptedTransport([.status(503), .status(200)])
+        let clock = ManualClock()
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock)) {
+            APIVersion(version: "2")
+            Recovery()
+        }
+        _ = try await clock.skippingWaits { try await client.send(Bench.get) }
+        let versions = transport.received.map { $0.request.headerFields[HTTPField.Name("API-Version")!] }
+        #expect(versions == ["2", "2"])
+    }
+
+    /// What `next` gives outside the engine and inside.
+    @Test func whatNextGives() async throws {
+        final class Seen: Sendable {
+            let words = Locked<[String]>([])
+        }
+        struct Spy: ClientLayer {
+            let name: String
+            let seen: Seen
+            func intercept(_ request: HTTPRequest, body: MessageBody?, context: CallContext, next: Next) async throws
+                -> RecoveredResponse
+            {
+                do {
+                    let response = try await next(request, body: body, context: context)
+                    seen.words.withLock { $0.append("\(name) \(response.outcome.kind.rawValue)") }
+                    return response
+                } catch {
+                    seen.words.withLock { $0.append("\(name) \(type(of: error))") }
+                    throw error
+                }
+            }
+        }
+        let (seen, clock) = (Seen(), ManualClock())
+        let lost = ScriptedTransport.Step.fail(.connectionLost, .unknown)
+        let transport = ScriptedTransport([.status(503), lost, .status(404)])
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock)) {
+            Spy(name: "outside", seen: seen)
+            Recovery()
+            Spy(name: "inside", seen: seen)
+        }
+        await #expect(throws: RecoveryError.self) {
+            try await clock.skippingWaits { try await client.send(Bench.get) }
+        }
+        let expected = [
+            "inside unavailable", "inside TransportError", "inside not_found", "outside RecoveryError",
+        ]
+        #expect(seen.words.withLock { $0 } == expected)
+    }
+
+    private struct SignInNeeded: Error {
+        let message: String
+    }
+
+    private actor Queue {
+        private(set) var kept: [(HTTPRequest, Timestamp?)] = []
+        func put(back request: HTTPRequest, until time: Timestamp?) throws { kept.append((request, time)) }
+    }
+
+    @Test func errorsAreActedOn() async throws {
+        let (clock, queue, request) = (ManualClock(), Queue(), Bench.get)
+        let transport = ScriptedTransport([.status(404), .status(429, ["retry-after": "9000"])])
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock))
+        client.runtime.events.observe { event in
+            if case .wait(let reason, let duration, _) = event.kind { print("waits", duration, "because of", reason) }
+        }
+        func load() async throws -> [UInt8] {
+            do {
+                let response = try await client.send(request)
+                return try await response.body.collect(upTo: 1 << 20)
+            } catch let error as RecoveryError {
+                switch error.kind {
+                case .notFound: return []
+                case .rateLimited, .quotaExhausted, .unavailable, .accountLocked:
+                    // Worth trying again later; `retryAt` is a wall-clock time, for a queue or a person.
+                    try await queue.put(back: request, until: error.retryAt)
+                case .reauthenticationRequired, .stepUpRequired: throw SignInNeeded(message: error.userMessage)
+                default: throw error
+                }
+                return []
+            }
+        }
+        #expect(try await load() == [])
+        #expect(await queue.kept.isEmpty)
+        #expect(try await load() == [])
+        #expect(await queue.kept.first?.1 != nil)
+    }
+
+    @Test func theFirstStep() async throws {
+        let client = RecoveringClient(transport: ScriptedTransport([.status(200, body: "abc")]))
+        func load(_ request: HTTPRequest) async throws -> [UInt8] {
+            let response = try await client.send(request)
+            return try await response.body.collect(upTo: 1 << 20)
+        }
+        #expect(try await load(Bench.get) == Array("abc".utf8))
+    }
+
+    private static func text(of page: String) throws -> String {
+        let root = (0..<4).reduce(URL(filePath: #filePath)) { directory, _ in directory.deletingLastPathComponent() }
+        let path = root.appending(path: "Sources/HTTPRecovery/HTTPRecovery.docc/Guides/\(page).md")
+        return try String(contentsOf: path, encoding: .utf8)
+    }
+
+    @Test(arguments: ["HandlingErrors", "WhyNotRetried", "Extending", "Migrating"])
+    func theGuideHoldsWhatIsCompiledHere(page: String) throws {
+        let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8).filter { !$0.isWhitespace }
+        let parts = try Self.text(of: page).components(separatedBy: "```swift\n").dropFirst()
+        #expect(!parts.isEmpty)
+        for part in parts {
+            let code = try #require(part.components(separatedBy: "```").first).filter { !$0.isWhitespace }
+            #expect(source.contains(code), "\(code.prefix(60))")
+        }
+    }
+
+    /// Each reason that there is has its line, and no other has one.
+    @Test func everyReasonIsExplained() throws {
+        let root = (0..<4).reduce(URL(filePath: #filePath)) { directory, _ in directory.deletingLastPathComponent() }
+        let file = root.appending(path: "Sources/HTTPRecovery/Outcomes/History+StopReason.swift")
+        let words = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "StopReason(rawValue: \"")
+            .dropFirst().compactMap { $0.components(separatedBy: "\"").first }
+        let rows = try Self.text(of: "WhyNotRetried").split(separator: "\n").filter { $0.hasPrefix("| `") }
+            .compactMap { $0.split(separator: "`").dropFirst().first.map(String.init) }
+        #expect(words.count > 20 && Set(rows) == Set(words) && rows.count == words.count)
+    }
+}
