@@ -411,6 +411,7 @@ let package = Package(
 // Named targets with what they need, without the others: a sanitizer's build of one module takes a fraction of the time.
 if let names = Context.environment["HTTP_RECOVERY_ONLY"] {
     var wanted: Set<String> = []
+    var used: Set<String> = []
     var found = names.split(separator: " ").map(String.init)
     while let name = found.popLast() {
         guard wanted.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else {
@@ -419,12 +420,18 @@ if let names = Context.environment["HTTP_RECOVERY_ONLY"] {
         for dependency in target.dependencies {
             switch dependency {
             case .targetItem(let name, _), .byNameItem(let name, _): found.append(name)
+            case .productItem(_, let package?, _, _): used.insert(package)
             default: break
             }
         }
     }
     package.targets.removeAll { !wanted.contains($0.name) }
     package.products = []
+    // What no target uses any more would be fetched all the same.
+    package.dependencies.removeAll { dependency in
+        guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
+        return !used.contains { location.hasSuffix("/\($0).git") }
+    }
 }
 
 for target in package.targets where target.type != .system && target.type != .plugin {
