@@ -3,6 +3,7 @@ import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
 import InMemoryLogging
+import InMemoryTracing
 import Logging
 import RecoveryObservability
 import Testing

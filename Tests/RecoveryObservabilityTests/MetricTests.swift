@@ -2,6 +2,7 @@
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import InMemoryTracing
 import MetricsTestKit
 import RecoveryObservability
 import Testing

@@ -3,6 +3,8 @@ import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
 import InMemoryTracing
+import MetricsTestKit
+import RecoveryObservability
 import ServiceContextModule
 import Testing
 import Tracing

@@ -7,6 +7,7 @@ import InMemoryTracing
 import Logging
 import MetricsTestKit
 import RecoveryObservability
+import Tracing
 
 /// A client with a server by a script, on a clock of its own, and all that is told of it.
 struct Watched {
