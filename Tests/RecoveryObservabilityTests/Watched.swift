@@ -66,11 +66,14 @@ struct Watched {
     var everything: String {
         let spans = tracer.finishedSpans.map { span in
             var text = span.operationName
-            span.attributes.forEach { text += " \($0)=\($1)" }
+            func add(_ name: String, _ value: SpanAttribute) { text += " \(name)=\(value)" }
+            span.attributes.forEach(add)
             return text + " \(span.events) \(span.errors) \(String(describing: span.status))"
         }
-        let series = metrics.counters.map { "\($0.label) \($0.dimensions)" }
-            + metrics.timers.map { "\($0.label) \($0.dimensions)" } + metrics.meters.map { "\($0.label) \($0.dimensions)" }
+        let series =
+            metrics.counters.map { "\($0.label) \($0.dimensions)" }
+            + metrics.timers.map { "\($0.label) \($0.dimensions)" }
+            + metrics.meters.map { "\($0.label) \($0.dimensions)" }
         return "\(logs.entries) \(spans) \(series)"
     }
 }
