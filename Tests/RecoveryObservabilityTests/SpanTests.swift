@@ -119,6 +119,20 @@ import Tracing
         #expect(watched.attempts.allSatisfy { $0.text("error.type") == nil })
     }
 
+    @Test func aRedirectIsASpanOfItsOwn() async throws {
+        let watched = Watched([.status(302, ["location": "https://other.example.com/?code=hunter2"]), .status(200)]) {
+            Redirects()
+            Recovery()
+        }
+        try await watched.send()
+        #expect(watched.attempts.map { $0.text("server.address") } == ["api.example.com", "other.example.com"])
+        #expect(watched.attempts.map { $0.text("http.request.resend_count") } == [nil, "1"])
+        #expect(watched.attempts.map { $0.text("recovery.cause") } == ["call", "follow_up"])
+        let name = try #require(HTTPField.Name(InMemoryTracer.spanIDKey))
+        #expect(watched.transport.received.map { $0.request.headerFields[name] } == watched.attempts.map(\.spanID))
+        #expect(!watched.everything.contains("hunter2"))
+    }
+
     @Test func unknownMethodsAreOneWord() async throws {
         let watched = Watched([])
         let method = try #require(HTTPRequest.Method("SECRETVERB"))

@@ -59,16 +59,7 @@ final class Meters: Sendable {
             state.timers[key] = new
             return new
         }
-        timer.recordNanoseconds(Self.nanoseconds(duration))
-    }
-
-    /// Whole nanoseconds, as many as there is room for.
-    private static func nanoseconds(_ duration: Duration) -> Int64 {
-        let (seconds, attoseconds) = duration.components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? 0 : .max }
-        let (sum, isTooMuch) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return isTooMuch ? .max : max(0, sum)
+        timer.recordNanoseconds(max(0, duration.whole(.nanoseconds(1))))
     }
 
     func set(_ metric: Metric, _ value: Double, _ dimensions: Dimensions = []) {

@@ -128,7 +128,8 @@ import Testing
             Self.hTTPRecovery + Self.authRecovery + Self.authCryptography + Self.auth0Auth + Self.clerkAuth
             + Self.curlTransport
             + Self.facebookAuth + Self.forgeRockAuth + Self.hTTPRecoveryTesting + Self.oktaAuth
-            + Self.recoveryObservability + Self.redisRecoveryStore + Self.sQLiteRecoveryStore + Self.authSandbox + Self.others
+            + Self.recoveryObservability + Self.redisRecoveryStore + Self.sQLiteRecoveryStore + Self.authSandbox
+            + Self.others
         #expect(Set(all.map { "\($0)" }).count == all.count)
     }
 }
