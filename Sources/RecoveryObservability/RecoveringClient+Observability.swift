@@ -8,7 +8,7 @@ extension RecoveringClient {
     ///   - transport: What performs the attempts.
     ///   - runtime: Clock, randomness, shared state, events and the classifier.
     ///   - observability: Where it is told.
-    ///   - middlewares: The layers around the transport, the outermost first. Default: ``RecoveringClient/defaultMiddlewares``.
+    ///   - middlewares: The layers around the transport, the outermost first. Default: `RecoveringClient.defaultMiddlewares`.
     public init(
         transport: any HTTPTransport,
         runtime: Runtime = Runtime(),
