@@ -348,7 +348,7 @@ let package = Package(
         .testTarget(
             name: "RecoveryObservabilityTests",
             dependencies: [
-                "RecoveryObservability", "HTTPRecovery", "HTTPRecoveryTesting",
+                "RecoveryObservability", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Observability"])),
                 .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Observability"])),

@@ -71,6 +71,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "OktaAuth", package: "swift-http-recovery"),
+                .product(name: "RecoveryObservability", package: "swift-http-recovery"),
                 .product(name: "RedisRecoveryStore", package: "swift-http-recovery"),
                 .product(name: "SQLiteRecoveryStore", package: "swift-http-recovery"),
             ]

@@ -164,7 +164,7 @@ public struct MessageBody: Sendable, AsyncSequence {
     }
 
     /// The same body, which tells what each reading of a piece comes to; one that is in memory tells nothing.
-    func noting(_ note: @escaping @Sendable (Result<Element?, any Error>) -> Void) -> MessageBody {
+    package func noting(_ note: @escaping @Sendable (Result<Element?, any Error>) -> Void) -> MessageBody {
         switch source {
         case .bytes: self
         case .stream(let make): MessageBody(source: .stream({ make().noting(note) }), length: length)

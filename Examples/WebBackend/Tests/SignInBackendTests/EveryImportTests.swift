@@ -17,6 +17,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import OktaAuth
+import RecoveryObservability
 import RedisRecoveryStore
 import SQLiteRecoveryStore
 import Testing
@@ -97,6 +98,9 @@ import Testing
         OktaStatus.self, OktaStep<Int>.self, OktaSucceeded.self, OktaTransaction.self, (any OktaTransactionState).self,
         OktaUnauthenticated.self, OktaUnknownState.self,
     ]
+    private static let recoveryObservability: [Any.Type] = [
+        Observability.self
+    ]
     private static let redisRecoveryStore: [Any.Type] = [
         RedisStore.self
     ]
@@ -124,7 +128,8 @@ import Testing
             Self.hTTPRecovery + Self.authRecovery + Self.authCryptography + Self.auth0Auth + Self.clerkAuth
             + Self.curlTransport
             + Self.facebookAuth + Self.forgeRockAuth + Self.hTTPRecoveryTesting + Self.oktaAuth
-            + Self.redisRecoveryStore + Self.sQLiteRecoveryStore + Self.authSandbox + Self.others
+            + Self.recoveryObservability + Self.redisRecoveryStore + Self.sQLiteRecoveryStore + Self.authSandbox
+            + Self.others
         #expect(Set(all.map { "\($0)" }).count == all.count)
     }
 }

@@ -1,0 +1,27 @@
+#if Observability
+public import HTTPRecovery
+
+extension RecoveringClient {
+    /// Creates a client that tells of what it does.
+    ///
+    /// - Parameters:
+    ///   - transport: What performs the attempts.
+    ///   - runtime: Clock, randomness, shared state, events and the classifier.
+    ///   - observability: Where it is told.
+    ///   - middlewares: The layers around the transport, the outermost first. Default: `RecoveringClient.defaultMiddlewares`.
+    public init(
+        transport: any HTTPTransport,
+        runtime: Runtime = Runtime(),
+        observability: Observability,
+        @RecoveringClient.PipelineBuilder middlewares: () -> [any ClientLayer] = { RecoveringClient.defaultMiddlewares }
+    ) {
+        let layers = middlewares()
+        let engine = layers.lazy.compactMap { $0 as? Recovery }.first
+        observability.watch(runtime.events)
+        self.init(transport: transport, runtime: runtime) {
+            CallObserver(observability, engine)
+            layers
+        }
+    }
+}
+#endif

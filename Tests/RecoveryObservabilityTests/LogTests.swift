@@ -1,0 +1,71 @@
+#if Observability
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import InMemoryLogging
+import InMemoryTracing
+import Logging
+import RecoveryObservability
+import Testing
+
+/// What stands in the logs, and what stands nowhere.
+@Suite struct LogTests {
+    @Test func decisionsAreLoggedWithTheirReasons() async throws {
+        let watched = Watched([.status(429, ["retry-after": "2"]), .status(200)])
+        try await watched.send(Watched.get, RequestOptions(label: "profile"))
+        let retry = try #require(watched.logged("HTTP request is sent again").first)
+        #expect(retry.level == .debug)
+        #expect(retry.metadata["recovery.reason"] == "rate_limited")
+        #expect(retry.metadata["recovery.attempt"] == "2")
+        #expect(retry.metadata["recovery.label"] == "profile")
+        #expect(retry.metadata["server.address"] == "api.example.com")
+        #expect(retry.metadata["service"] == "example", "what the logger brings stays")
+        #expect(watched.logs.entries.allSatisfy { $0.metadata["recovery.call.id"] == "1" })
+        #expect(watched.logs.entries.allSatisfy { $0.metadata["http.request.method"] == "GET" })
+    }
+
+    @Test func whatIsThrownIsLoggedAtDebugAtMost() async throws {
+        let watched = Watched([], then: .fail(.cannotConnect, .neverSent))
+        await #expect(throws: RecoveryError.self) { try await watched.send() }
+        #expect(!watched.logged("HTTP call is given up").isEmpty)
+        #expect(watched.logs.entries.allSatisfy { $0.level <= .debug })
+    }
+
+    @Test func noSecretAndNoQueryIsToldAnywhere() async throws {
+        let secret = "hunter2"
+        let watched = Watched(
+            [
+                .status(503, ["set-cookie": "sid=\(secret)", "retry-after": "1"], body: secret),
+                .status(401, ["www-authenticate": "Bearer realm=\"\(secret)\""], body: "{\"error\":\"\(secret)\"}"),
+            ]
+        )
+        var request = HTTPRequest(
+            method: .get,
+            scheme: "https",
+            authority: "user:\(secret)@api.example.com",
+            path: "/v1/me?token=\(secret)#\(secret)"
+        )
+        request.headerFields[.authorization] = "Bearer \(secret)"
+        request.headerFields[.cookie] = "sid=\(secret)"
+        _ = try? await watched.send(request, body: MessageBody(secret))
+        #expect(watched.attempts.count == 2)
+        #expect(watched.logs.entries.count > 4)
+        #expect(watched.everything.contains("https://api.example.com/v1/me"))
+        #expect(!watched.everything.contains(secret))
+        #expect(!watched.everything.contains("token="))
+    }
+
+    @Test func eachCanBeLeftOut() async throws {
+        let transport = ScriptedTransport()
+        let runtime = Runtime.manual()
+        let client = RecoveringClient(
+            transport: transport,
+            runtime: runtime,
+            observability: Observability(logger: nil, metrics: nil, tracer: nil)
+        )
+        _ = try await client.send(Watched.get)
+        #expect(!runtime.events.isObserved, "no event is made that nobody reads")
+        #expect(transport.received.first?.request.headerFields.isEmpty == true)
+    }
+}
+#endif

@@ -1,0 +1,119 @@
+#if Observability
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import InMemoryTracing
+import MetricsTestKit
+import RecoveryObservability
+import Testing
+
+/// The metrics by OpenTelemetry's names, with dimensions of which there are few.
+@Suite struct MetricTests {
+    private static let place = [
+        ("server.address", "api.example.com"), ("server.port", "443"), ("http.request.method", "GET"),
+    ]
+
+    @Test func attemptsWaitsAndRetriesAreCounted() async throws {
+        let watched = Watched([.status(429, ["retry-after": "2"]), .status(200)])
+        try await watched.send()
+        let metrics = watched.metrics
+        #expect(metrics.counterTotal(label: "http.recovery.attempts", dimensions: Self.place) == 2)
+        #expect(
+            metrics.counterTotal(label: "http.recovery.retries", dimensions: [("recovery.reason", "rate_limited")]) == 1
+        )
+        #expect(metrics.counterTotal(label: "http.recovery.calls", dimensions: [("recovery.result", "ok")]) == 1)
+        let waits = try metrics.expectTimer("http.recovery.wait.duration", [("recovery.reason", "rate_limited")])
+        #expect(waits.values.count == 1)
+        #expect(try #require(waits.lastValue) >= 2_000_000_000)
+        #expect(try metrics.expectMeter("http.recovery.waiting").lastValue == 0)
+        #expect(try metrics.expectMeter("http.client.active_requests", Self.place).lastValue == 0)
+        let durations = metrics.timers(label: "http.client.request.duration")
+        let dimensions = Set(durations.map { Dictionary(uniqueKeysWithValues: $0.dimensions) })
+        #expect(
+            dimensions == [
+                [
+                    "server.address": "api.example.com", "server.port": "443", "http.request.method": "GET",
+                    "http.response.status_code": "429", "error.type": "rate_limited",
+                ],
+                [
+                    "server.address": "api.example.com", "server.port": "443", "http.request.method": "GET",
+                    "http.response.status_code": "200",
+                ],
+            ]
+        )
+    }
+
+    @Test func theBudgetSinks() async throws {
+        let watched = Watched([], then: .status(503)) { Recovery(budget: .ratio(.init(ratio: 0, burst: 3))) }
+        _ = try? await watched.send()
+        let place = Array(Self.place.dropLast())
+        #expect(try watched.metrics.expectMeter("http.recovery.budget.balance", place).lastValue == 1)
+        let reason = [("error.type", "unavailable"), ("recovery.reason", "attempts_exhausted")]
+        #expect(watched.metrics.counterTotal(label: "http.recovery.failures", dimensions: reason) == 1)
+    }
+
+    @Test func aBreakerIsSeenOpen() async throws {
+        let breaker = Recovery.CircuitBreaker(.init(failureRatio: 0.5, minimumCalls: 2))
+        let watched = Watched([], then: .status(500)) { Recovery(maxAttempts: 1, admissions: [breaker]) }
+        for _ in 0..<3 { _ = try? await watched.send() }
+        let states = watched.metrics.meters(label: "http.recovery.breaker.state")
+        #expect(states.map(\.lastValue) == [2])
+    }
+
+    @Test func lockoutsAndRenewalsAreCounted() async throws {
+        var locked = Outcome(.accountLocked)
+        locked.status = 423
+        let watched = Watched([])
+        let time = watched.runtime.time.now
+        let url = "https://api.example.com/v1/me"
+        for kind: RecoveryEvent.Kind in [
+            .failure(number: 1, locked), .refresh(.refreshed), .refresh(.joined), .refresh(.joined),
+            .store(.degraded(store: "redis", reason: "down")),
+        ] {
+            watched.runtime.events.emit(RecoveryEvent(call: 1, method: "GET", url: url, time: time, kind: kind))
+        }
+        #expect(watched.metrics.counterTotal(label: "http.recovery.lockouts") == 1)
+        let refreshes = "http.recovery.refreshes"
+        #expect(watched.metrics.counterTotal(label: refreshes, dimensions: [("recovery.result", "refreshed")]) == 1)
+        #expect(watched.metrics.counterTotal(label: refreshes, dimensions: [("recovery.result", "joined")]) == 2)
+        #expect(try watched.metrics.expectMeter("http.recovery.store.degraded").lastValue == 1)
+    }
+
+    @Test func concurrentCallsAreCountedOnceEach() async throws {
+        let watched = Watched([])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 { group.addTask { _ = try await watched.client.send(Watched.get) } }
+            try await group.waitForAll()
+        }
+        #expect(watched.metrics.counterTotal(label: "http.recovery.attempts") == 100)
+        #expect(watched.metrics.counterTotal(label: "http.recovery.calls") == 100)
+        #expect(try watched.metrics.expectMeter("http.client.active_requests", Self.place).lastValue == 0)
+        #expect(watched.attempts.count == 100)
+        #expect(Set(watched.attempts.compactMap(\.parentSpanID)).count == 100)
+    }
+
+    @Test func serversBeyondAHundredAreCountedTogether() async throws {
+        let watched = Watched([])
+        for number in 0..<150 {
+            let host = "h\(number).example.com"
+            _ = try await watched.client.send(HTTPRequest(method: .get, scheme: "https", authority: host, path: "/"))
+        }
+        let counters = watched.metrics.counters(label: "http.recovery.attempts")
+        #expect(counters.count == 101)
+        let rest = [("server.address", "_OTHER"), ("server.port", "0"), ("http.request.method", "GET")]
+        #expect(watched.metrics.counterTotal(label: "http.recovery.attempts", dimensions: rest) == 50)
+    }
+
+    @Test func twoClientsOfOneRuntimeAreToldOfOnce() async throws {
+        let watched = Watched([])
+        let other = RecoveringClient(
+            transport: watched.transport,
+            runtime: watched.runtime,
+            observability: watched.observability
+        )
+        _ = try await watched.client.send(Watched.get)
+        _ = try await other.send(Watched.get)
+        #expect(watched.metrics.counterTotal(label: "http.recovery.calls") == 2)
+    }
+}
+#endif

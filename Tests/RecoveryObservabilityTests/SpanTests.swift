@@ -1,0 +1,147 @@
+#if Observability
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import InMemoryTracing
+import MetricsTestKit
+import RecoveryObservability
+import ServiceContextModule
+import Testing
+import Tracing
+
+/// One span an attempt, under one of the call.
+@Suite struct SpanTests {
+    @Test func eachAttemptHasASpanUnderThatOfItsCall() async throws {
+        let watched = Watched([.status(503, ["retry-after": "2"]), .status(200)])
+        try await watched.send()
+        let call = try #require(watched.calls.first)
+        #expect(watched.calls.count == 1)
+        #expect(watched.attempts.map(\.operationName) == ["GET", "GET"])
+        #expect(watched.attempts.map(\.parentSpanID) == [call.spanID, call.spanID])
+        #expect(watched.attempts.map { $0.text("http.response.status_code") } == ["503", "200"])
+        #expect(watched.attempts.map { $0.text("http.request.resend_count") } == [nil, "1"])
+        #expect(watched.attempts.map { $0.text("error.type") } == ["unavailable", nil])
+        #expect(watched.attempts.map { $0.text("recovery.cause") } == ["call", "unavailable"])
+        #expect(watched.attempts.map { $0.status?.code == .error } == [true, false])
+        for attempt in watched.attempts {
+            #expect(attempt.text("http.request.method") == "GET")
+            #expect(attempt.text("server.address") == "api.example.com")
+            #expect(attempt.text("server.port") == "443")
+            #expect(attempt.text("url.full") == "https://api.example.com/v1/me")
+        }
+        #expect(call.text("error.type") == nil)
+        #expect(watched.tracer.activeSpans.isEmpty)
+    }
+
+    @Test func eachRequestCarriesItsOwnSpan() async throws {
+        let watched = Watched([.fail(.connectionLost, .notProcessed), .status(200)])
+        try await watched.send()
+        let name = try #require(HTTPField.Name(InMemoryTracer.spanIDKey))
+        #expect(watched.transport.received.map { $0.request.headerFields[name] } == watched.attempts.map(\.spanID))
+        #expect(watched.attempts.map { $0.text("error.type") } == ["transport", nil])
+    }
+
+    @Test func aCallBelongsToTheSpanAroundIt() async throws {
+        let watched = Watched([])
+        let outer = watched.tracer.startSpan("outer")
+        try await ServiceContext.withValue(outer.context) { _ = try await watched.client.send(Watched.get) }
+        #expect(watched.calls.first?.parentSpanID == outer.context.inMemorySpanContext?.spanID)
+        outer.end()
+    }
+
+    @Test func cancellationIsNoError() async throws {
+        let watched = Watched([.hang])
+        let call = Task { try await watched.client.send(Watched.get) }
+        await watched.transport.waitForRequests(1)
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        #expect(watched.attempts.count == 1)
+        for span in watched.tracer.finishedSpans {
+            #expect(span.text("error.type") == nil)
+            #expect(span.status == nil)
+            #expect(span.errors.isEmpty)
+            #expect(span.text("recovery.result") == "cancelled")
+        }
+        #expect(watched.metrics.timers(label: "http.client.request.duration").isEmpty)
+        #expect(watched.metrics.counters(label: "http.recovery.failures").isEmpty)
+    }
+
+    @Test func aCallThatIsGivenUpSaysWhy() async throws {
+        let watched = Watched([], then: .status(500))
+        await #expect(throws: RecoveryError.self) {
+            try await watched.send(HTTPRequest(method: .post, scheme: "https", authority: "a.example", path: "/"))
+        }
+        let call = try #require(watched.calls.first)
+        #expect(call.text("error.type") == "unavailable")
+        #expect(call.text("recovery.reason") == "method_not_idempotent")
+        #expect(call.status?.code == .error)
+    }
+
+    @Test func aStreamedBodyEndsItsSpan() async throws {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: ArraySlice<UInt8>.self)
+        let watched = Watched([
+            .run { _ in
+                TransportResponse(head: HTTPResponse(status: .ok), body: MessageBody(once: stream))
+            }
+        ])
+        let response = try await watched.client.send(Watched.get, options: RequestOptions(buffering: .streamed))
+        #expect(watched.attempts.isEmpty, "its body is still on the way")
+        continuation.yield([1, 2, 3])
+        continuation.finish(throwing: TransportError(.truncated, .answered))
+        await #expect(throws: TransportError.self) { try await response.body.collect(upTo: 10) }
+        #expect(watched.attempts.map { $0.text("error.type") } == ["transport"])
+    }
+
+    @Test func aBodyThatIsDroppedEndsItsSpan() async throws {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: ArraySlice<UInt8>.self)
+        let watched = Watched([
+            .run { _ in
+                TransportResponse(head: HTTPResponse(status: .ok), body: MessageBody(once: stream))
+            }
+        ])
+        func status() async throws -> Int {
+            try await watched.client.send(Watched.get, options: RequestOptions(buffering: .streamed)).status.code
+        }
+        #expect(try await status() == 200)
+        #expect(watched.attempts.map { $0.text("error.type") } == [nil])
+        continuation.finish()
+    }
+
+    @Test func hedgesAreSpansBesideEachOther() async throws {
+        let watched = Watched([.hang, .status(200)]) {
+            Recovery(hedging: .init(after: .milliseconds(100)))
+        }
+        try await watched.send()
+        let call = try #require(watched.calls.first)
+        #expect(watched.attempts.count == 2)
+        #expect(Set(watched.attempts.map(\.parentSpanID)) == [call.spanID])
+        #expect(Set(watched.attempts.map { $0.text("recovery.cause") }) == ["call", "hedge"])
+        #expect(watched.attempts.allSatisfy { $0.text("error.type") == nil })
+    }
+
+    @Test func aRedirectIsASpanOfItsOwn() async throws {
+        let watched = Watched([.status(302, ["location": "https://other.example.com/?code=hunter2"]), .status(200)]) {
+            Redirects()
+            Recovery()
+        }
+        try await watched.send()
+        #expect(watched.attempts.map { $0.text("server.address") } == ["api.example.com", "other.example.com"])
+        #expect(watched.attempts.map { $0.text("http.request.resend_count") } == [nil, "1"])
+        #expect(watched.attempts.map { $0.text("recovery.cause") } == ["call", "follow_up"])
+        let name = try #require(HTTPField.Name(InMemoryTracer.spanIDKey))
+        #expect(watched.transport.received.map { $0.request.headerFields[name] } == watched.attempts.map(\.spanID))
+        #expect(!watched.everything.contains("hunter2"))
+    }
+
+    @Test func unknownMethodsAreOneWord() async throws {
+        let watched = Watched([])
+        let method = try #require(HTTPRequest.Method("SECRETVERB"))
+        try await watched.send(HTTPRequest(method: method, scheme: "http", authority: "[::1]:8080", path: "/"))
+        let span = try #require(watched.attempts.first)
+        #expect(span.operationName == "HTTP")
+        #expect(span.text("http.request.method") == "_OTHER")
+        #expect(span.text("server.address") == "[::1]")
+        #expect(span.text("server.port") == "8080")
+    }
+}
+#endif
