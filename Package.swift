@@ -425,6 +425,14 @@ if let names = Context.environment["HTTP_RECOVERY_ONLY"] {
     }
     package.targets.removeAll { !wanted.contains($0.name) }
     package.products = []
+    // A package that no target is left for is not wanted either: no trait keeps it from being fetched any more.
+    let packages = package.targets.flatMap(\.dependencies).compactMap { dependency -> String? in
+        if case .productItem(_, let name, _, _) = dependency { name } else { nil }
+    }
+    package.dependencies.removeAll { dependency in
+        guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
+        return !packages.contains { location.hasSuffix("/\($0).git") || location.hasSuffix("/\($0)") }
+    }
 }
 
 for target in package.targets where target.type != .system && target.type != .plugin {

@@ -69,6 +69,7 @@ struct ScenarioCompletenessTests {
                     "fixed_code": "123456", "relying_party_id": "a.example", "origins": "https://a.example",
                     "webauthn_form": "script", "json_outcome": true, "user_verification": "required",
                     "webauthn_recovery": true, "captcha_form": "enterprise", "captcha_proof": "x",
+                    "captcha_action": "login", "provider_wants_user": true, "redirect_method": "POST",
                     "own_questions": true, "webauthn_timeout_s": 12, "advice_carrier": "header", "advice_encoding": "base64",
                     "transaction_lifetime_s": 13, "refresh_grace_s": 14},
                   "facebook": {"app_id": "1", "app_secret": "s", "client_token": "t", "require_proof": true,
