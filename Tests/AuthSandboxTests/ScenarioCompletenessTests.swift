@@ -78,7 +78,7 @@ struct ScenarioCompletenessTests {
                     "hide_subcodes": true, "string_codes": true, "errors_in_200": true, "challenge": false,
                     "app_limit": {"count": 1, "per_s": 2}, "limit_transient": null, "limit_retry_after": true,
                     "early_call_s": 7, "app_usage": 8, "media_s": 9, "media_per_day": 10,
-                    "pair_limit": {"count": 1, "per_s": 2},
+                    "pair_limit": {"count": 1, "per_s": 2}, "login_fault": "other_state",
                     "business_usage": {"type": "x", "percent": 9, "regain_min": 10}},
                   "auth0": {"client_id": "a", "client_secret": "s", "threshold": 1, "rotation": false, "leeway_s": 2,
                     "access_lifetime_s": 3, "mfa_on_refresh": true, "requirements": true, "userinfo_limit": 4,

@@ -5,7 +5,7 @@ extension Challenge {
     /// The page, in HTML, that takes the browser on to where ``form`` has to be posted; nil where ``url`` alone leads there.
     ///
     /// A web backend answers with it as `text/html; charset=utf-8`, a program on the person's machine serves it on loopback. It
-    /// posts by itself, or by a button where scripts are off, and holds nothing but the form. Nil too for an address that is
+    /// posts by itself, or by its button where scripts may not run, and holds nothing but the form. Nil too for an address that is
     /// neither `http` nor `https`: it would act in the name of who serves the page.
     public var page: Secret? {
         guard let form, let url, (try? HTTPRequest(method: .post, url: url.reveal())) != nil else { return nil }
@@ -19,7 +19,7 @@ extension Challenge {
             <!doctype html><meta charset="utf-8"><title>Sign-in</title>\
             <body onload="document.forms[0].submit()">\
             <form method="post" action="\(Self.escaped(url.reveal()))">\(fields.joined())\
-            <noscript><button>Go on</button></noscript></form>
+            <button>Go on</button></form>
             """
         )
     }
