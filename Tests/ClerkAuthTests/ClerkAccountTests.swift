@@ -253,6 +253,23 @@ import Testing
         #expect(second?.kind == .challengeRequired && unsolved.sent.count == 1)
     }
 
+    /// Nothing says which of the two Clerk looks at first: a creation brings both in the end, whichever is missed first.
+    @Test(arguments: [true, false]) func aCaptchaAndAProofComeInEitherOrder(captchaIsFirst: Bool) async throws {
+        let check = #"{"protect_check":{"status":"pending","token":"c","sdk_url":"https://x"}}"#
+        let captcha = Step.error("captcha_missing_token", status: 400)
+        let proof = Step.error("requires_protect_check", status: 403, meta: check)
+        let bench = try ClerkBench(
+            (captchaIsFirst ? [captcha, proof] : [proof, captcha]) + [.complete()],
+            configuration: ClerkConfiguration(proofs: Prover(captchaToken: "solved", proofToken: "p"))
+        )
+        _ = try await bench.signIn()
+        let (solved, proved) = ("&captcha_token=solved&captcha_widget_type=smart", "&proof_token=p")
+        #expect(bench.sent.count == 3)
+        #expect(bench.sent.allSatisfy { $0.hasPrefix(bench.sent[0]) })
+        #expect(bench.sent[1] == bench.sent[0] + (captchaIsFirst ? solved : proved))
+        #expect(bench.sent[2] == bench.sent[0] + (captchaIsFirst ? solved + proved : proved + solved))
+    }
+
     @Test func aProtectionsProofIsPresented() async throws {
         let check = #"{"status":"pending","token":"c","sdk_url":"https://x"}"#
         let signIn =

@@ -37,6 +37,26 @@ struct FacebookSandboxTests {
         }
     }
 
+    /// The login errors of the vendor's SDK that only an answer over the wire can bring: each by its number, and nobody signed in.
+    @Test(arguments: [
+        ("unknown_error", FacebookLoginError.unknown, 0), ("other_state", .badChallengeString, 0),
+        ("other_nonce", .invalidIDToken, 1),
+    ])
+    func aLoginErrorHasItsNumber(fault: String, expected: FacebookLoginError, exchanges: Int) async throws {
+        var settings = SandboxFacebookSettings()
+        settings.loginFault = fault
+        try await Line.run(holdsToken: false, hasSecret: false, settings: settings) { line in
+            let error = await line.outcome { try await line.facebook.signIn(answering: line.browser()) }
+            #expect(error.flatMap { FacebookLoginError($0) } == expected)
+            #expect(line.sandbox.facebookCounters.codes == exchanges)
+            #expect(await line.tokens.read().credentials.accessToken == nil)
+            // What was wrong was the answer: the next one, without a fault, signs in.
+            line.sandbox.updateSettings { $0.facebook.loginFault = "none" }
+            _ = try await line.facebook.signIn(answering: line.browser())
+            #expect(await line.tokens.read().credentials.accessToken != nil)
+        }
+    }
+
     /// The dialog skips silently what was declined before, unless it is asked for again.
     @Test func whatWasDeclinedIsAskedForAgain() async throws {
         try await Line.run(holdsToken: false) { line in

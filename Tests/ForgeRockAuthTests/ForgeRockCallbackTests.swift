@@ -143,6 +143,27 @@ struct ForgeRockCallbackTests {
         #expect(error?.outcome.parameter == type && error?.userMessage.contains(type) == true)
     }
 
+    /// A page that nobody has anything to say to, and that comes again as it was, would come again without an end.
+    @Test(arguments: [
+        callback("LanguageCallback", "", inputs: 0), callback("HologramCallback", "", inputs: 0),
+        callback(
+            "TextOutputCallback",
+            #"{"name":"message","value":"."},{"name":"messageType","value":"4"}"#,
+            inputs: 0
+        ),
+    ])
+    func aPageThatComesAgainAsItWasIsNotSentOnAndOn(page: String) async throws {
+        let bench = try ForgeRockBench((1...40).map { .step(page, id: "a\($0)") })
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error?.kind == .challengeRequired && error?.remedies == [.solveChallenge])
+        let type = try JSONValue(parsing: page)["type"]
+        #expect(error?.outcome.details?["callbackType"] == type)
+        #expect(bench.transport.received.count == 2)
+        // Once is no loop: it is how such a page is answered.
+        let once = try ForgeRockBench([.step(page), .success()])
+        #expect(try await once.signIn().exists)
+    }
+
     @Test func aTypeThatIsNoNameIsNotPrinted() async throws {
         let bench = try ForgeRockBench([.step(callback("x<script>\\u0007"))])
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }

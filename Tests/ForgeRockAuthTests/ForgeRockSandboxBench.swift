@@ -74,10 +74,11 @@ struct ForgeRockSandboxBench {
         }
     }
 
-    /// Where a browser is sent from a page.
-    func redirect(from url: String) throws -> String {
-        let response = Self.answer(try HTTPRequest(url: url), [], server, clock)
-        return response.header("Location") ?? ""
+    /// Where a browser is sent from a page, which it posts a form to if there is one.
+    func redirect(from url: String, posting form: FormFields? = nil) async throws -> String {
+        let request = try HTTPRequest(method: form == nil ? .get : .post, url: url)
+        let body = try await form?.body.collect(upTo: 65_536) ?? []
+        return Self.answer(request, body, server, clock).header("Location") ?? ""
     }
 
     var outbox: [SandboxMessage] { server.withLock { $0.world.context.outbox.messages } }
@@ -177,7 +178,9 @@ final class SandboxPerson: ChallengeResponder {
         switch challenge.key {
         case .emailCode: return .text(Secret(bench.outbox.last?.code ?? ""))
         case .redirect:
-            if let url = challenge.url { return .text(Secret(try bench.redirect(from: url.reveal()))) }
+            if let url = challenge.url {
+                return .text(Secret(try await bench.redirect(from: url.reveal(), posting: challenge.form)))
+            }
         default: break
         }
         throw Challenge.NoAnswer(challenge.key)

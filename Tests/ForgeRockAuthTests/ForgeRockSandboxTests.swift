@@ -156,9 +156,9 @@ struct ForgeRockSandboxTests {
         #expect(person.keys == [.emailCode])
     }
 
-    @Test(arguments: ["Social", "SAML"])
-    func aBrowserComesBackToItsJourney(journey: String) async throws {
-        let bench = ForgeRockSandboxBench { $0.providerUser = "grace" }
+    @Test(arguments: ["Social", "SAML"], ["GET", "POST"])
+    func aBrowserComesBackToItsJourney(journey: String, method: String) async throws {
+        let bench = ForgeRockSandboxBench { ($0.providerUser, $0.redirectMethod) = ("grace", method) }
         let person = bench.person()
         #expect(try await bench.signIn(journey, person, identifier: nil, password: nil).exists)
         #expect(person.keys == [.redirect])
@@ -178,6 +178,16 @@ struct ForgeRockSandboxTests {
         #expect(local.keys.isEmpty && bench.counters.passwordAttempts == 1)
     }
 
+    /// Who has come is told beside the token, as Apple does at a first visit: both go on in one.
+    @Test func whomAProviderTellsOfIsHandedOn() async throws {
+        let bench = ForgeRockSandboxBench { ($0.providerUser, $0.providerWantsUser) = ("grace", true) }
+        let person = bench.person(choosing: "sandbox")
+        let session = try await bench.signIn("NativeSocial", person, identifier: nil, password: nil) {
+            $0.identityProviders = ["sandbox": "http://am.example.com/idp/authorize"]
+        }
+        #expect(session.exists && bench.counters.passwordAttempts == 0)
+    }
+
     /// Without a named endpoint the program that knows one goes there, by what the server says.
     @Test(arguments: ["code", "id_token", "token"])
     func aProviderWithoutAnEndpointIsLeftToTheApp(wanted: String) async throws {
@@ -193,7 +203,7 @@ struct ForgeRockSandboxTests {
         #expect(question.key == .redirect && question.url == nil && question.prompt == "sandbox")
         #expect(told["clientId"]?.string == "sandbox-app" && told["scopes"] == ["openid", "profile"])
         let target = try #require(told["redirectUri"]?.string)
-        let back = try bench.redirect(
+        let back = try await bench.redirect(
             from: "http://am.example.com/idp/authorize?response_type=\(wanted)&state=own&redirect_uri=\(target)"
         )
         guard case .finished(let session) = try await flow.step(.answer(.text(Secret(back)))).step else {
@@ -218,6 +228,15 @@ struct ForgeRockSandboxTests {
         }
         #expect(error?.kind == .challengeRequired && error?.remedies == [.solveChallenge])
         #expect(error?.outcome.details?["recaptchaSiteKey"]?.string == "sandbox-key" && bench.steps == before + 2)
+    }
+
+    /// The action that a proof was solved for goes along with it.
+    @Test(arguments: [(#"{"token":"a-person","action":"login"}"#, true), ("a-person", false)])
+    func aProofTellsWhatItWasSolvedFor(answer: String, isTaken: Bool) async throws {
+        let bench = ForgeRockSandboxBench { ($0.captchaForm, $0.captchaAction) = ("enterprise", "login") }
+        let person = bench.person([.captcha: [Secret(answer)]])
+        let session = try? await bench.signIn("Captcha", person)
+        #expect((session != nil) == isTaken)
     }
 
     @Test func aLanguageGoesBackAsItCame() async throws {

@@ -81,12 +81,36 @@ struct ForgeRockVisitTests {
         #expect(bench.sent == [start, "\(start)&code=c%2B1&state=s1 a1", start, "\(start)&code=2&state=s2 b1"])
     }
 
-    @Test func aFormThatHasToBePostedThereIsToldInTheHint() async throws {
-        let more = #",{"name":"redirectMethod","value":"POST"},{"name":"redirectData","value":{"SAMLRequest":"PHg+"}}"#
-        let bench = try ForgeRockBench([.step(Self.redirect("https://idp/saml", more: more)), .success()])
+    /// A page that is posted to is handed over as a form, and as a page that posts it by itself.
+    @Test(arguments: [
+        (#"{"SAMLRequest":"PHg+","RelayState":"\"><script>"}"#, ["SAMLRequest", "RelayState"]),
+        (#"{"n":1,"flag":true,"none":null,"deep":{"a":1}}"#, ["n", "flag", "deep"]), ("null", []), (#""x""#, []),
+    ])
+    func aFormThatHasToBePostedIsHandedOver(data: String, names: [String]) async throws {
+        let more = #",{"name":"redirectMethod","value":"POST"},{"name":"redirectData","value":\#(data)}"#
+        let bench = try ForgeRockBench([.step(Self.redirect("https://idp/saml?a=1&b='", more: more)), .success()])
         let person = Person([.redirect: "https://app/cb?responsekey=k"])
         _ = try await bench.signIn(nil, person)
-        #expect(person.questions.first?.hint == #"{"method":"POST","data":{"SAMLRequest":"PHg+"}}"#)
+        let question = try #require(person.questions.first)
+        #expect(question.form?.names == names && question.hint == nil)
+        let page = try #require(question.page?.reveal())
+        #expect(page.contains(#"<form method="post" action="https://idp/saml?a=1&amp;b=&#39;">"#))
+        if names.first == "SAMLRequest" {
+            #expect(page.contains(#"name="SAMLRequest" value="PHg+">"#))
+            #expect(page.contains(#"name="RelayState" value="&quot;&gt;&lt;script&gt;">"#))
+        }
+        #expect(page.split(separator: "<input").count == names.count + 1)
+        #expect(!"\(question)".contains("PHg+"))
+    }
+
+    /// Its address would act in the name of who serves the page.
+    @Test(arguments: ["javascript:alert(1)", "data:text/html,x", "nonsense", "/relative"])
+    func aFormForNoSiteIsNoPage(url: String) async throws {
+        let more = #",{"name":"redirectMethod","value":"post"},{"name":"redirectData","value":{"a":"b"}}"#
+        let bench = try ForgeRockBench([.step(Self.redirect(url, more: more)), .success()])
+        let person = Person([.redirect: "https://app/cb?responsekey=k"])
+        _ = try await bench.signIn(nil, person)
+        #expect(person.questions.first?.form != nil && person.questions.first?.page == nil)
     }
 
     @Test func aJourneyByHandIsResumed() async throws {
@@ -160,6 +184,32 @@ struct ForgeRockVisitTests {
         }
         #expect(error?.kind == .declined && error?.outcome.code == "access_denied")
         #expect(refused.transport.received.count == 1)
+    }
+
+    /// Whom a provider tells of beside its token, as Apple does, goes along in one text with it, where the server takes that.
+    @Test(arguments: [
+        (
+            #"https://app/cb?code=c&id_token=t&state=s&user=%7B%22name%22%3A%7B%22firstName%22%3A%22A%22%7D%7D"#, true,
+            #"{"code":"c","id_token":"t","state":"s","user":{"name":{"firstName":"A"}}}"#, "JSON"
+        ),
+        (
+            // What a program has by itself: no URL at all.
+            #"{"id_token":"t","user":{"email":"a@b"}}"#, true, #"{"id_token":"t","user":{"email":"a@b"}}"#, "JSON"
+        ),
+        (#"{"id_token":"t","user":{"email":"a@b"}}"#, false, "t", "id_token"),
+        ("https://app/cb?id_token=t&user=nonsense", true, "t", "id_token"),
+        ("https://app/cb?code=c", true, "c", "authorization_code"),
+    ])
+    func whomAProviderTellsOfGoesAlong(answer: String, takesJSON: Bool, token: String, kind: String) async throws {
+        let callback = Self.provider.replacing(
+            #"{"name":"request","value":""}"#,
+            with: #"{"name":"acceptsJSON","value":\#(takesJSON)}"#
+        )
+        let bench = try ForgeRockBench([.step(callback), .success()])
+        _ = try await bench.signIn(nil, Person([.redirect: Secret(answer)]))
+        let sent = try JSONValue(parsing: bench.transport.received.last?.body ?? [])
+        let inputs = sent["callbacks"]?[0]?["input"]?.array?.map { $0["value"]?.string }
+        #expect(inputs == [token, kind])
     }
 
     @Test func anotherIdentityProviderIsNamed() async throws {

@@ -5,7 +5,8 @@ import HTTPRecovery
 /// Waits on this machine for the browser that comes back at a redirect URI (RFC 8252 section 7.3).
 ///
 /// It listens on the loopback interface alone, answers the first request for the URI's path with a page that says that
-/// the window can be closed, and anything else with 404. It stops listening when it is let go.
+/// the window can be closed, one for a page that it serves with that, and anything else with 404. It stops listening when it is
+/// let go.
 public final class LoopbackListener: Sendable {
     /// The redirect URI, with the port that is listened at.
     public let uri: String
@@ -13,6 +14,7 @@ public final class LoopbackListener: Sendable {
     /// The URLs at which browsers came back; one is enough.
     private let visits: AsyncStream<String>
     private let server: Server
+    private let origin: String
 
     /// Whether a redirect URI leads to this machine, so that a program can listen there.
     public static func isLocal(_ uri: String) -> Bool {
@@ -36,6 +38,7 @@ public final class LoopbackListener: Sendable {
         let place = try Place(uri)
         let listener = try Socket.listen(port: place.port, isIPv6: place.host.hasPrefix("["))
         let origin = "http://\(place.host):\(listener.port)"
+        self.origin = origin
         self.uri = origin + place.path
         let (stream, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(1))
         visits = stream
@@ -44,6 +47,16 @@ public final class LoopbackListener: Sendable {
 
     deinit {
         server.stop()
+    }
+
+    /// Serves a page, in HTML, at an address that nobody can guess.
+    ///
+    /// - Returns: The address.
+    public func serve(_ page: String) -> String {
+        var random = SystemRandomNumberGenerator()
+        let name = "/\(String(random.next(), radix: 36))\(String(random.next(), radix: 36))"
+        server.serve(page, at: name)
+        return origin + name
     }
 
     /// The URL at which the browser came back, with all that was sent along.
@@ -143,12 +156,18 @@ private final class Server: @unchecked Sendable {
     private var sources: [Int32: any DispatchSourceRead] = [:]
     private var received: [Int32: [UInt8]] = [:]
     private let path: String
+    /// The pages that are served, by their paths.
+    private var pages: [[UInt8]: String] = [:]
     private let report: @Sendable (_ target: String) -> Void
 
     init(_ listener: Socket, path: String, report: @escaping @Sendable (String) -> Void) {
         self.path = path
         self.report = report
         queue.async { self.watch(listener.descriptor) { $0.accept(listener.descriptor) } }
+    }
+
+    func serve(_ page: String, at path: String) {
+        queue.async { self.pages[Array(path.utf8)] = page }
     }
 
     func stop() {
@@ -192,8 +211,11 @@ private final class Server: @unchecked Sendable {
             if head.count > Self.longestHead { drop(descriptor) }
             return
         }
+        if let page = pages[target] { return respond(descriptor, 200, page) }
         let isExpected = target.prefix { $0 != UInt8(ascii: "?") }.elementsEqual(path.utf8)
-        respond(descriptor, isExpected ? 200 : 404)
+        let text = isExpected ? "You can close this window, and go back to the program." : "There is nothing here."
+        let page = "<!doctype html><meta charset=\"utf-8\"><title>auth-client</title><p>\(text)</p>"
+        respond(descriptor, isExpected ? 200 : 404, page)
         if isExpected { report(String(decoding: target, as: UTF8.self)) }
     }
 
@@ -209,10 +231,7 @@ private final class Server: @unchecked Sendable {
         return words.count == 3 && words[0].elementsEqual("GET".utf8) ? Array(words[1]) : []
     }
 
-    private func respond(_ descriptor: Int32, _ status: Int) {
-        let text =
-            status == 200 ? "You can close this window, and go back to the program." : "There is nothing here."
-        let page = "<!doctype html><meta charset=\"utf-8\"><title>auth-client</title><p>\(text)</p>"
+    private func respond(_ descriptor: Int32, _ status: Int, _ page: String) {
         let answer = """
             HTTP/1.1 \(status) \(status == 200 ? "OK" : "Not Found")\r
             Content-Type: text/html; charset=utf-8\r
@@ -223,13 +242,27 @@ private final class Server: @unchecked Sendable {
             \r
             \(page)
             """
-        // A page of this size fits the buffer of any socket.
-        let bytes = Array(answer.utf8)
-        _ = unsafe bytes.withUnsafeBytes {
-            unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        var bytes = Array(answer.utf8)[...]
+        while !bytes.isEmpty {
+            // The bytes outlive the call, which reads them.
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count > 0 {
+                bytes = bytes.dropFirst(count)
+            } else if errno != EINTR, errno != EAGAIN || !canWrite(descriptor) {
+                break
+            }
         }
         shutdown(descriptor, Int32(SHUT_WR))
         drop(descriptor)
+    }
+
+    /// Waits until a socket takes more, for as long as a browser on this machine may need.
+    private func canWrite(_ descriptor: Int32) -> Bool {
+        var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        // The structure is the local value.
+        return unsafe poll(&wanted, 1, 2000) > 0
     }
 
     private func drop(_ descriptor: Int32) {

@@ -37,6 +37,21 @@ struct LoopbackListenerTests {
         #expect(try await listener.visit() == listener.uri + "?code=a%20b&state=c")
     }
 
+    /// A page for the browser stands at an address of its own, however large it is, and is no visit.
+    @Test func aPageIsServed() async throws {
+        let listener = try LoopbackListener(uri: "http://127.0.0.1/callback")
+        let page = String(repeating: "<p>a page</p>", count: 4000)
+        let address = listener.serve(page)
+        #expect(address.hasPrefix("http://127.0.0.1:") && address != listener.serve(page))
+        for _ in 1...2 {
+            let answer = try await Self.get(address)
+            #expect(answer.status == 200 && answer.body == page)
+        }
+        #expect(try await Self.get(address + "x").status == 404)
+        _ = try await Self.get(listener.uri + "?code=a")
+        #expect(try await listener.visit() == listener.uri + "?code=a")
+    }
+
     @Test func aPortThatIsNamedIsTaken() async throws {
         let first = try LoopbackListener(uri: "http://127.0.0.1/")
         #expect(throws: FileError.self) { try LoopbackListener(uri: first.uri) }

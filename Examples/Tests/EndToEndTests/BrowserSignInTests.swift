@@ -19,7 +19,8 @@ struct BrowserSignInTests {
         try write("#!/bin/sh\nprintf '%s' \"$1\" > '\(place).part' && mv '\(place).part' '\(place)'\n", to: program)
         try #require(unsafe chmod(program, 0o700) == 0)
         bench.environment["BROWSER"] = program
-        bench.options += ["--redirect-uri", "http://127.0.0.1/callback"] + options
+        bench.options += options.contains("--return-uri") ? [] : ["--redirect-uri", "http://127.0.0.1/callback"]
+        bench.options += options
         return bench
     }
 
@@ -92,6 +93,20 @@ struct BrowserSignInTests {
             let run = try await Self.signIn(bench) { try await $0.click("#cancel") }
             #expect(run.status == 77)
             #expect(run.kind == "declined")
+        }
+    }
+
+    /// A site that has to be posted to is reached by a page of the program's, which posts by itself.
+    @Test func pingAMSendsToAnotherProviderByAForm() async throws {
+        let back = "http://127.0.0.1:\(Int.random(in: 20_000...30_000))/callback"
+        try await AM.run {
+            ($0.providerUser, $0.redirectURI, $0.redirectMethod) = ("grace", back, "POST")
+        } _: { bench in
+            let bench = try Self.withBrowser(bench, ["--journey", "SAML", "--return-uri", back])
+            let run = try await Self.signIn(bench) { _ in }
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.output.contains("grace"))
+            #expect(bench.sandbox.requests().contains { $0.method == "POST" && $0.path.hasSuffix("/idp/saml") })
         }
     }
 

@@ -87,16 +87,18 @@ struct ForgeRockOptionsTests {
     }
 
     /// A browser that goes where it is sent, and comes back to the program.
-    @Test(arguments: ["Social", "SAML", "NativeSocial"])
-    func aBrowserComesBackToTheProgram(journey: String) async throws {
+    ///
+    /// What has to be posted there is taken on from a page of the program's, which only a browser with scripts does by itself.
+    @Test(arguments: ["Social", "SAML", "NativeSocial"], ["GET", "POST"])
+    func aBrowserComesBackToTheProgram(journey: String, method: String) async throws {
         let port = Int.random(in: 20_000...30_000)
         try await AM.run {
-            $0.providerUser = "grace"
+            ($0.providerUser, $0.redirectMethod) = ("grace", method)
             $0.redirectURI = "http://127.0.0.1:\(port)/callback"
         } _: { bench in
             var bench = bench
             let program = bench.directory + "/browser"
-            try write("#!/bin/sh\nexec curl -s -L -o /dev/null \"$1\"\n", to: program)
+            try write(method == "POST" ? Self.posting : "#!/bin/sh\nexec curl -s -L -o /dev/null \"$1\"\n", to: program)
             try #require(unsafe chmod(program, 0o700) == 0)
             bench.environment["BROWSER"] = program
             let provider = "sandbox=\(bench.sandbox.url)/idp/authorize"
@@ -109,4 +111,18 @@ struct ForgeRockOptionsTests {
             #expect(run.output.contains("grace"))
         }
     }
+
+    /// A browser that posts the form of the page that it is sent to, if there is one.
+    private static let posting = #"""
+        #!/bin/sh
+        page=$(curl -s -L "$1")
+        action=$(printf '%s' "$page" | sed -n 's/.*action="\([^"]*\)".*/\1/p')
+        [ -n "$action" ] || exit 0
+        set --
+        for field in $(printf '%s' "$page" | grep -o 'name="[^"]*" value="[^"]*"' | tr ' ' '|'); do
+            name=$(printf '%s' "$field" | cut -d'"' -f2)
+            set -- "$@" --data-urlencode "$name=$(printf '%s' "$field" | cut -d'"' -f4)"
+        done
+        exec curl -s -L -o /dev/null "$@" "$action"
+        """#
 }

@@ -49,6 +49,21 @@ public struct FormFields: Sendable, ExpressibleByDictionaryLiteral {
     }
 }
 
+extension FormFields: Hashable {
+    /// Whether two forms have the same fields in the same order.
+    public static func == (first: FormFields, second: FormFields) -> Bool {
+        first.names == second.names && first.pairs.map(\.value) == second.pairs.map(\.value)
+    }
+
+    /// Hashes the fields in their order.
+    public func hash(into hasher: inout Hasher) {
+        for pair in pairs {
+            hasher.combine(pair.name)
+            hasher.combine(pair.value)
+        }
+    }
+}
+
 extension FormFields {
     /// A text in form encoding; what is not in the unreserved set is percent-encoded.
     package static func encode(_ text: String) -> String {

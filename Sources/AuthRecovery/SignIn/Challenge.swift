@@ -116,6 +116,10 @@ public struct Challenge: Sendable, Hashable {
     /// A program on the person's machine opens it and listens at the redirect URI; a web backend sends the browser
     /// there and answers with the URL at which the browser came back. The machine that asked compares the state.
     public var url: Secret?
+    /// What the browser has to post to ``url`` there, for a page that is not opened by its address alone; nil mostly.
+    ///
+    /// ``page`` does it.
+    public var form: FormFields?
 
     /// Creates a question.
     public init(
@@ -127,7 +131,8 @@ public struct Challenge: Sendable, Hashable {
         prompt: String? = nil,
         number: String? = nil,
         setup: Secret? = nil,
-        url: Secret? = nil
+        url: Secret? = nil,
+        form: FormFields? = nil
     ) {
         self.factor = factor
         self.round = round
@@ -138,6 +143,7 @@ public struct Challenge: Sendable, Hashable {
         self.number = number
         self.setup = setup
         self.url = url
+        self.form = form
     }
 
     /// Asks for the name of the account.

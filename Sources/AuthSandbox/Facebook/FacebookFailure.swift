@@ -135,7 +135,8 @@ struct FacebookFailure: Error, Sendable, Equatable {
         case 80_005: "leadgen"
         case 80_006: "messenger"
         case 80_007, 80_008: "whatsapp"
-        case 80_009, 80_014: "catalog_management"
+        case 80_009: "catalog_management"
+        case 80_014: "catalog_batch"
         default: nil
         }
     }

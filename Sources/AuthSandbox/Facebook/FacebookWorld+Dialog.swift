@@ -21,6 +21,7 @@ extension FacebookWorld {
         if isPosted, person.user.password == nil || exchange.value("password") != person.user.password {
             return Self.page(exchange, "Name or password is wrong.")
         }
+        if exchange.settings.loginFault == "unknown_error" { return redirect(to: redirectURI, Self.fault, exchange) }
         let asked = askedScopes(exchange, of: person)
         let agreed = isPosted ? exchange.values("grant") : asked.filter { !person.user.facebook.declines.contains($0) }
         for scope in asked where scope != "public_profile" && scope != "openid" {
@@ -51,13 +52,18 @@ extension FacebookWorld {
         ("error_reason", "user_denied"),
     ]
 
+    private static let fault = [
+        ("error", "server_error"), ("error_code", "99999"), ("error_message", "The sandbox was told to fail."),
+    ]
+
     /// The way back to the app; the fragment is what Facebook puts there.
     private func redirect(
         to uri: String,
         _ parameters: [(String, String)],
         _ exchange: FacebookExchange
     ) -> SandboxResponse {
-        let all = parameters + (exchange.value("state").map { [("state", $0)] } ?? [])
+        let state = exchange.value("state").map { exchange.settings.loginFault == "other_state" ? "\($0)x" : $0 }
+        let all = parameters + (state.map { [("state", $0)] } ?? [])
         let query = all.map { "\($0.0)=\(FormEncoding.encode($0.1))" }.joined(separator: "&")
         var response = SandboxResponse(status: 302)
         response.setHeader("Location", uri + (uri.contains("?") ? "&" : "?") + query + "#_=_")
@@ -72,7 +78,8 @@ extension FacebookWorld {
     ) -> String {
         let code = addCode(person, redirectURI, scopes, exchange.settings, now: exchange.now)
         codes[code]?.challenge = exchange.value("code_challenge")
-        codes[code]?.nonce = exchange.value("nonce").map { String($0.prefix(500)) }
+        let nonce = exchange.value("nonce").map { String($0.prefix(500)) }
+        codes[code]?.nonce = exchange.settings.loginFault == "other_nonce" ? nonce.map { $0 + "x" } : nonce
         return code
     }
 

@@ -96,6 +96,11 @@ public struct SandboxFacebookSettings: Sendable, Equatable {
     public var earlyCallPenalty: Int64 = 60_000
     /// `app_usage`: what `X-App-Usage` says, in percent; nil (`null`) for the truth if there is an `app_limit`.
     public var appUsage: Int64?
+    /// `login_fault`: what is wrong with the login dialog's answers: `none`; `unknown_error`, an error that no table knows;
+    /// `other_state`, the state of another request; `other_nonce`, an ID token for another request.
+    ///
+    /// Default: `none`.
+    public var loginFault = "none"
     /// `business_usage`: what `X-Business-Use-Case-Usage` says below `act_…`; nil (`null`) for no header.
     public var businessUsage: BusinessUsage?
 
@@ -135,6 +140,7 @@ public struct SandboxFacebookSettings: Sendable, Equatable {
 
 extension SandboxFacebookSettings: SandboxPart {
     static let key = "facebook"
+    static let words = ["login_fault": ["none", "unknown_error", "other_state", "other_nonce"]]
     static let ranges: [String: ClosedRange<Int64>] = ["app_usage": 0...100_000, "video_chunk": 1...16_777_216]
 
     enum CodingKeys: String, CodingKey {
@@ -159,7 +165,7 @@ extension SandboxFacebookSettings: SandboxPart {
         case limitIsTransient = "limit_transient"
         case limitStatesTime = "limit_retry_after"
         case earlyCallPenalty = "early_call_s"
-        case appUsage, businessUsage
+        case appUsage, businessUsage, loginFault
     }
 
     func check(path: String) throws(SandboxError) {

@@ -69,7 +69,7 @@ extension ForgeRockWorld {
             case Self.providerName: return "social"
             default: throw .badCallbacks
             }
-        case .identityProvider: return checkProvider(&run, answers)
+        case .identityProvider: return checkProvider(&run, answers, exchange)
         case .language: return try checkLanguage(run, answers)
         case .protect(let evaluates): return checkSignals(answers, evaluates: evaluates)
         case .integrity: return answers.text(0, 1).isEmpty ? "failure" : answers.text(0, 1)

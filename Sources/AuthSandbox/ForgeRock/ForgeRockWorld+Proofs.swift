@@ -26,7 +26,11 @@ extension ForgeRockWorld {
     }
 
     func checkCaptcha(_ answers: ForgeRockAnswers, _ exchange: ForgeRockExchange) -> String? {
-        answers.text(0) == exchange.settings.captchaProof ? "true" : "false"
+        let settings = exchange.settings
+        guard answers.text(0) == settings.captchaProof else { return "false" }
+        guard settings.captchaForm == "enterprise", let action = settings.captchaAction else { return "true" }
+        // The assessment fails whose proof was solved for something else.
+        return answers.text(0, 1) == action ? "true" : "false"
     }
 
     // MARK: Identity providers that the app asks by itself
@@ -67,10 +71,21 @@ extension ForgeRockWorld {
     }
 
     /// Somebody is who the provider has said, by a token of the kind that is stated.
-    mutating func checkProvider(_ run: inout ForgeRockRun, _ answers: ForgeRockAnswers) -> String? {
-        guard let visit = visits.removeValue(forKey: answers.text(0)), visit.kind == answers.text(0, 1) else {
-            return "error"
+    mutating func checkProvider(
+        _ run: inout ForgeRockRun,
+        _ answers: ForgeRockAnswers,
+        _ exchange: ForgeRockExchange
+    ) -> String? {
+        var (token, kind) = (answers.text(0), answers.text(0, 1))
+        if exchange.settings.providerWantsUser || kind == "JSON" {
+            // Both in one, as Apple's own answer has them.
+            guard kind == "JSON", let told = try? JSONValue(parsing: token),
+                told["user"]?["name"]?["firstName"]?.string?.isEmpty == false,
+                let name = ["id_token", "code"].first(where: { told[$0]?.string != nil })
+            else { return "error" }
+            (token, kind) = (told[name]?.string ?? "", name == "code" ? "authorization_code" : name)
         }
+        guard let visit = visits.removeValue(forKey: token), visit.kind == kind else { return "error" }
         run.account = visit.account
         return "done"
     }

@@ -6,46 +6,64 @@ extension ForgeRockWorld {
     /// Sends the browser to the provider; the cookie finds the journey when it comes back.
     mutating func visitPage(_ run: inout ForgeRockRun, isSAML: Bool, _ exchange: ForgeRockExchange) -> ForgeRockPage {
         run.state = random.letters(20)
-        let target = FormEncoding.encode(exchange.settings.redirectURI)
-        let query =
+        let target = exchange.settings.redirectURI
+        let fields =
             isSAML
-            ? "SAMLRequest=\(random.letters(40))&RelayState=\(run.state)&acs=\(target)"
-            : "client_id=sandbox&response_type=code&scope=openid&redirect_uri=\(target)&state=\(run.state)"
-        let url = "\(exchange.deployment)/idp/\(isSAML ? "saml" : "authorize")?\(query)"
-        return ForgeRockPage(
-            "Visit",
+            ? [("SAMLRequest", random.letters(40)), ("RelayState", run.state), ("acs", target)]
+            : [
+                ("client_id", "sandbox"), ("response_type", "code"), ("scope", "openid"), ("redirect_uri", target),
+                ("state", run.state),
+            ]
+        let url = "\(exchange.deployment)/idp/\(isSAML ? "saml" : "authorize")"
+        let isPosted = exchange.settings.redirectMethod == "POST"
+        var redirect = ForgeRockCallback(
+            "RedirectCallback",
             [
-                ForgeRockCallback(
-                    "RedirectCallback",
-                    ["redirectUrl": .string(url), "redirectMethod": "GET", "trackingCookie": true]
-                )
+                "redirectUrl": .string(isPosted ? url : "\(url)?\(Self.query(fields))"),
+                "redirectMethod": .string(exchange.settings.redirectMethod), "trackingCookie": true,
             ]
         )
+        if isPosted {
+            let data = fields.map { JSONValue.Member($0.0, .string($0.1)) }
+            redirect.outputs.append(JSONValue.Member("redirectData", .object(data)))
+        }
+        return ForgeRockPage("Visit", [redirect])
+    }
+
+    private static func query(_ fields: [(String, String)]) -> String {
+        fields.map { "\($0.0)=\(FormEncoding.encode($0.1))" }.joined(separator: "&")
     }
 
     /// The identity provider: it knows whoever comes, and sends them back.
     mutating func visit(_ exchange: ForgeRockExchange, isSAML: Bool) throws(ForgeRockFailure) -> SandboxResponse {
         let request = exchange.request
-        guard request.method == "GET", let target = request.queryItem(isSAML ? "acs" : "redirect_uri"),
-            target.contains("://")
-        else { throw ForgeRockFailure(400, "The redirect URI is missing") }
-        let name = request.queryItem("login_hint") ?? exchange.settings.providerUser
-        let answer = Self.answers[request.queryItem("response_type") ?? "code"] ?? ("code", "authorization_code")
+        let isPosted = request.method == "POST"
+        let asked = isPosted ? FormEncoding.fields(request.body) : request.query
+        func item(_ name: String) -> String? { asked.first { $0.name == name }?.value }
+        guard isPosted || request.method == "GET", let target = item(isSAML ? "acs" : "redirect_uri"),
+            target.contains("://"), !isSAML || item("SAMLRequest") != nil
+        else { throw ForgeRockFailure(400, "The request for a sign-in, or its redirect URI, is missing") }
+        let name = item("login_hint") ?? exchange.settings.providerUser
+        let answer = Self.answers[item("response_type") ?? "code"] ?? ("code", "authorization_code")
         var fields: [(String, String)] = []
         if let account = account(named: name) {
             let key = random.letters(24)
             visits[key] = ForgeRockVisit(account: account.name.lowercased(), kind: answer.kind)
             fields.append((isSAML ? "responsekey" : answer.name, key))
+            if exchange.settings.providerWantsUser, !isSAML {
+                let user: JSONValue = ["name": ["firstName": .string(account.name)], "email": .string(account.name)]
+                fields.append(("user", user.description))
+            }
         } else {
             fields.append(("error", "access_denied"))
         }
         let state = isSAML ? "RelayState" : "state"
-        if let value = request.queryItem(state) { fields.append((state, value)) }
-        let query = fields.map { "\($0.0)=\(FormEncoding.encode($0.1))" }.joined(separator: "&")
+        if let value = item(state) { fields.append((state, value)) }
         // Tokens come behind the fragment's mark (OAuth 2.0 Multiple Response Types, section 5), codes in the query.
         let mark = answer.name != "code" ? "#" : target.contains("?") ? "&" : "?"
-        let location = "\(target)\(mark)\(query)"
-        return SandboxResponse(status: 302, headers: [.init(name: "Location", value: location)])
+        let location = "\(target)\(mark)\(Self.query(fields))"
+        // Browsers come back with a GET, however they have come.
+        return SandboxResponse(status: isPosted ? 303 : 302, headers: [.init(name: "Location", value: location)])
     }
 
     /// The outcome of a visit: what the browser has brought along stands in the query of the step.

@@ -145,6 +145,11 @@ public struct SandboxForgeRockSettings: Sendable, Equatable {
     ///
     /// Default: `a-person`.
     public var captchaProof = "a-person"
+    /// `captcha_action`: what the proof of the enterprise form is solved for, which has to be told along with it; nil (`null`)
+    /// if that is not looked at.
+    ///
+    /// Default: none.
+    public var captchaAction: String?
     /// `own_questions`: people may set security questions of their own.
     ///
     /// Default: false, and then nothing is said about it.
@@ -157,6 +162,16 @@ public struct SandboxForgeRockSettings: Sendable, Equatable {
     ///
     /// Default: `ada`.
     public var providerUser = "ada"
+    /// `provider_wants_user`: the provider of the journey `NativeSocial` tells who has come beside its token, as Apple does at a
+    /// first visit, and the node wants both as JSON.
+    ///
+    /// Default: false.
+    public var providerWantsUser = false
+    /// `redirect_method`: how browsers are sent to the identity provider, `GET` or `POST`: with the request in the URL, or in
+    /// a form.
+    ///
+    /// Default: `GET`.
+    public var redirectMethod = "GET"
     /// `advice_carrier`: how `/ig/txn` tells its advice: `redirect`, `header` or `body`.
     ///
     /// Default: `redirect`.
@@ -209,7 +224,7 @@ extension SandboxForgeRockSettings: SandboxPart {
         "webauthn_form": ["metadata", "old_metadata", "script"],
         "user_verification": ["required", "preferred", "discouraged"],
         "captcha_form": ["plain", "enterprise"], "advice_carrier": ["redirect", "header", "body"],
-        "advice_encoding": ["xml", "base64"],
+        "advice_encoding": ["xml", "base64"], "redirect_method": ["GET", "POST"],
     ]
     static let ranges: [String: ClosedRange<Int64>] = [
         "unknown_version_status": 404...406, "login_attempts": 1...1_000_000, "session_quota": 0...1_000_000,
@@ -239,11 +254,11 @@ extension SandboxForgeRockSettings: SandboxPart {
         case wantsJSONOutcome = "json_outcome"
         case userVerification
         case offersRecoveryCode = "webauthn_recovery"
-        case captchaForm, captchaProof
+        case captchaForm, captchaProof, captchaAction
         case allowsOwnQuestions = "own_questions"
         case webAuthnTimeout = "webauthn_timeout_s"
         case redirectURI = "redirect_uri"
-        case providerUser, adviceCarrier, adviceEncoding
+        case providerUser, providerWantsUser, redirectMethod, adviceCarrier, adviceEncoding
         case transactionLifetime = "transaction_lifetime_s"
         case refreshGrace = "refresh_grace_s"
     }

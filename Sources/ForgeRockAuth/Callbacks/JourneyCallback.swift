@@ -70,6 +70,9 @@ public struct JourneyCallback: Sendable, Hashable {
         return inputNames.firstIndex { $0.lowercased().hasSuffix(wanted) }
     }
 
+    /// Whether nobody has set an input.
+    var isUntouched: Bool { !isChanged }
+
     /// The callback with its answers, as it is sent back; without an answer it is what came.
     var json: JSONValue {
         guard isChanged else { return .object(members) }

@@ -194,8 +194,16 @@ extension ForgeRockSignInMachine {
                 continue
             }
             if !question.factors.isEmpty { return .choose(question.factors) }
-            let prompt = chosenQuestion(of: question) ?? question.prompt
-            return .ask(Challenge(factor: question.factor, hint: question.hint, prompt: prompt, url: question.url))
+            let callback = step?.callbacks[question.place.callback]
+            return .ask(
+                Challenge(
+                    factor: question.factor,
+                    hint: question.hint,
+                    prompt: chosenQuestion(of: question) ?? question.prompt,
+                    url: question.url,
+                    form: question.key == .redirect ? callback?.redirectForm : nil
+                )
+            )
         }
         return nil
     }
@@ -215,7 +223,11 @@ extension ForgeRockSignInMachine {
             asked = asked.map { $0.place == question.place ? $0.inOwnWords : $0 }
             return
         }
-        step?.callbacks[question.place.callback].setInput(value, at: question.place.input)
+        if question.key == .captcha {
+            step?.callbacks[question.place.callback].answerCaptcha(with: value)
+        } else {
+            step?.callbacks[question.place.callback].setInput(value, at: question.place.input)
+        }
         answered.insert(question.place)
         if question.leadsElsewhere(by: value) { answered.formUnion(asked.map(\.place)) }
         answers.learn(value, to: question)

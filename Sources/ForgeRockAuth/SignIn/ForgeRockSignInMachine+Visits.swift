@@ -9,10 +9,7 @@ extension ForgeRockSignInMachine {
             switch callback.content {
             case .redirect(let redirect):
                 guard let url = redirect.url else { continue }
-                let form: JSONValue? =
-                    redirect.method.lowercased() == "post"
-                    ? ["method": "POST", "data": redirect.data ?? .null] : nil
-                asked.append(.visit(to: Secret(url), at: index, in: current, hint: form?.description))
+                asked.append(.visit(to: Secret(url), at: index, in: current, hint: nil))
             case .identityProvider(let name):
                 // Without an endpoint the program knows where to go, by what the server says, or nobody does.
                 let url = name.flatMap { identityProviders[$0] }.map { authorizationURL(of: callback, at: $0) }
@@ -59,16 +56,16 @@ extension ForgeRockSignInMachine {
         to question: JourneyQuestion
     ) async throws -> SignInStep<ForgeRockSession> {
         guard let callback = step?.callbacks[question.place.callback] else { return try await begin() }
-        let fields = Self.fields(ofURL: answer.reveal())
+        let fields = Self.fields(of: answer.reveal())
         // Whoever made the URL without us compares the state without us.
-        let expected = question.url.flatMap { Self.fields(ofURL: $0.reveal())["state"].first }
+        let expected = question.url.flatMap { Self.fields(of: $0.reveal())["state"].first }
         guard fields["state"].count < 2, expected == nil || fields["state"].first == expected else {
             throw Self.refusal(.invalidRequest, parameter: "state")
         }
         var returned = FormFields()
         for name in Self.returnedNames { for value in fields[name] { returned.add(name, secret: value) } }
         let isProvider = if case .identityProvider = callback.content { true } else { false }
-        let token = Self.token(in: fields)
+        let token = Self.token(in: fields, asJSON: callback[output: "acceptsJSON"]?.bool == true)
         let isAnswer = isProvider ? token != nil || fields["error"].first != nil : !returned.names.isEmpty
         guard isAnswer else { throw Self.refusal(.invalidRequest, parameter: "redirect") }
         answered.insert(question.place)
@@ -88,7 +85,18 @@ extension ForgeRockSignInMachine {
     }
 
     /// What a provider has given, and how the server calls its kind.
-    private static func token(in fields: FormFields) -> (Secret, String)? {
+    ///
+    /// - Parameter takesJSON: Whether the server takes the answer as a whole, which tells of the person too: Apple does that
+    ///   once, beside the first token, and whoever hands on the token alone loses it.
+    private static func token(in fields: FormFields, asJSON takesJSON: Bool) -> (Secret, String)? {
+        if takesJSON, let user = fields["user"].first.flatMap({ try? JSONValue(parsing: $0.reveal()) }),
+            user.members?.isEmpty == false, token(in: fields, asJSON: false) != nil
+        {
+            let texts = ["code", "id_token", "state"].compactMap { name in
+                fields[name].first.map { JSONValue.Member(name, .string($0.reveal())) }
+            }
+            return (Secret(JSONValue.object(texts + [JSONValue.Member("user", user)]).description), "JSON")
+        }
         for (name, kind) in [
             ("code", "authorization_code"), ("id_token", "id_token"), ("access_token", "access_token"),
         ] {
@@ -103,14 +111,34 @@ extension ForgeRockSignInMachine {
         "form_post_entry", "responsekey", "RelayState",
     ]
 
-    /// The fields of a URL's query, and of its fragment.
-    private static func fields(ofURL url: String) -> FormFields {
-        let bytes = url.bounded(to: 65_536).utf8
+    /// The fields of a URL's query, and of its fragment; or of an answer in JSON, as a program has it that asked by itself.
+    private static func fields(of answer: String) -> FormFields {
+        if let members = (try? JSONValue(parsing: answer))?.members {
+            var fields = FormFields()
+            for member in members.prefix(256) { fields.add(member.key, member.value.formText) }
+            return fields
+        }
+        let bytes = answer.bounded(to: 65_536).utf8
         let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.firstIndex(of: UInt8(ascii: "#"))
         guard let mark else { return FormFields() }
         let parts = bytes[bytes.index(after: mark)...].split(separator: UInt8(ascii: "#"))
         return FormFields(parsing: Array(parts.joined(separator: "&".utf8)))
     }
+}
+
+extension JourneyCallback {
+    /// What a browser has to post where it is sent; nil where the address alone leads there.
+    var redirectForm: FormFields? {
+        guard case .redirect(let redirect) = content, redirect.method.lowercased() == "post" else { return nil }
+        var form = FormFields()
+        for member in (redirect.data?.members ?? []).prefix(256) { form.add(member.key, member.value.formText) }
+        return form
+    }
+}
+
+extension JSONValue {
+    /// The value as a field of a form has it: a text as it is, anything else in JSON; nil for nothing.
+    fileprivate var formText: String? { isNull ? nil : string ?? description }
 }
 
 extension JourneyQuestion {
@@ -139,24 +167,33 @@ extension JourneyQuestion {
 extension JourneyStep {
     /// What nobody here has an answer to, unless the step waits for something anyway.
     var unanswerable: JourneyCallback? {
-        let waits = callbacks.contains { callback in
-            if case .suspended = callback.content { return true }
-            return callback.pollingWait != nil || callback.isWebAuthnOutcome
-        }
-        return waits ? nil : callbacks.first(where: \.isUnanswerable)
+        waitsForNothing ? callbacks.first(where: \.isUnanswerable) : nil
     }
 
-    /// What wanted an answer beside the questions of a step and had none, where the same is asked again without a word about
-    /// the answers: a server that misses something looks at nothing else.
+    /// What wanted an answer that it had not, where the same is asked again without a word about the answers: beside the questions
+    /// of a step, since a server that misses something looks at nothing else; or in a step that went back as it came.
     ///
     /// - Parameter answered: What was answered in it.
     func unknown(leftOpenIn former: JourneyStep, except answered: Set<JourneyQuestion.Place>) -> JourneyCallback? {
-        guard unanswerable != nil, stage == former.stage, callbacks.map(\.type) == former.callbacks.map(\.type),
+        guard stage == former.stage, callbacks.map(\.type) == former.callbacks.map(\.type),
             JourneyQuestions.shownTexts(self) == JourneyQuestions.shownTexts(former)
         else { return nil }
+        if answered.isEmpty, former.callbacks.allSatisfy(\.isUntouched), waitsForNothing {
+            return callbacks.first(where: \.isUnanswerable) ?? callbacks.first { !$0.inputNames.isEmpty }
+                ?? callbacks.first
+        }
+        guard unanswerable != nil else { return nil }
         return callbacks.enumerated().first { index, callback in
             callback.isUnanswerable && !answered.contains { $0.callback == index }
         }?.element
+    }
+
+    /// Whether nothing in the step is waited for, so that one which went back as it came does not change by itself.
+    private var waitsForNothing: Bool {
+        callbacks.allSatisfy { callback in
+            if case .suspended = callback.content { return false }
+            return callback.pollingWait == nil && !callback.isWebAuthnOutcome
+        }
     }
 }
 

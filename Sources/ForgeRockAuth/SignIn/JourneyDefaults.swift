@@ -84,6 +84,17 @@ extension JourneyCallback {
         }
     }
 
+    /// Hands in a person's answer: the proof alone, or in JSON with what it was solved for, by the names of the inputs.
+    mutating func answerCaptcha(with answer: JSONValue) {
+        let text = answer.string ?? ""
+        guard let parts = try? JSONValue(parsing: text), let token = parts["token"]?.string else {
+            answerCaptcha(with: text)
+            return
+        }
+        answerCaptcha(with: token, action: parts["action"]?.string)
+        if let payload = parts["payload"] { setInput(.string(payload.string ?? payload.description), named: "payload") }
+    }
+
     /// Hands in the proof of a captcha that was solved elsewhere.
     ///
     /// - Parameters:

@@ -161,7 +161,11 @@ final class Prompts: Sendable {
         }
         if let hint = challenge.hint { lines.append("\(hint, limit: 500)") }
         lines += setup(challenge, on: terminal)
-        if let url = challenge.url { lines.append("Please open this address in a browser: \(url.reveal())") }
+        if challenge.form != nil {
+            lines.append("A browser has to post a form to get there: let --return-uri lead to this machine.")
+        } else if let url = challenge.url {
+            lines.append("Please open this address in a browser: \(url.reveal())")
+        }
         if challenge.isOptional { lines.append("The password expires soon. Press return to keep it for now.") }
         return lines
     }

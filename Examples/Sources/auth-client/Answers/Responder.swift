@@ -9,7 +9,7 @@ struct Responder: ChallengeResponder {
     /// Whether security keys can be asked without the person.
     var hasSecurityKey = false
     /// Takes the person to a page and returns where the browser came back; nil if that cannot be listened to.
-    var visit: @Sendable (_ url: Secret) async throws -> Secret? = { _ in nil }
+    var visit: @Sendable (_ challenge: Challenge) async throws -> Secret? = { _ in nil }
     /// Waits for the link of an e-mail to come back to this machine; nil if that cannot be listened to.
     var link: @Sendable () async throws -> Secret? = { nil }
     /// Tells the person something, also if they cannot be asked.
@@ -22,9 +22,7 @@ struct Responder: ChallengeResponder {
             if challenge.setup != nil, challenge.key != .totp { await show(challenge) }
             return .text(answer)
         }
-        if challenge.key == .redirect, !challenge.isPosted, let url = challenge.url, let end = try await visit(url) {
-            return .text(end)
-        }
+        if challenge.key == .redirect, let end = try await visit(challenge) { return .text(end) }
         if challenge.key == .emailLink, let end = try await link() { return .text(end) }
         guard let terminal else {
             // Perhaps the server takes another proof instead, whose answer is at hand.
@@ -88,12 +86,5 @@ struct Responder: ChallengeResponder {
         }
         if let untaken = answers.untakenChoice { tell("\(untaken)") }
         return Challenge.NoAnswer(challenge.key)
-    }
-}
-
-extension Challenge {
-    /// Whether the page has to be posted to, as the hint says: an address that is opened gets there without the form.
-    fileprivate var isPosted: Bool {
-        hint.flatMap { try? JSONValue(parsing: $0) }?["method"]?.string?.lowercased() == "post"
     }
 }

@@ -38,10 +38,16 @@ struct SignInInput: Sendable {
     }
 
     /// Sends the person to a page, and waits until the browser comes back; nil if it comes back elsewhere.
-    private func visit(_ url: Secret) async throws -> Secret? {
-        guard let listener = try listener ?? listener(for: url) else { return nil }
+    private func visit(_ challenge: Challenge) async throws -> Secret? {
+        guard let url = challenge.url, let listener = try listener ?? listener(for: challenge, at: url) else {
+            return nil
+        }
         // The address is for the person's own browser; it opens nothing without what this program keeps to itself.
-        let address = url.reveal()
+        var address = url.reveal()
+        if challenge.form != nil {
+            guard let page = challenge.page else { return nil }
+            address = listener.serve(page.reveal())
+        }
         tell(Browser.open(address) ? "The browser was asked to open:" : "To go on, open this address in a browser:")
         tell("  \(address)")
         tell("Waiting for it to come back to \(listener.uri, limit: 200). Ctrl-C ends the sign-in.")
@@ -57,10 +63,9 @@ struct SignInInput: Sendable {
     }
 
     /// Listens where a server lets its own request come back, as PingAM does; a request for SAML does not say where.
-    private func listener(for url: Secret) throws -> LoopbackListener? {
-        guard let uri = LoopbackListener.redirectURI(in: url.reveal()) ?? options.forgeRock.returnURI,
-            LoopbackListener.isLocal(uri)
-        else { return nil }
+    private func listener(for challenge: Challenge, at url: Secret) throws -> LoopbackListener? {
+        let stated = LoopbackListener.redirectURI(in: url.reveal()) ?? challenge.form?["redirect_uri"].first?.reveal()
+        guard let uri = stated ?? options.forgeRock.returnURI, LoopbackListener.isLocal(uri) else { return nil }
         return try LoopbackListener(uri: uri)
     }
 
