@@ -25,11 +25,13 @@ let package = Package(
         .executableTarget(
             name: "auth-sandbox",
             dependencies: [
+                "ProgramVersion",
                 .product(name: "AuthSandbox", package: "swift-http-recovery"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
         .target(name: "Locking"),
+        .target(name: "ProgramVersion"),
         // What the command-line clients have in common.
         .target(
             name: "CommandLineSupport",
@@ -67,6 +69,7 @@ let package = Package(
             dependencies: [
                 "CommandLineSupport",
                 "Locking",
+                "ProgramVersion",
                 .product(name: "AsyncHTTPClientTransport", package: "swift-http-recovery"),
                 .product(name: "Auth0Auth", package: "swift-http-recovery"),
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
@@ -86,6 +89,7 @@ let package = Package(
             dependencies: [
                 "CommandLineSupport",
                 "Locking",
+                "ProgramVersion",
                 .product(name: "Auth0Auth", package: "swift-http-recovery"),
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),

@@ -205,6 +205,7 @@ extension Auth0ClassifierTests {
         (403, error("access_denied", "Global limit has been reached"), nil, .rateLimited, [.wait]),
         (400, error("never_heard_of"), nil, .unknown, []),
         (403, error("never_heard_of"), .refresh, .unknown, []),
+        (404, error("not_found"), .access, .notFound, []),
         (
             401, #"{"statusCode":401,"error":"Unauthorized"}"#, .access, .credentialRejected,
             [.refreshCredential, .reauthenticate]

@@ -36,17 +36,32 @@ public enum Program {
     /// Says why the arguments are not accepted and ends the program; help and version go to standard output.
     ///
     /// What was written on the command line may have come from elsewhere: it is shown like all that is not ours.
-    public static func refuse<Command: ParsableCommand>(_ error: any Error, by command: Command.Type) -> Never {
+    ///
+    /// - Parameters:
+    ///   - error: What is wrong with them.
+    ///   - command: The program's command.
+    ///   - arguments: What was parsed. Default: the command line.
+    ///   - note: What there is to say beside a message, such as where an option comes from. Default: nothing.
+    public static func refuse<Command: ParsableCommand>(
+        _ error: any Error,
+        by command: Command.Type,
+        arguments: [String] = Array(CommandLine.arguments.dropFirst()),
+        note: (String) -> String? = { _ in nil }
+    ) -> Never {
         let code = command.exitCode(for: error)
         guard !code.isSuccess else { command.exit(withError: error) }
-        let message = message(for: error, of: command)
+        let message = message(for: error, of: command, arguments)
         if !message.isEmpty { Terminal().write(ScreenText(lines: message)) }
+        if let note = note(command.message(for: error)) { Terminal().write(ScreenText(lines: note)) }
         Glibc.exit(code.rawValue)
     }
 
     /// What is wrong and how the program is called.
-    private static func message<Command: ParsableCommand>(for error: any Error, of command: Command.Type) -> String {
-        let arguments = CommandLine.arguments.dropFirst()
+    private static func message<Command: ParsableCommand>(
+        for error: any Error,
+        of command: Command.Type,
+        _ arguments: [String]
+    ) -> String {
         if arguments.isEmpty {
             // The whole help would push off the screen what is missing.
             let name = command.configuration.commandName ?? "the program"
@@ -56,8 +71,8 @@ public enum Program {
         guard full.hasPrefix("Error: Unexpected argument") else { return full }
         // Of a misspelt option the value is seen first, which stands there alone.
         for index in arguments.indices where !arguments[index].hasPrefix("-") {
-            var rest = Array(arguments)
-            rest.remove(at: index - arguments.startIndex)
+            var rest = arguments
+            rest.remove(at: index)
             do {
                 _ = try command.parseAsRoot(rest)
             } catch {

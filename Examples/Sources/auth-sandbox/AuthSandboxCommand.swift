@@ -1,6 +1,7 @@
 import ArgumentParser
 import AuthSandbox
 import Glibc
+import ProgramVersion
 
 @main
 struct AuthSandboxCommand: ParsableCommand {
@@ -117,7 +118,8 @@ struct AuthSandboxCommand: ParsableCommand {
 
             EXIT. 0 after SIGTERM, 130 after Ctrl-C, 64 for bad usage, 65 for a scenario file that is not one, \
             69 when the address cannot be listened on, or the upstream's name cannot be looked up.
-            """
+            """,
+        version: ProgramVersion.current
     )
 
     @Option(help: ArgumentHelp("Where to listen; port 0 takes a free one.", valueName: "HOST:PORT"))

@@ -1,6 +1,8 @@
+import ProgramVersion
+
 /// What the help says beside the options.
 enum HelpText {
-    static let version = "0.1.0"
+    static let version = ProgramVersion.current
 
     static let discussion = """
         The body of a single request goes to standard output; for several calls there is one line each: the status, \

@@ -59,12 +59,12 @@ struct BuiltProgram: Sendable {
 
     /// Copies of the variables of this process and of more, as C wants them.
     ///
-    /// What a program keeps by itself belongs to its test alone.
+    /// What a program keeps by itself belongs to its test alone, and what it is set up with.
     static func variables(
         adding more: [String: String],
         stateIn directory: String
     ) -> [UnsafeMutablePointer<CChar>?] {
-        let more = more.merging(["XDG_STATE_HOME": directory]) { named, _ in named }
+        let more = more.merging(["XDG_STATE_HOME": directory, "XDG_CONFIG_HOME": directory]) { named, _ in named }
         var all: [UnsafeMutablePointer<CChar>?] = unsafe []
         // The list belongs to the system and ends with a null pointer; nothing here changes it.
         var next: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = unsafe environ

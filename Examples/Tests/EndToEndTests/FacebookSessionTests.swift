@@ -237,10 +237,10 @@ struct FacebookSessionTests {
     }
 
     @Test(arguments: [
-        ("1", #", "meta": {"is_transient": false, "error_user_msg": "Not this one."}"#, "unknown", 77),
+        ("1", #", "meta": {"is_transient": false, "error_user_msg": "Not this one."}"#, "unknown", 22),
         ("368", "", "policy_blocked", 77), ("10", "", "permission_denied", 77), ("200", "", "permission_denied", 77),
-        ("100/33", "", "not_found", 77), ("803", "", "not_found", 77), ("100", "", "invalid_request", 65),
-        ("506", "", "conflict", 77), ("2635", "", "misconfigured", 77), ("9999999", "", "unknown", 77),
+        ("100/33", "", "not_found", 22), ("803", "", "not_found", 22), ("100", "", "invalid_request", 22),
+        ("506", "", "conflict", 22), ("2635", "", "misconfigured", 77), ("9999999", "", "unknown", 22),
     ])
     func whatDoesNotPassIsTold(code: String, more: String, kind: String, status: Int32) async throws {
         try await Bench.facebook { bench in

@@ -45,15 +45,6 @@ struct SessionTests {
         }
     }
 
-    @Test func whatDoesNotExistIsRefused() async throws {
-        try await Bench.run { bench in
-            try await bench.signInAda()
-            let run = try await bench.run("get", "/v1/no-such-thing")
-            #expect(run.status == 77)
-            #expect(run.kind == "not_found")
-        }
-    }
-
     @Test(arguments: [["status"], ["get", "/v1/me"]])
     func aRevokedSessionIsForgottenAndTheDeviceStaysKnown(arguments: [String]) async throws {
         try await Bench.run { bench in

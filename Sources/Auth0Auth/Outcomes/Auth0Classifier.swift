@@ -72,13 +72,13 @@ public struct Auth0Classifier: OutcomeClassifier {
 
     /// Whether a tenant has refused something in a word that nobody knows, so that the status is no more than a guess.
     ///
-    /// A bearer token that is refused is renewed, in whichever word.
+    /// A bearer token that is refused is renewed, in whichever word; and what is not there is not there.
     private func isRefusalWithoutMeaning(
         _ error: Auth0Error,
         _ status: Int,
         _ presented: Outcome.CredentialKind?
     ) -> Bool {
-        guard (400..<500).contains(status), ![408, 421, 425, 429].contains(status), error.hasWord,
+        guard (400..<500).contains(status), ![404, 408, 410, 421, 425, 429].contains(status), error.hasWord,
             status != 401 || presented != .access
         else { return false }
         return OAuthError(word: OAuthError.Word(rawValue: error.code)).outcome(presented: presented) == nil

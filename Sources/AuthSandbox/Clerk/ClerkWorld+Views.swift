@@ -168,6 +168,13 @@ extension ClerkWorld {
                 "linked_to": [], "created_at": createdAt, "updated_at": createdAt,
             ])
         }
+        let passkeys = account.passkeys.keys.sorted().map { passkey -> JSONValue in
+            [
+                "object": "passkey", "id": .string(passkey), "name": "Passkey",
+                "verification": ["status": "verified", "strategy": "passkey"], "last_used_at": .null,
+                "created_at": createdAt, "updated_at": createdAt,
+            ]
+        }
         return [
             "object": "user", "id": .string(id), "username": .optional(user.username),
             "first_name": .optional(user.firstName), "last_name": .optional(user.lastName), "image_url": "",
@@ -181,7 +188,7 @@ extension ClerkWorld {
             "backup_code_enabled": .bool(!account.backupCodes.isEmpty),
             "email_addresses": .array(account.emails.map { contactView("email_address", $0) }),
             "phone_numbers": .array(account.phones.map { contactView("phone_number", $0) }),
-            "web3_wallets": [], "passkeys": [], "external_accounts": [], "saml_accounts": [],
+            "web3_wallets": [], "passkeys": .array(passkeys), "external_accounts": [], "saml_accounts": [],
             "enterprise_accounts": [], "public_metadata": [:], "unsafe_metadata": [:], "external_id": .null,
             "last_sign_in_at": .optional(account.lastSignInAt),
             "banned": .bool(user.state == "banned"), "locked": .bool(account.lock != .open),

@@ -20,10 +20,39 @@ struct ClerkOptions: ParsableArguments {
     )
     var linkPage: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The environment variable with a ticket to sign in or up with: of an invitation, or made by a backend.",
+            valueName: "name"
+        )
+    )
+    var ticketEnv: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The environment variable with the ID token that the provider of --at (google, apple, …) has given out.",
+            valueName: "name"
+        )
+    )
+    var idTokenEnv: String?
+
     /// Checks that the options fit the provider and the command.
     func check(for provider: ProviderName, command: CommandName, redirectURI: String?) throws {
         if command.isClerks, provider != .clerk {
             throw ValidationError("\(command.rawValue) belongs to --provider clerk.")
+        }
+        if ticketEnv != nil || idTokenEnv != nil {
+            guard provider == .clerk, command.beginsSession else {
+                throw ValidationError(
+                    "--ticket-env and --id-token-env belong to --provider clerk, sign-in and sign-up."
+                )
+            }
+            guard idTokenEnv == nil || (place != nil && command == .signIn) else {
+                throw ValidationError("--id-token-env belongs to sign-in, with --at: whose token it is.")
+            }
+            guard ticketEnv == nil || place == nil else {
+                throw ValidationError("--ticket-env and --at: a session begins in one way.")
+            }
         }
         if let linkPage {
             guard provider == .clerk, command == .signIn else {
@@ -37,7 +66,7 @@ struct ClerkOptions: ParsableArguments {
         guard let place else { return }
         guard provider == .clerk else { throw ValidationError("--at belongs to --provider clerk.") }
         guard !place.isEmpty else { throw ValidationError("--at is empty.") }
-        guard redirectURI?.isEmpty == false else {
+        guard redirectURI?.isEmpty == false || idTokenEnv != nil else {
             throw ValidationError("--at needs --redirect-uri: where the browser comes back to.")
         }
     }

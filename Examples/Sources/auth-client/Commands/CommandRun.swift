@@ -2,7 +2,6 @@ import ArgumentParser
 import AuthRecovery
 import CommandLineSupport
 import CurlTransport
-import ForgeRockAuth
 import HTTPRecovery
 import HTTPTypes
 import Locking
@@ -23,20 +22,18 @@ struct CommandRun: Sendable {
     func run() throws {
         let terminal = options.telling.terminal(isQuiet: options.events == "-")
         let events: EventLog
-        do {
-            events = try EventLog(options.events)
-        } catch {
-            let report = Report.failed(options.provider.rawValue, with: error)
-            tell(report, terminal: terminal, now: .system())
-            throw ExitCode(report.exit.rawValue)
-        }
         let store: any RecoveryStore
         do {
+            events = try EventLog(options.events)
             store = try options.state.place().open()
         } catch {
             let report = Report.failed(options.provider.rawValue, with: error)
             tell(report, terminal: terminal, now: .system())
             throw ExitCode(report.exit.rawValue)
+        }
+        // Read before anything else runs: what comes from a person or a pipe takes its time.
+        let request = Result {
+            try options.sending.request(path ?? "/", body: RequestInput.body(options.sending.data))
         }
         let runtime = Runtime(store: store)
         let isVerbose = options.telling.verbosity == .verbose
@@ -71,7 +68,14 @@ struct CommandRun: Sendable {
             let display = Task { await progress.run() }
             let transport = CurlTransport()
             let deadline = options.deadline.map { runtime.time.now.advanced(by: $0) }
-            let report = await perform(transport, runtime: runtime, terminal: terminal, deadline: deadline, ending)
+            let report = await perform(
+                request,
+                transport,
+                runtime: runtime,
+                terminal: terminal,
+                deadline: deadline,
+                ending
+            )
             display.cancel()
             await display.value
             end(report)
@@ -88,6 +92,7 @@ struct CommandRun: Sendable {
     }
 
     private func perform(
+        _ request: Result<ProviderRequest, any Error>,
         _ transport: CurlTransport,
         runtime: Runtime,
         terminal: Terminal,
@@ -110,7 +115,8 @@ struct CommandRun: Sendable {
             }
         }
         do {
-            let listener = try command == .signIn ? options.listener() : nil
+            let request = try request.get()
+            let listener = try command.beginsSession ? options.listener() : nil
             let setup = ProviderSetup(
                 options: options,
                 redirectURI: listener?.uri ?? options.redirectURI,
@@ -124,14 +130,18 @@ struct CommandRun: Sendable {
                 ending.withLock { $0 = RenewalEnding(tokens, terminal: terminal, time: runtime.time) }
             }
             let bounds = CommandBounds(time: runtime.time, end: deadline)
-            return try await bounds.holdAll { try await perform(provider, terminal: terminal, bounds, listener) }
+            return try await bounds.holdAll {
+                try await perform(request, provider, terminal: terminal, bounds, listener)
+            }
         } catch {
             // Whatever was under way when the person pressed Ctrl-C: it was interrupted.
-            return .failed(options.provider.rawValue, with: Task.isCancelled ? CancellationError() : error)
+            let cause = Task.isCancelled ? CancellationError() : error
+            return .failed(options.provider.rawValue, with: cause, isAboutPath: command.requestsPath)
         }
     }
 
     private func perform(
+        _ request: ProviderRequest,
         _ provider: any ProviderCommands,
         terminal: Terminal,
         _ bounds: CommandBounds,
@@ -147,19 +157,34 @@ struct CommandRun: Sendable {
             return .ok(name, session: session)
         case .status:
             return .ok(name, session: try await provider.status())
-        case .get:
-            let response = try await provider.get(path ?? "/", answering: try input(terminal, bounds))
+        case .get, .request:
             let output = StandardOutput(terminal: terminal)
-            for try await chunk in response.body { try output.write(chunk) }
+            do {
+                let response = try await provider.send(request, answering: try input(terminal, bounds))
+                for try await chunk in response.body { try output.write(chunk) }
+            } catch let error as RecoveryError where error.statusOfPath != nil {
+                // What is wrong with a request stands in the answer's body; that it cannot be read to its end is no news.
+                if let body = error.response?.body { try? await Self.copy(body, to: output) }
+                if options.json { try? output.write("") }
+                output.endLine()
+                throw error
+            }
             if options.json { try output.write("") }
+            return .ok(name)
+        case .token:
+            let token = try await provider.token(answering: try input(terminal, bounds))
+            // For the program that asks; on a screen only for who insists.
+            try StandardOutput(terminal: terminal).write(Array("\(token.reveal())\n".utf8)[...])
             return .ok(name)
         case .refresh:
             return .ok(name, session: try await provider.refresh(answering: try input(terminal, bounds)))
         case .signOut:
             try await provider.signOut()
             return .ok(name)
-        case .finishTasks, .sessions, .revoke, .forgetDevice, .environment, .joinWaitlist:
-            let input = try SignInInput(options: options, terminal: terminal, bounds: bounds)
+        case .signUp, .finishTasks, .sessions, .revoke, .forgetDevice, .environment, .joinWaitlist, .factors,
+            .addFactor, .removeFactor:
+            let input = try SignInInput(options: options, terminal: terminal, bounds: bounds, listener: listener)
+            if command.beginsSession { try options.tokenPlace.check() }
             let output = StandardOutput(terminal: terminal)
             switch try await provider.perform(command, path, input) {
             case .session(let session): return .ok(name, session: session)
@@ -167,9 +192,13 @@ struct CommandRun: Sendable {
             case .lines(let lines): for line in lines { try output.write(line) }
             }
             return .ok(name)
-        case .classify, .explain:
+        case .classify, .explain, .profiles, .saveProfile:
             return .ok(name)
         }
+    }
+
+    private static func copy(_ body: MessageBody, to output: StandardOutput) async throws {
+        for try await chunk in body { try output.write(chunk) }
     }
 
     /// Who answers what the server asks before it does what is wanted; nil if it asks nothing, or nobody could.
@@ -184,13 +213,13 @@ struct CommandRun: Sendable {
             try? StandardOutput(terminal: terminal).write(json: report.json)
         } else if let session = report.session {
             let verbs: [CommandName: String] = [
-                .signIn: "Signed in", .finishTasks: "Signed in", .refresh: "Renewed",
+                .signIn: "Signed in", .signUp: "Signed up", .finishTasks: "Signed in", .refresh: "Renewed",
             ]
             let verb = verbs[command] ?? "There is a session"
             let until = session.expiresAt.map { " until \(HumanTime.clock($0, now: now))" } ?? ""
             let line: ScreenText = "\(verb): \(session.id, limit: 300), \(session.status, limit: 100)\(until)"
             try? StandardOutput(terminal: terminal).write(line)
-            if command == .signIn, case .standard(let path) = options.tokenPlace, terminal.tellsProgress {
+            if command.beginsSession, case .standard(let path) = options.tokenPlace, terminal.tellsProgress {
                 terminal.write(terminal.styled("The session is kept in \(path).", .faint))
             }
         } else if command == .signIn, report.end == .ok {
@@ -212,96 +241,6 @@ struct CommandRun: Sendable {
             lines.append("  It is worth trying again at \(HumanTime.clock(retryAt, now: now)).")
         }
         for line in lines { terminal.write(line) }
-    }
-}
-
-/// The options as plain values that can go from task to task.
-struct ClientOptionsValue: Sendable {
-    let provider: ProviderName
-    let baseURL: String
-    let identifier: String?
-    let passwordFromInput: Bool
-    let answers: String?
-    let tokenPlace: TokenPlace
-    let state: StateOptions
-    let clientID: String?
-    let clientSecretEnv: String?
-    let scope: String?
-    let tokenURL: String?
-    let deviceURL: String?
-    let redirectURI: String?
-    let authServer: String?
-    let place: String?
-    let linkPage: String?
-    let forgeRock: ForgeRockValue
-    let facebook: FacebookValue
-    let auth0: Auth0Value
-    let okta: OktaValue
-    let events: String?
-    let maxWait: Duration
-    let deadline: Duration?
-    let json: Bool
-    let telling: TellingOptions
-    let softwareKey: String?
-
-    init(_ options: ClientOptions) {
-        provider = options.provider
-        baseURL = options.baseURL ?? ""
-        identifier = options.identifier
-        passwordFromInput = options.passwordFromInput
-        answers = options.answers
-        tokenPlace = TokenPlace(options)
-        state = options.state
-        clientID = options.oauth.clientID
-        clientSecretEnv = options.oauth.clientSecretEnv
-        scope = options.oauth.scope
-        tokenURL = options.oauth.tokenURL
-        deviceURL = options.oauth.deviceURL
-        redirectURI = options.oauth.redirectURI
-        authServer = options.oauth.authServer
-        place = options.clerk.place
-        linkPage = options.clerk.linkPage
-        forgeRock = ForgeRockValue(options.forgeRock)
-        facebook = FacebookValue(options.facebook)
-        auth0 = Auth0Value(options.auth0, way: options.way.way)
-        okta = OktaValue(options.okta, way: options.way.way)
-        events = options.events
-        maxWait = options.maxWait.duration
-        deadline = options.deadline?.duration
-        json = options.json
-        telling = options.telling
-        softwareKey = options.softwareKey
-    }
-}
-
-/// The options for PingAM as plain values.
-struct ForgeRockValue: Sendable {
-    let realm: String?
-    let journey: String?
-    let cookieName: String?
-    let resume: String?
-    let start: JourneyStart?
-    let journeyOptions: JourneyOptions
-    let deviceName: String?
-    let returnURI: String?
-    let identityProviders: [String: String]
-
-    init(_ options: ForgeRockOptions) {
-        realm = options.realm
-        journey = options.journey
-        cookieName = options.cookieName
-        resume = options.resume
-        // What cannot be read was refused before.
-        start = try? options.start
-        journeyOptions = JourneyOptions(
-            forcesAuthentication: options.forcesAuthentication,
-            skipsSession: options.skipsSession,
-            upgradesSession: options.upgradesSession,
-            presentsLoginAtOnce: options.presentsLoginAtOnce
-        )
-        deviceName = options.deviceName
-        returnURI = options.returnURI
-        identityProviders = (try? options.endpoints) ?? [:]
     }
 }
 

@@ -21,6 +21,10 @@ extension Clerk {
     ///   - input: Answers what is asked.
     func perform(_ command: CommandName, _ argument: String?, _ input: SignInInput) async throws -> OwnAnswer {
         switch command {
+        case .signUp: return .session(Report.Session(try await signUp(input)))
+        case .factors: return .lines(try await factorLines())
+        case .addFactor: return .lines(try await addFactor(argument ?? "", input))
+        case .removeFactor: return .lines(try await removeFactor(argument ?? "", input))
         case .finishTasks:
             let options = input.options.bounding(SignInOptions())
             return .session(Report.Session(try await finishTasks(answering: input.responder, options: options)))
@@ -41,6 +45,26 @@ extension Clerk {
             return .lines(["On the waitlist: \(id, limit: 300)"])
         default: throw InputError("\(command.rawValue) is no command of Clerk's own")
         }
+    }
+
+    /// Signs somebody up with what is at hand; whatever else the instance requires is asked for.
+    private func signUp(_ input: SignInInput) async throws -> ClerkSession {
+        var request = ClerkSignUpRequest()
+        request.ticket = try Environment.secret(input.options.ticketEnv, option: "--ticket-env")
+        request.redirect = input.options.place.map { ClerkRedirect(named: $0, identifier: nil) }
+        if request.ticket == nil, request.redirect == nil {
+            let identifier = try await input.identifier()
+            if identifier.utf8.contains(UInt8(ascii: "@")) {
+                request.emailAddress = identifier
+            } else if identifier.hasPrefix("+") {
+                request.phoneNumber = identifier
+            } else {
+                request.username = identifier
+            }
+        }
+        request.password = try await input.passwordFromInput()
+        let options = input.options.bounding(SignInOptions())
+        return try await signUp(request, answering: input.responder, options: options)
     }
 
     private static func line(_ session: ClerkSession, isOwn: Bool) -> ScreenText {

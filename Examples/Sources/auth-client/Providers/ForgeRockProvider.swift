@@ -1,7 +1,6 @@
 import AuthRecovery
 import ForgeRockAuth
 import HTTPRecovery
-import HTTPTypes
 
 /// PingAM (ForgeRock AM, OpenAM): journeys, the session, and with a client's registration tokens.
 struct ForgeRockProvider: ProviderCommands {
@@ -99,18 +98,31 @@ struct ForgeRockProvider: ProviderCommands {
         return Report.Session(id: claims["sub"]?.string ?? "", status: "active", expiresAt: expiresAt)
     }
 
-    func get(_ path: String, answering input: SignInInput?) async throws -> RecoveredResponse {
-        let fields: HTTPFields = [.accept: "application/json, */*;q=0.5"]
+    func send(_ request: ProviderRequest, answering input: SignInInput?) async throws -> RecoveredResponse {
         let held = try await tokens.read().credentials
         guard held.ssoToken != nil || held.accessToken != nil || held.refreshToken != nil else {
             throw RecoveryError.notSignedIn
         }
         return try await forgeRock.send(
-            ProviderRequest(path: path, headerFields: fields),
+            request,
             answering: input?.responder,
             callbacks: PreparedOutcomes(input: input),
             options: options.bounding(SignInOptions())
         )
+    }
+
+    func token(answering input: SignInInput?) async throws -> Secret {
+        let held = try await tokens.read().credentials
+        guard options.clientID == nil else {
+            // With a session alone, tokens are obtained by it.
+            guard held.accessToken != nil || held.refreshToken != nil else { return try await forgeRock.accessToken() }
+            return try await forgeRock.tokens.lastingAccessToken(by: forgeRock.client) { try await forgeRock.refresh() }
+        }
+        // Of a session the server alone knows whether it lasts.
+        guard held.ssoToken != nil, try await forgeRock.session() != nil,
+            let token = try await tokens.read().credentials.ssoToken
+        else { throw RecoveryError.notSignedIn }
+        return token
     }
 
     func refresh(answering input: SignInInput?) async throws -> Report.Session {

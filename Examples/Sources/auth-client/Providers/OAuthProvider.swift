@@ -97,17 +97,27 @@ struct OAuthProvider: ProviderCommands {
         return session(try await held(), subject: person?["sub"]?.string)
     }
 
-    func get(_ path: String, answering input: SignInInput?) async throws -> RecoveredResponse {
+    func send(_ wanted: ProviderRequest, answering input: SignInInput?) async throws -> RecoveredResponse {
         _ = try await held()
         let base = options.baseURL.hasSuffix("/") ? String(options.baseURL.dropLast()) : options.baseURL
-        let url = base + (path.hasPrefix("/") ? path : "/\(path)")
-        let request: HTTPRequest
+        let url = base + (wanted.path.hasPrefix("/") ? wanted.path : "/\(wanted.path)")
+        var request: HTTPRequest
         do {
-            request = try HTTPRequest(url: url)
+            request = try HTTPRequest(method: wanted.method, url: url)
         } catch {
             throw InputError("the path: \(error)")
         }
-        return try await api.send(request, options: RequestOptions(classifier: OAuthClassifier()))
+        request.headerFields = wanted.headerFields
+        let body = wanted.body?.body(typedIn: &request.headerFields)
+        return try await api.send(
+            request,
+            body: body,
+            options: RequestOptions(resend: wanted.resend, classifier: OAuthClassifier())
+        )
+    }
+
+    func token(answering input: SignInInput?) async throws -> Secret {
+        try await tokens.lastingAccessToken(by: api) { try await tokens.renew(by: api) }
     }
 
     func refresh(answering input: SignInInput?) async throws -> Report.Session {

@@ -15,7 +15,7 @@ extension ProviderSetup {
         // For a person who can be told that their password expires soon.
         configuration.warnsOfExpiry = true
         let warning = try self.okta(configuration)
-        return StandardCommands(provider: okta, notice: notice) { input in
+        var commands = StandardCommands(provider: okta, notice: notice) { input in
             try await (input.hasNewPassword ? warning : okta).signIn(
                 identifier: input.identifier(),
                 // If there is none, the flow asks: at Okta another way than the password begins with its name alone.
@@ -24,6 +24,16 @@ extension ProviderSetup {
                 options: input.options.bounding(.okta)
             )
         }
+        if options.clientID == nil { commands.presented = { try await Self.sessionID(of: okta) } }
+        return commands
+    }
+
+    /// What the org's own session is known by; the server alone knows whether it lasts.
+    private static func sessionID(of okta: Okta) async throws -> Secret {
+        guard try await okta.session() != nil, let id = try await okta.tokens.store.read().credentials[.session] else {
+            throw RecoveryError.notSignedIn
+        }
+        return id
     }
 
     private func okta(_ configuration: OktaConfiguration) throws -> Okta {

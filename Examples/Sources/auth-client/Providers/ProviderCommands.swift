@@ -12,10 +12,18 @@ protocol ProviderCommands: Sendable {
     /// The session, as the server sees it; throws if there is none.
     func status() async throws -> Report.Session
 
-    /// Requests a path below the base URL with the session's credential.
+    /// Sends a request with the session's credential; its path is below the base URL.
     ///
-    /// - Parameter input: Answers what the server may ask before it lets the request pass; nil if nobody can.
-    func get(_ path: String, answering input: SignInInput?) async throws -> RecoveredResponse
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - input: Answers what the server may ask before it lets the request pass; nil if nobody can.
+    func send(_ request: ProviderRequest, answering input: SignInInput?) async throws -> RecoveredResponse
+
+    /// What a request presents, renewed first if it has run out: the access token; where a session is all there is, what
+    /// that is known by.
+    ///
+    /// - Parameter input: Answers what the server may ask before it renews; nil if nobody can.
+    func token(answering input: SignInInput?) async throws -> Secret
 
     /// Renews the session's credential.
     ///
@@ -58,6 +66,8 @@ struct StandardCommands<Provider: AuthProvider>: ProviderCommands {
     let begin: @Sendable (SignInInput) async throws -> Provider.Session
     /// Renews, and answers what is asked for that; nil where nothing is.
     var renew: (@Sendable (SignInInput) async throws -> Provider.Session)?
+    /// What a request presents where that is no access token of the store's; nil where it is.
+    var presented: (@Sendable () async throws -> Secret)?
 
     func signIn(_ input: SignInInput) async throws -> Report.Session? {
         Report.Session(try await begin(input))
@@ -68,8 +78,15 @@ struct StandardCommands<Provider: AuthProvider>: ProviderCommands {
         return Report.Session(session)
     }
 
-    func get(_ path: String, answering input: SignInInput?) async throws -> RecoveredResponse {
-        try await provider.send(path: path, answering: input?.responder)
+    func send(_ request: ProviderRequest, answering input: SignInInput?) async throws -> RecoveredResponse {
+        try await provider.send(request, answering: input?.responder)
+    }
+
+    func token(answering input: SignInInput?) async throws -> Secret {
+        if let presented { return try await presented() }
+        return try await provider.tokens.lastingAccessToken(by: provider.client) {
+            if let input, let renew { _ = try await renew(input) } else { _ = try await provider.refresh() }
+        }
     }
 
     func perform(_ command: CommandName, _ argument: String?, _ input: SignInInput) async throws -> OwnAnswer {
@@ -93,6 +110,32 @@ struct StandardCommands<Provider: AuthProvider>: ProviderCommands {
     }
 
     var tokenManager: TokenManager? { provider.tokens }
+}
+
+extension TokenManager {
+    /// The access token, renewed first if it has run out.
+    ///
+    /// One that is about to run out is renewed, too, and serves on if that fails.
+    ///
+    /// - Parameters:
+    ///   - client: Renews it.
+    ///   - renew: Renews what has run out; throws if nothing came of it.
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if a person has to sign in.
+    func lastingAccessToken(by client: RecoveringClient, renewing renew: () async throws -> Void) async throws -> Secret
+    {
+        let held = try await store.read().credentials
+        guard held.accessToken != nil || held.refreshToken != nil else { throw RecoveryError.notSignedIn }
+        let now = client.runtime.time.wallTime
+        let present: Credentials
+        if held.accessToken == nil || held.expiresAt.map({ $0 <= now }) ?? false {
+            try await renew()
+            present = try await store.read().credentials
+        } else {
+            present = try await client.operation { try await credentials(for: $0.context).credentials }
+        }
+        guard let token = present.accessToken else { throw RecoveryError.notSignedIn }
+        return token
+    }
 }
 
 extension Report.Session {
@@ -119,7 +162,7 @@ extension RecoveryError {
     /// There is no session: somebody has to sign in.
     static let notSignedIn: RecoveryError = {
         var outcome = Outcome(.reauthenticationRequired, processed: .no, remedies: [.reauthenticate])
-        outcome.userMessage = "Nobody is signed in here. The command sign-in begins a session."
+        outcome.userMessage = "Nobody is signed in here."
         return RecoveryError(outcome: outcome, reason: .notRecoverable)
     }()
 }

@@ -75,6 +75,9 @@ struct SignInInput: Sendable {
     /// Whether a new password can be had: it was prepared, or the person can be asked.
     var hasNewPassword: Bool { answers.has(.newPassword) || prompts != nil }
 
+    /// Whether the person at the terminal is asked who signs in.
+    var asksForIdentifier: Bool { prompts != nil && options.identifier?.isEmpty != false }
+
     /// Who signs in.
     func identifier() async throws -> String {
         if let identifier = options.identifier, !identifier.isEmpty { return identifier }

@@ -23,3 +23,17 @@ extension ExitStatus {
         }
     }
 }
+
+extension RecoveryError {
+    /// The status of an answer that is about the path that was requested, and says nothing about the session; nil for
+    /// any other failure.
+    var statusOfPath: Int? {
+        guard let status = outcome.status else { return nil }
+        return switch kind {
+        case .notFound, .conflict, .invalidRequest, .unknown: status
+        // A page of somebody's in place of the API's answer: of an error it is one all the same.
+        case .unreadable where (400..<500).contains(status): status
+        default: nil
+        }
+    }
+}

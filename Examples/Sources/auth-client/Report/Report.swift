@@ -40,7 +40,8 @@ struct Report: Sendable {
         var advice: String?
     }
 
-    var provider: String
+    /// Whose server it was about; nil for nobody's.
+    var provider: String?
     var end: End
     var exit: ExitStatus
     var session: Session?
@@ -49,12 +50,17 @@ struct Report: Sendable {
     var givingUp: RecoveryEvent.Kind?
 
     /// A command that was carried out.
-    static func ok(_ provider: String, session: Session? = nil) -> Report {
+    static func ok(_ provider: String?, session: Session? = nil) -> Report {
         Report(provider: provider, end: .ok, exit: .success, session: session)
     }
 
     /// A command that an error ended.
-    static func failed(_ provider: String, with error: any Error) -> Report {
+    ///
+    /// - Parameters:
+    ///   - provider: Whose server it was about; nil for nobody's.
+    ///   - error: The error.
+    ///   - isAboutPath: Whether a path was requested, so that an error may be about that and not about the session.
+    static func failed(_ provider: String?, with error: any Error, isAboutPath: Bool = false) -> Report {
         switch error {
         case is CancellationError:
             return Report(provider: provider, end: .cancelled, exit: .interrupted)
@@ -62,10 +68,11 @@ struct Report: Sendable {
             if error.reason == .notRecoverable, let failure = error.cause as? Credentials.StoreError {
                 return failed(provider, with: failure)
             }
+            let status = isAboutPath ? error.statusOfPath : nil
             let failure = Failure(
                 kind: error.kind.rawValue,
                 code: error.outcome.code,
-                message: FailureText.sentence(error),
+                message: (status.map { "HTTP \($0): " } ?? "") + FailureText.sentence(error),
                 parameter: error.outcome.parameter,
                 retryAt: error.retryAt,
                 remedies: error.remedies.map(\.rawValue),
@@ -76,7 +83,7 @@ struct Report: Sendable {
             return Report(
                 provider: provider,
                 end: .failed,
-                exit: .ofCommand(error),
+                exit: status == nil ? .ofCommand(error) : .httpError,
                 failure: failure,
                 givingUp: .givingUp(
                     error.outcome,
@@ -124,7 +131,7 @@ struct Report: Sendable {
         }
     }
 
-    private static func advice(on error: RecoveryError, of provider: String) -> String? {
+    private static func advice(on error: RecoveryError, of provider: String?) -> String? {
         switch (error.kind, error.reason) {
         // A journey that is suspended is no refusal.
         case (.userActionRequired, _) where provider == "forgerock" && error.outcome.status == 200:
@@ -132,6 +139,7 @@ struct Report: Sendable {
         case (.misconfigured, _) where provider == "forgerock":
             "Do --base-url, --realm and --journey name what the server has?"
         case (.misconfigured, _): "Do the options name the server and the app as they are registered there?"
+        case (.reauthenticationRequired, _): "The command sign-in begins a session."
         case (.alreadySignedIn, _): "The command sign-out ends the session that is there."
         case (_, .waitExceedsLimit): "--max-wait sets the longest wait."
         case (_, .deadlineWouldPass), (_, .deadlinePassed): "--deadline sets how long the command may take."
@@ -144,7 +152,7 @@ struct Report: Sendable {
         func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
         return [
             "outcome": .string(end.rawValue),
-            "provider": .string(provider),
+            "provider": text(provider),
             "session": session.map {
                 ["id": .string($0.id), "status": .string($0.status), "expires_at": text($0.expiresAt?.rfc3339)]
             } ?? .null,

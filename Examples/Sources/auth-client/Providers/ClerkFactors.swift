@@ -1,0 +1,113 @@
+import AuthRecovery
+import ClerkAuth
+import CommandLineSupport
+import HTTPRecovery
+
+/// What somebody can prove themselves with at Clerk: what there is, and what is set up or taken away.
+///
+/// The kinds are named as the answers are: `totp`, `backup_code`, `phone_code` and `webauthn` for a passkey.
+extension Clerk {
+    /// A line for each: its kind, and where there may be several its id and what it is.
+    func factorLines() async throws -> [ScreenText] {
+        guard try await session() != nil else { throw RecoveryError.notSignedIn }
+        let person = try await person()
+        var lines: [ScreenText] = []
+        if person["password_enabled"]?.bool == true { lines.append("password") }
+        if person["totp_enabled"]?.bool == true { lines.append("totp") }
+        if person["backup_code_enabled"]?.bool == true { lines.append("backup_code") }
+        for phone in person["phone_numbers"]?.array ?? [] {
+            let number = phone["phone_number"]?.string ?? ""
+            let isFactor = phone["reserved_for_second_factor"]?.bool == true
+            let use: ScreenText = isFactor ? " (second factor)" : ""
+            lines.append("phone_code  \(phone["id"]?.string ?? "", limit: 100)  \(number, limit: 100)\(use)")
+        }
+        for passkey in person["passkeys"]?.array ?? [] {
+            let name = passkey["name"]?.string ?? ""
+            lines.append("webauthn  \(passkey["id"]?.string ?? "", limit: 100)  \(name, limit: 100)")
+        }
+        return lines
+    }
+
+    /// Sets one up.
+    ///
+    /// - Parameters:
+    ///   - kind: What, by the key of its answers.
+    ///   - input: Answers what is asked: a code of the new app or phone, and the proof that it is the same person.
+    func addFactor(_ kind: String, _ input: SignInInput) async throws -> [ScreenText] {
+        let responder = input.responder
+        let codes: [Secret]
+        switch Factor.Key(rawValue: kind) {
+        case .totp:
+            let totp = try await createTOTP(answering: responder)
+            codes = try await proving(Factor(key: .totp, providerName: "totp"), setup: totp.uri, responder) {
+                try await verifyTOTP(code: $0, answering: responder)
+            }
+        case .backupCode:
+            codes = try await createBackupCodes(answering: responder)
+        case .phoneCode:
+            let number = Challenge(factor: Factor(key: .phoneNumber, providerName: "phone_number"))
+            let id = try await addPhoneNumber(try await text(number, responder).reveal(), answering: responder)
+            let factor = Factor(key: .phoneCode, providerName: "phone_code", id: id)
+            codes = try await proving(factor, setup: nil, responder) {
+                try await verifyPhoneNumber(id, code: $0, forSecondFactor: true, answering: responder)
+            }
+        case .webauthn:
+            return ["Set up: webauthn  \(try await createPasskey(answering: responder), limit: 100)"]
+        default:
+            throw InputError("add-factor sets up totp, backup_code, phone_code or webauthn")
+        }
+        // They are shown this once: whoever reads the output wants them above all.
+        let shown = codes.map { code -> ScreenText in "\(code.reveal(), limit: 100)" }
+        return ["Set up: \(kind, limit: 100)"] + (shown.isEmpty ? [] : ["Write down these backup codes:"] + shown)
+    }
+
+    /// Takes one away.
+    ///
+    /// - Parameters:
+    ///   - name: `totp`, or the id of a phone number or passkey.
+    ///   - input: Answers the proof that it is the same person.
+    func removeFactor(_ name: String, _ input: SignInInput) async throws -> [ScreenText] {
+        let responder = input.responder
+        let person = try await person()
+        func has(_ list: String) -> Bool { person[list]?.array?.contains { $0["id"]?.string == name } ?? false }
+        if name == Factor.Key.totp.rawValue {
+            try await removeTOTP(answering: responder)
+        } else if has("phone_numbers") {
+            try await removePhoneNumber(name, answering: responder)
+        } else if has("passkeys") {
+            try await removePasskey(name, answering: responder)
+        } else {
+            throw InputError("remove-factor takes totp, or the id of a phone number or passkey, as factors lists them")
+        }
+        return ["Taken away: \(name, limit: 100)"]
+    }
+
+    /// Asks for the code until it is right, nobody has one, or the server has enough.
+    private func proving(
+        _ factor: Factor,
+        setup: Secret?,
+        _ responder: Responder,
+        _ verify: (Secret) async throws -> [Secret]
+    ) async throws -> [Secret] {
+        var challenge = Challenge(factor: factor, setup: setup)
+        while true {
+            do {
+                return try await verify(try await text(challenge, responder))
+            } catch let error as RecoveryError where error.kind == .challengeIncorrect {
+                challenge.previousFailure = error.outcome
+                challenge.round += 1
+            }
+        }
+    }
+
+    private func text(_ challenge: Challenge, _ responder: Responder) async throws -> Secret {
+        guard case .text(let text) = try await responder.answer(challenge) else {
+            throw Challenge.NoAnswer(challenge.key)
+        }
+        return text
+    }
+
+    private func person() async throws -> JSONValue {
+        try await send(path: "/v1/me").json()["response"] ?? .null
+    }
+}

@@ -1,0 +1,114 @@
+import AuthSandbox
+import HTTPRecovery
+import Testing
+
+/// Signing up at Clerk, beginning with what somebody else has given out, and what one proves oneself with.
+@Suite("auth-client at Clerk: accounts", .timeLimit(.minutes(30)), .bounded)
+struct ClerkAccountTests {
+    private static let password = #"{"password": "open-sesame-42"}"#
+
+    @Test func somebodySignsUp() async throws {
+        try await Bench.run { bench in
+            let name = "new+clerk_test@example.com"
+            let answers = #"{"new_password": "correct-horse-7", "email_code": "424242"}"#
+            let run = try await bench.finish(bench.start(["sign-up", "--identifier", name], answers: answers))
+            #expect(run.status == 0 && run.session?.hasPrefix("sess_") == true, "\(run.report)")
+            #expect(try await bench.run("get", "/v1/me").output.contains(name))
+            let again = try await bench.finish(bench.start(["sign-out"]))
+            #expect(again.status == 0)
+            let taken = try await bench.finish(bench.start(["sign-up", "--identifier", name], answers: answers))
+            #expect(taken.status == 77 && taken.kind == "conflict", "\(taken.report)")
+        }
+    }
+
+    @Test func aTicketBeginsASession() async throws {
+        try await Bench.run { bench in
+            var bench = bench
+            let client = try await BuiltProgram.run(
+                "http-recover",
+                ["-d", #"{"user": "ada@example.com"}"#, bench.sandbox.url + "/_sandbox/clerk/ticket"]
+            )
+            let ticket = try #require(try JSONValue(parsing: client.output)["ticket"]?.string)
+            bench.environment["TICKET"] = ticket
+            let run = try await bench.run("sign-in", "--ticket-env", "TICKET", secrets: [ticket])
+            #expect(run.status == 0 && run.session != nil, "\(run.report)")
+            let missing = try await bench.run("sign-in", "--ticket-env", "NO_SUCH_VARIABLE")
+            #expect(missing.status == 65)
+        }
+    }
+
+    /// What there is, what is added, and what is taken away again.
+    @Test func factorsComeAndGo() async throws {
+        try await Bench.run { bench in
+            try await bench.signInAda()
+            func factors() async throws -> [String] {
+                try await bench.run("factors").output.split(separator: "\n").dropLast().map(String.init)
+            }
+            #expect(try await factors() == ["password"])
+            let passkey = try await bench.run("add-factor", "webauthn", "--software-key", bench.directory + "/key")
+            #expect(passkey.status == 0, "\(passkey.errors)")
+            let phone = try await bench.finish(
+                bench.start(
+                    ["add-factor", "phone_code"],
+                    answers: #"{"phone_number": "+12015550142", "phone_code": ["000000", "424242"]}"#
+                )
+            )
+            #expect(phone.status == 0, "\(phone.report)")
+            let codes = try await bench.run("add-factor", "backup_code")
+            #expect(codes.status == 0 && codes.output.contains("Write down these backup codes:"), "\(codes.report)")
+            let list = try await factors()
+            #expect(list.contains("backup_code"))
+            for (kind, text) in [("phone_code", "+12015550142 (second factor)"), ("webauthn", "psk_")] {
+                let line = try #require(list.first { $0.hasPrefix(kind) }, "\(list)")
+                #expect(line.contains(text))
+                let id = line.split(separator: " ")[1]
+                #expect(try await bench.run("remove-factor", String(id)).status == 0)
+            }
+            #expect(try await factors() == ["password", "backup_code"])
+            for wrong in [["remove-factor", "no-such"], ["add-factor", "charm"]] {
+                #expect(try await bench.finish(bench.start(wrong)).status == 65)
+            }
+        }
+    }
+
+    /// The person at the terminal sees the key, types what their app shows, and is asked again for a wrong code.
+    @Test func anAuthenticatorAppIsSetUpAtATerminal() async throws {
+        try await Bench.run { bench in
+            try await bench.signInAda()
+            let program = try TerminalProgram(
+                "auth-client",
+                ["--provider", "clerk", "--base-url", bench.sandbox.url, "--token-file", bench.tokenFile]
+                    + ["add-factor", "totp"],
+                in: bench.directory
+            )
+            try await program.sees("otpauth://")
+            try await program.sees("Code of the authenticator app")
+            program.type("000000")
+            try await program.sees("Code of the authenticator app", times: 2)
+            program.interrupt()
+            #expect(await program.end().status == 130)
+        }
+    }
+
+    /// A typing error in the name is told, and the name is asked for again.
+    @Test func aNameThatNobodyHasIsAskedForAgain() async throws {
+        try await Bench.run { bench in
+            let program = try TerminalProgram(
+                "auth-client",
+                ["--provider", "clerk", "--base-url", bench.sandbox.url, "--token-file", bench.tokenFile, "sign-in"],
+                in: bench.directory
+            )
+            let question = "E-mail address, phone number or user name"
+            try await program.sees(question)
+            program.type("adda@example.com")
+            try await program.sees("Password")
+            program.type("open-sesame-42")
+            try await program.sees(question, times: 2)
+            program.type("ada@example.com")
+            try await program.sees("Password", times: 2)
+            program.type("open-sesame-42")
+            let end = await program.end()
+            #expect(end.status == 0 && end.output.contains("Signed in"), "\(end.errors)")
+        }
+    }
+}

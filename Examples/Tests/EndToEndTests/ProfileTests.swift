@@ -1,0 +1,194 @@
+import AuthSandbox
+import Glibc
+import HTTPRecovery
+import Testing
+
+/// Options from profiles and the environment.
+@Suite("auth-client profiles and environment", .timeLimit(.minutes(30)), .bounded)
+struct ProfileTests {
+    private static func profile(_ name: String, _ text: String, in directory: String, mode: UInt32 = 0o600) throws {
+        for folder in ["/auth-client", "/auth-client/profiles"] { unsafe mkdir(directory + folder, 0o700) }
+        let path = "\(directory)/auth-client/profiles/\(name).json"
+        try write(text, to: path)
+        unsafe chmod(path, mode)
+    }
+
+    private static func run(
+        _ arguments: [String],
+        in directory: String,
+        _ environment: [String: String] = [:]
+    ) async throws -> BuiltProgram.End {
+        try await BuiltProgram("auth-client", arguments, in: directory, environment: environment).end()
+    }
+
+    @Test func whatIsWrittenComesBeforeTheEnvironmentAndThatBeforeTheProfile() async throws {
+        try await OAuthTests.run { bench in
+            _ = try OAuthTests.plant(bench)
+            let (url, nowhere) = (bench.sandbox.url, "http://127.0.0.1:1")
+            let rest = #""provider": "oauth", "client-id": "cli", "token-file": "\#(bench.tokenFile)""#
+            try Self.profile("good", #"{"base-url": "\#(url)", \#(rest)}"#, in: bench.directory)
+            try Self.profile("bad", #"{"base-url": "\#(nowhere)", \#(rest)}"#, in: bench.directory)
+            let deadline = ["--deadline", "5"]
+            for (arguments, environment, status) in [
+                (["--profile", "good"], [:], 0), (["--profile", "bad"], [:], 69),
+                ([], ["AUTH_CLIENT_PROFILE": "good"], 0),
+                (["--profile", "good"], ["AUTH_CLIENT_PROFILE": "bad"], 0),
+                (["--profile", "bad"], ["AUTH_CLIENT_BASE_URL": url], 0),
+                (["--profile", "bad"], ["AUTH_CLIENT_ORG": url], 0),
+                (["--profile", "good"], ["AUTH_CLIENT_BASE_URL": nowhere], 69),
+                (["--profile", "good", "--base-url", url], ["AUTH_CLIENT_BASE_URL": nowhere], 0),
+                (["--profile", "bad", "--org", url], [:], 0),
+                // An empty variable is none.
+                (["--profile", "good"], ["AUTH_CLIENT_BASE_URL": ""], 0),
+                // What contradicts the profile takes its place.
+                (["--profile", "good", "--no-token-file"], [:], 77),
+                // What belongs to another command is left out.
+                (["--profile", "good"], ["AUTH_CLIENT_IDENTIFIER": "ada", "AUTH_CLIENT_PASSWORD_STDIN": "yes"], 0),
+                (["--profile", "good"], ["AUTH_CLIENT_DATA": "a=b", "AUTH_CLIENT_SHOW": "true"], 0),
+            ] as [([String], [String: String], Int32)] {
+                let end = try await Self.run(
+                    deadline + arguments + ["get", "/api/items"],
+                    in: bench.directory,
+                    environment
+                )
+                #expect(end.status == status, "\(arguments) \(environment) \(end.errors)")
+            }
+        }
+    }
+
+    @Test func flagsAreTrueOrFalse() async throws {
+        try await OAuthTests.run { bench in
+            _ = try OAuthTests.plant(bench)
+            let rest = #""provider": "oauth", "client-id": "cli", "token-file": "\#(bench.tokenFile)""#
+            for (value, isJSON) in [("true", true), ("false", false)] {
+                try Self.profile(
+                    "p",
+                    #"{"base-url": "\#(bench.sandbox.url)", "max-wait": 7, "json": \#(value), \#(rest)}"#,
+                    in: bench.directory
+                )
+                let end = try await Self.run(["--profile", "p", "status"], in: bench.directory)
+                #expect(end.status == 0, "\(end.errors)")
+                #expect(end.output.hasPrefix("{") == isJSON)
+                let named = try await Self.run(
+                    ["--profile", "p", "status"],
+                    in: bench.directory,
+                    ["AUTH_CLIENT_JSON": isJSON ? "no" : "1"]
+                )
+                #expect(named.output.hasPrefix("{") == !isJSON)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"base_url": "x"}"#, "\"base_url\"; did you mean base-url?", 0o600),
+        (#"{"colour": "x"}"#, "\"colour\"", 0o600),
+        (#"{"profile": "other"}"#, "\"profile\"", 0o600), (#"{"json": "yes"}"#, "json takes true or false", 0o600),
+        (#"{"base-url": ["x"]}"#, "base-url takes a text", 0o600), (#"["x"]"#, "is not a JSON object", 0o600),
+        ("{", "is not JSON", 0o600), (#"{"provider": "clerk"}"#, "can be changed by everybody", 0o606),
+        (#"{"state": "redis://me:s3cret@127.0.0.1"}"#, "holds a password that others can read", 0o644),
+    ])
+    func aProfileThatIsWrongSaysWhat(text: String, message: String, mode: UInt32) async throws {
+        try await Bench.run { bench in
+            try Self.profile("work", text, in: bench.directory, mode: mode)
+            let arguments = ["--profile", "work", "--base-url", bench.sandbox.url, "status"]
+            let end = try await Self.run(arguments, in: bench.directory)
+            #expect(end.status == 65 && end.output.isEmpty)
+            #expect(end.errors.hasPrefix("auth-client: the profile ") && end.errors.contains(message), "\(end.errors)")
+            #expect(!end.errors.contains("s3cret") && bench.routes.isEmpty)
+            let report = try await Self.run(["--json"] + arguments, in: bench.directory)
+            let json = try JSONValue(parsing: report.output)
+            #expect(json["failure"]?["kind"]?.string == "invalid_request" && json["outcome"]?.string == "failed")
+        }
+    }
+
+    @Test(arguments: [
+        (["--profile", "work", "status"], "there is no profile work", 65),
+        (["--profile", "../work", "status"], "a profile's name", 65),
+        (["--profile=", "status"], "a profile's name", 65), (["save-profile", "work"], "there are none", 65),
+        (["--json", "--provider", "clerk", "save-profile", "a/b"], "a profile's name", 65),
+    ])
+    func aProfileThatThereIsNot(arguments: [String], message: String, status: Int32) async throws {
+        try await withTemporaryDirectory { directory in
+            let end = try await Self.run(arguments, in: directory)
+            #expect(end.status == status && end.errors.contains(message), "\(end.errors)")
+        }
+    }
+
+    /// A message about an option that nobody has written says where it comes from.
+    @Test func whereAnOptionComesFromIsTold() async throws {
+        try await withTemporaryDirectory { directory in
+            try Self.profile("work", #"{"provider": "clerk", "max-wait": "soon"}"#, in: directory)
+            let profile = try await Self.run(["--profile", "work", "status"], in: directory)
+            #expect(profile.status == 64)
+            #expect(profile.errors.contains("--max-wait is set by the profile work."), "\(profile.errors)")
+            let environment = try await Self.run(
+                ["--provider", "clerk", "--base-url", "http://127.0.0.1:1", "status"],
+                in: directory,
+                ["AUTH_CLIENT_REALM": "alpha"]
+            )
+            #expect(environment.status == 64)
+            #expect(environment.errors.contains("--realm is set by AUTH_CLIENT_REALM."), "\(environment.errors)")
+            let flag = try await Self.run(
+                ["--provider", "clerk", "status"],
+                in: directory,
+                ["AUTH_CLIENT_JSON": "maybe"]
+            )
+            #expect(flag.status == 65 && flag.errors.contains("AUTH_CLIENT_JSON takes true or false"))
+        }
+    }
+
+    @Test func aProfileIsKeptAndListed() async throws {
+        try await OAuthTests.run { bench in
+            _ = try OAuthTests.plant(bench)
+            let options = [
+                "--provider", "oauth", "--org=\(bench.sandbox.url)", "--client-id", "cli", "-q", "--token-file",
+                bench.tokenFile,
+            ]
+            let kept = try await Self.run(options + ["save-profile", "work"], in: bench.directory)
+            #expect(kept.status == 0, "\(kept.errors)")
+            let path = bench.directory + "/auth-client/profiles/work.json"
+            #expect(permissions(of: path) == 0o600 && permissions(of: bench.directory + "/auth-client") == 0o700)
+            #expect(try JSONValue(parsing: contents(of: path))["quiet"]?.bool == true)
+            let list = try await Self.run(["profiles"], in: bench.directory)
+            #expect(list.status == 0 && list.output == "work  oauth  \(bench.sandbox.url)\n", "\(list)")
+            let used = try await Self.run(["--profile", "work", "get", "/api/items"], in: bench.directory)
+            #expect(used.status == 0, "\(used.errors)")
+            // The shell asks so for what may follow --profile.
+            let completion = try await Self.run(
+                ["--generate-completion-script", "bash"],
+                in: bench.directory,
+                ["AUTH_CLIENT_PROFILE": "no-such"]
+            )
+            #expect(completion.status == 0 && completion.output.contains("---completion"))
+            let names = try await Self.run(["---completion", "--", "--profile", "0", "0"], in: bench.directory)
+            #expect(names.output.contains("work"), "\(names)")
+        }
+    }
+
+    /// Whatever long option there is, it can be set from elsewhere: none is forgotten.
+    @Test func everyLongOptionHasAVariable() async throws {
+        try await withTemporaryDirectory { directory in
+            let help = try await Self.run(["--help"], in: directory, ["AUTH_CLIENT_PROFILE": "no-such"])
+            #expect(help.status == 0)
+            let dump = try JSONValue(parsing: try await Self.run(["--experimental-dump-help"], in: directory).output)
+            let arguments = try #require(dump["command"]?["arguments"]?.array)
+            var count = 0
+            for argument in arguments where argument["kind"]?.string == "option" {
+                guard let name = argument["preferredName"]?["name"]?.string else { continue }
+                // What belongs to other commands is left out, and what is no number, URL or provider is refused by name.
+                let variable = "AUTH_CLIENT_" + name.uppercased().replacing("-", with: "_")
+                let end = try await Self.run(
+                    ["explain", "--provider", "http"],
+                    in: directory,
+                    [variable: "no such thing"]
+                )
+                count += 1
+                let isRead = [
+                    "request", "status", "max-wait", "deadline", "state", "state-env", "profile", "presented",
+                ]
+                if isRead.contains(name) { #expect(end.status != 0 && end.errors.contains(name), "\(name) \(end)") }
+            }
+            #expect(count > 30)
+        }
+    }
+}
