@@ -382,6 +382,12 @@ let package = Package(
                     condition: .when(traits: ["ServiceLifecycle"])
                 ),
                 .product(
+                    name: "UnixSignals",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])
+                ),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["ServiceLifecycle"])),
+                .product(
                     name: "ServiceLifecycleTestKit",
                     package: "swift-service-lifecycle",
                     condition: .when(traits: ["ServiceLifecycle"])

@@ -31,8 +31,17 @@ enum RenewalRules {
         guard let expiresAt = credentials.expiresAt else { return .none }
         let left = expiresAt.elapsed(since: now)
         if left <= .zero { return .now }
-        let most = min(leeway, lifetime?.scaled(by: 0.1) ?? leeway)
-        return left <= most.scaled(by: 1 - random / 2) ? .soon : .none
+        return left <= margin(lifetime: lifetime, leeway: leeway, random: random) ? .soon : .none
+    }
+
+    /// Drawn per token and process: the hash is seeded anew in each.
+    static func draw(_ credentials: Credentials) -> Double {
+        Double((credentials.version(of: .access) ?? 0) >> 11) * 0x1p-53
+    }
+
+    /// How long before its expiry a token is renewed.
+    static func margin(lifetime: Duration?, leeway: Duration, random: Double) -> Duration {
+        min(leeway, lifetime?.scaled(by: 0.1) ?? leeway).scaled(by: 1 - random / 2)
     }
 
     /// The grace that is assumed of a server that states none: the usual one, so that a process that was killed in the

@@ -97,15 +97,6 @@ public final class TokenManager: Sendable {
         }
     }
 
-    /// Renews the credentials now, whether or not they have expired, as an operation of the client.
-    ///
-    /// - Returns: What is stored after it.
-    /// - Throws: As ``renew(_:)``.
-    @discardableResult
-    public func renew(by client: RecoveringClient) async throws -> Credentials.Stored {
-        try await client.operation { try await renew($0.context) }
-    }
-
     /// Renews the credentials now, whether or not they have expired.
     ///
     /// - Returns: What is stored after it.
@@ -140,8 +131,7 @@ public final class TokenManager: Sendable {
 
     /// Learns what an answer tells about the server's clock.
     public func note(_ head: HTTPResponse?, context: CallContext) {
-        guard renewer != nil else { return }
-        clock.learn(from: head, time: context.runtime.time)
+        if renewer != nil { clock.learn(from: head, time: context.runtime.time) }
     }
 
     /// Whether a renewal is under way, or has brought credentials that are not stored yet.
@@ -338,21 +328,36 @@ public final class TokenManager: Sendable {
     }
 
     private func need(of credentials: Credentials, time: TimeSource) -> RenewalRules.Need {
+        RenewalRules.need(
+            of: credentials,
+            at: clock.now(time),
+            lifetime: lifetime(of: credentials, time),
+            leeway: options.leeway,
+            random: RenewalRules.draw(credentials)
+        )
+    }
+
+    /// How long the access token had left when this process saw it first.
+    private func lifetime(of credentials: Credentials, _ time: TimeSource) -> Duration? {
         let version = credentials.version(of: .access)
         // Without a life to measure by, a token with a short one would always seem about to expire.
         let left = credentials.expiresAt.map { $0.elapsed(since: clock.now(time)) }
-        let lifetime = state.withLock { state in
+        return state.withLock { state in
             if let left, state.lifetime?.version != version { state.lifetime = (version, left) }
-            return state.lifetime
+            return state.lifetime?.version == version ? state.lifetime?.duration : nil
         }
-        return RenewalRules.need(
-            of: credentials,
-            at: clock.now(time),
-            lifetime: lifetime?.version == version ? lifetime?.duration : nil,
-            leeway: options.leeway,
-            // Drawn per token and process: the hash is seeded anew in each.
-            random: Double((version ?? 0) >> 11) * 0x1p-53
-        )
+    }
+
+    /// How long the credentials serve before they are to be renewed; zero if that is now, nil if it is never.
+    ///
+    /// - Throws: ``Credentials/StoreError`` when the store cannot be read.
+    package func timeUntilRenewal(in runtime: Runtime) async throws -> Duration? {
+        let present = try await store.read().credentials
+        guard renewer?.canRenew(present) == true else { return nil }
+        guard need(of: present, time: runtime.time) == .none else { return .zero }
+        let (lifetime, random) = (lifetime(of: present, runtime.time), RenewalRules.draw(present))
+        let margin = RenewalRules.margin(lifetime: lifetime, leeway: options.leeway, random: random)
+        return present.expiresAt.map { max(.zero, $0.elapsed(since: clock.now(runtime.time)) - margin) }
     }
 
     /// How the call's own renewal has failed, if it may have used the refresh token: the same call uses it no second

@@ -34,7 +34,10 @@ final class RetryBudgets: Admission {
         }
     }
 
-    var problem: String? { model.withLock { $0.problem } }
+    /// By which sizes they go now.
+    var present: RetryBudget.Model { model.withLock { $0 } }
+
+    var problem: String? { present.problem }
 
     /// What an origin's budget has left, in resends or in the model's tokens; infinite if nothing bounds it.
     func left(for request: HTTPRequest, at now: TimeSource.Instant) -> Double {

@@ -191,7 +191,9 @@ public struct RecoveringClient: Sendable {
 
 extension RecoveringClient: CustomStringConvertible {
     /// The layers around the transport, the outermost first.
-    var layers: [any ClientLayer] { pipeline.layers }
+    var layers: [any ClientLayer] {
+        pipeline.layers.flatMap { ($0 as? ReloadableRecovery)?.layers ?? [$0] }
+    }
 
     /// The layers, the outermost first, with what each does and within which bounds, and the transport.
     public var description: String {

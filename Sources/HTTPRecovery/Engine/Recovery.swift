@@ -77,6 +77,26 @@ public struct Recovery: ClientLayer {
         self.all = [budgets] + self.admissions
     }
 
+    private init(rules: RecoveryRules, hedging: HedgeMemory?, budgets: RetryBudgets, admissions: [any Admission]) {
+        self.rules = rules
+        self.hedging = hedging
+        self.budgets = budgets
+        self.admissions = admissions
+        self.all = [budgets] + admissions
+    }
+
+    /// The engine with the budgets of another one, in its own sizes, and what that knows of latencies: as far as both go by the
+    /// same model and the same hedging.
+    func goingOn(from other: Recovery, in runtime: Runtime) -> Recovery {
+        let keepsBudgets = other.resizeBudget(to: budgets.present, in: runtime)
+        return Recovery(
+            rules: rules,
+            hedging: hedging?.policy == other.hedging?.policy ? other.hedging : hedging,
+            budgets: keepsBudgets ? other.budgets : budgets,
+            admissions: admissions
+        )
+    }
+
     /// What the budget of a request's origin has left, in resends or in the model's tokens; infinite if nothing bounds it.
     package func budgetLeft(for request: HTTPRequest, at now: TimeSource.Instant) -> Double {
         budgets.left(for: request, at: now)

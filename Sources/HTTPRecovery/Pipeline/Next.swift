@@ -79,6 +79,9 @@ public struct Next: Sendable {
         return rest.adjusters + [link.layer] + link.next.layers
     }
 
+    /// Whether both are the same rest of the same pipeline.
+    func isSame(as other: Next) -> Bool { rest === other.rest }
+
     /// Whether a call can go straight to its attempt: past layers that adjust the context, and those that say so.
     var isStraight: Bool {
         switch rest.target {

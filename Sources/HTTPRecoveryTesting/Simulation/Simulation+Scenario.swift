@@ -12,16 +12,25 @@ extension Simulation {
         scenario: JSONValue,
         classifier: (String) -> (any OutcomeClassifier)? = { _ in nil }
     ) throws(Failure) {
-        let reader = try ScenarioReader(scenario, at: "the scenario", keys: ["name", "options", "random", "calls"])
-        let options = try reader.object("options", keys: ScenarioReader.optionKeys)
-        self.init(try options?.settings() ?? .nothing)
-        if let problem = settings.problem { throw Failure("\(problem)") }
-        if let name = try options?.text("provider") {
-            guard let classifier = classifier(name) else { throw Failure("options.provider \"\(name)\" is not known") }
+        let options: SettingsReader?
+        let reader: SettingsReader
+        do throws(RecoveringClient.Settings.Invalid) {
+            let keys: Set<String> = ["name", "options", "random", "calls"]
+            reader = try SettingsReader(scenario, at: "the scenario", keys: keys, isRoot: true)
+            options = try reader.object("options", keys: SettingsReader.optionKeys.union(["provider"]))
+            self.init(try options?.settings() ?? .nothing)
+            if let problem = settings.problem { throw SettingsReader.Failure(key: nil, problem) }
+            random = try reader.random()
+            calls = try reader.calls()
+        } catch {
+            throw Failure(error.description)
+        }
+        if let name = options?.value("provider") {
+            guard let name = name.string, let classifier = classifier(name) else {
+                throw Failure("options.provider \(name) is not known")
+            }
             self.classifier = classifier
         }
-        random = try reader.random()
-        calls = try reader.calls()
     }
 
     /// Lives through a scenario, on the caller's thread.
@@ -39,20 +48,6 @@ extension Simulation {
             return ["name": name, "invalid": .string(error.description)]
         }
     }
-}
-
-extension RecoveringClient.Settings {
-    /// Every policy switched off.
-    static let nothing = RecoveringClient.Settings(
-        deadline: nil,
-        attemptTimeout: nil,
-        maxAttempts: 1,
-        maxWait: .longest,
-        backoff: .constant(.zero),
-        throttledBackoff: nil,
-        longestLockout: .longest,
-        budget: .unlimited
-    )
 }
 
 extension Simulation.Report {

@@ -272,7 +272,15 @@ import Testing
                 #"{"options": {"max_attempts": 0}, "calls": []}"#,
                 "options.max_attempts is no whole number of at least 1"
             ),
-            (#"{"options": {"preset": "x"}, "calls": []}"#, #"options.preset "x" is not known"#),
+            (
+                #"{"options": {"preset": "x"}, "calls": []}"#,
+                #"options.preset "x" is not known: it is one of aggressive, aws_standard, batch, grpc, interactive, none, "#
+                    + "polly_standard, standard"
+            ),
+            (
+                #"{"options": {"deadline_s": "5 minutes"}, "calls": []}"#,
+                #"options.deadline_s "5 minutes" is no time: write seconds as a number, or "500ms", "30s", "2m", "1h""#
+            ),
             (
                 #"{"options": {"budget": {"model": "grpc", "token_ratio": 0}}, "calls": []}"#,
                 "a success has to add something: the token ratio is at least 0.001"

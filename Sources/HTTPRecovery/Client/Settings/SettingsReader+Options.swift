@@ -1,18 +1,11 @@
-import HTTPRecovery
-
-extension ScenarioReader {
-    static let optionKeys: Set<String> = [
-        "max_attempts", "deadline_s", "max_wait_s", "attempt_timeout_s", "preset", "provider", "backoff", "budget",
-        "breaker", "limit", "pacing", "adaptive", "hedge",
-    ]
-
-    private static let presets: [String: RecoveringClient.Settings] = [
+extension SettingsReader {
+    static let presets: [String: RecoveringClient.Settings] = [
         "standard": .standard, "aggressive": .aggressive, "batch": .batch, "interactive": .interactive, "none": .none,
         "aws_standard": .awsStandard, "grpc": .grpc, "polly_standard": .pollyStandard,
     ]
 
     /// What the options make of a preset, or of nothing.
-    func settings() throws(Failure) -> RecoveringClient.Settings {
+    package func settings() throws(Failure) -> RecoveringClient.Settings {
         var settings = try word("preset", Self.presets) ?? .nothing
         let isBare = try text("preset") == nil
         if let attempts = try whole("max_attempts", atLeast: 1) {
@@ -24,16 +17,19 @@ extension ScenarioReader {
         }
         settings.deadline = try seconds("deadline_s") ?? settings.deadline
         settings.maxWait = try seconds("max_wait_s") ?? settings.maxWait
+        settings.idleTimeout = try seconds("idle_timeout_s") ?? settings.idleTimeout
+        settings.longestLockout = try seconds("longest_lockout_s") ?? settings.longestLockout
         if let timeout = try seconds("attempt_timeout_s") {
             settings.attemptTimeout = timeout
         } else if let deadline = settings.deadline, deadline > .zero {
             // What a preset says of attempts ends with the call.
             settings.attemptTimeout = settings.attemptTimeout.map { min($0, deadline) }
         }
-        if let backoff = try backoff() {
+        if let backoff = try backoff("backoff") {
             settings.backoff = backoff
             settings.throttledBackoff = nil
         }
+        settings.throttledBackoff = try backoff("throttled_backoff") ?? settings.throttledBackoff
         if let budget = try budget() {
             settings.budget = budget
             // By gRPC's rules the first resend of what was provably not processed is free (proposal A6).
@@ -44,29 +40,34 @@ extension ScenarioReader {
             settings.breakerOverride = word
         }
         settings.limit = try limit() ?? settings.limit
-        if let pacing = try object("pacing", keys: ["rate_per_s", "burst"]) {
-            guard let rate = try pacing.number("rate_per_s") else { throw Failure("\(pacing.place) has no rate_per_s") }
+        if let pacing = try object("pacing", keys: Self.keys(of: "pacing")) {
+            guard let rate = try pacing.number("rate_per_s") else {
+                throw Failure(pacing.name("rate_per_s"), "is missing")
+            }
             settings.pace = .init(perSecond: rate, burst: try pacing.whole("burst", atLeast: 1) ?? 1)
         }
         settings.isAdaptive = try bool("adaptive") ?? settings.isAdaptive
-        if let hedge = try object("hedge", keys: ["delay_s", "max"]) {
-            guard let delay = try hedge.seconds("delay_s") else { throw Failure("\(hedge.place) has no delay_s") }
-            settings.hedging = .init(after: delay, maxAttempts: try hedge.whole("max", atLeast: 1) ?? 2)
+        if let hedge = try object("hedge", keys: Self.keys(of: "hedge")) {
+            guard let delay = try hedge.seconds("delay_s") else { throw Failure(hedge.name("delay_s"), "is missing") }
+            settings.hedging = .init(
+                after: delay,
+                maxAttempts: try hedge.whole("max", atLeast: 1) ?? 2,
+                quantile: try hedge.number("quantile")
+            )
         }
+        settings.resendsTransparently = try bool("resends_transparently") ?? settings.resendsTransparently
+        let forms: [String: RecoveringClient.AttemptNumber.Form] = ["amazon": .amazon, "grpc": .grpc]
+        settings.attemptNumber = try word("attempt_number", forms) ?? settings.attemptNumber
         return settings
     }
 
     private func hasRetries() throws(Failure) -> Bool {
-        if try object("backoff", keys: Self.backoffKeys) != nil { return true }
-        return try object("budget", keys: Self.budgetKeys) != nil
+        if try object("backoff", keys: Self.keys(of: "backoff")) != nil { return true }
+        return try object("budget", keys: Self.keys(of: "budget")) != nil
     }
 
-    private static let backoffKeys: Set<String> = [
-        "kind", "base_s", "throttled_base_s", "factor", "cap_s", "cap", "jitter", "delays_s",
-    ]
-
-    private func backoff() throws(Failure) -> Backoff? {
-        guard let own = try object("backoff", keys: Self.backoffKeys) else { return nil }
+    private func backoff(_ key: String) throws(Failure) -> Backoff? {
+        guard let own = try object(key, keys: Self.keys(of: key)) else { return nil }
         let base = try own.seconds("base_s") ?? .zero
         let throttled = try own.seconds("throttled_base_s")
         let cap = try own.seconds("cap_s") ?? .longest
@@ -77,7 +78,7 @@ extension ScenarioReader {
         case "linear": backoff = .linear(base: base, throttledBase: throttled, cap: cap, jitter: jitter)
         case "exponential":
             let factor = try own.number("factor") ?? 2
-            guard factor.isFinite, factor >= 1 else { throw Failure("\(own.place).factor is at least 1") }
+            guard factor.isFinite, factor >= 1 else { throw Failure(own.name("factor"), "is at least 1") }
             backoff = .exponential(
                 base: base,
                 throttledBase: throttled,
@@ -86,11 +87,11 @@ extension ScenarioReader {
                 jitter: jitter
             )
         case "custom":
-            guard let delays = try own.numbers("delays_s") else { throw Failure("\(own.place) has no delays_s") }
-            guard delays.allSatisfy({ $0 >= 0 }) else { throw Failure("\(own.place).delays_s are not below zero") }
-            backoff = .custom(delays.map(Self.duration), cap: cap, jitter: jitter)
-        case let kind: throw Failure("\(own.place).kind \"\(kind)\" is not known")
+            guard let delays = try own.durations("delays_s") else { throw Failure(own.name("delays_s"), "is missing") }
+            backoff = .custom(delays, cap: cap, jitter: jitter)
+        case let kind: throw own.unknown("kind", kind, ["constant", "linear", "exponential", "custom"])
         }
+        backoff.adviceSlack = try own.seconds("advice_slack_s")
         backoff.capsAfterJitter = try own.word("cap", ["before_jitter": false, "after_jitter": true]) ?? false
         return backoff
     }
@@ -98,7 +99,7 @@ extension ScenarioReader {
     private func jitter() throws(Failure) -> Backoff.Jitter {
         if let range = try? numbers("jitter") {
             guard range.count == 2, range[0] >= 0, range[0] <= range[1], range[1].isFinite else {
-                throw Failure("\(place).jitter is a least and a greatest factor")
+                throw Failure(name("jitter"), "is a least and a greatest factor")
             }
             return .scaled(from: range[0], to: range[1])
         }
@@ -109,18 +110,13 @@ extension ScenarioReader {
         return try word("jitter", words) ?? .none
     }
 
-    private static let budgetKeys: Set<String> = [
-        "model", "ratio", "burst", "capacity", "retry_cost", "timeout_cost", "throttle_cost", "percent", "floor",
-        "max_tokens", "token_ratio", "ttl_s", "min_per_s",
-    ]
-
     private func budget() throws(Failure) -> RetryBudget.Model? {
-        guard let own = try object("budget", keys: Self.budgetKeys) else { return nil }
+        guard let own = try object("budget", keys: Self.keys(of: "budget")) else { return nil }
         switch try own.text("model") ?? "ratio" {
         case "none": return .unlimited
         case "ratio":
             let ratio = try own.number("ratio") ?? 0.2
-            guard (0...1).contains(ratio) else { throw Failure("\(own.place).ratio is 0 to 1") }
+            guard (0...1).contains(ratio) else { throw Failure(own.name("ratio"), "is 0 to 1") }
             return .ratio(.init(ratio: ratio, burst: try own.whole("burst") ?? 10))
         case "aws":
             return .tokens(
@@ -141,19 +137,14 @@ extension ScenarioReader {
                 minPerSecond: try own.whole("min_per_s") ?? 10,
                 percent: try own.number("percent") ?? 20
             )
-        case let model: throw Failure("\(own.place).model \"\(model)\" is not known")
+        case let model: throw own.unknown("model", model, ["none", "ratio", "aws", "envoy", "grpc", "tower"])
         }
     }
-
-    private static let breakerKeys: Set<String> = [
-        "kind", "failures", "window", "window_s", "buckets", "ratio", "min_calls", "slow_s", "slow_ratio",
-        "half_open_permits", "success_threshold", "open_s", "open_factor", "open_max_s", "force",
-    ]
 
     private func breaker() throws(Failure) -> (
         Recovery.CircuitBreaker.Configuration, Recovery.CircuitBreaker.Override?
     )? {
-        guard let own = try object("breaker", keys: Self.breakerKeys) else { return nil }
+        guard let own = try object("breaker", keys: Self.keys(of: "breaker")) else { return nil }
         var result = Recovery.CircuitBreaker.Configuration()
         let failures = try own.whole("failures", atLeast: 1)
         let slow = try own.number("slow_ratio")
@@ -167,7 +158,7 @@ extension ScenarioReader {
                 try own.seconds("window_s") ?? .seconds(30),
                 buckets: try own.whole("buckets", atLeast: 1)
             )
-        case let kind: throw Failure("\(own.place).kind \"\(kind)\" is not known")
+        case let kind: throw own.unknown("kind", kind, ["consecutive", "count", "time"])
         }
         result.failures = failures
         if result.window != .consecutive {
@@ -182,18 +173,19 @@ extension ScenarioReader {
         result.breakDuration = try own.seconds("open_s") ?? .seconds(10)
         result.breakGrowth = try own.number("open_factor") ?? 1
         result.longestBreak = try own.seconds("open_max_s") ?? .longest
+        result.countsRefusals = try own.bool("counts_refusals") ?? false
         let force = try own.word("force", Dictionary(uniqueKeysWithValues: Recovery.CircuitBreaker.Override.words))
         return (result, force)
     }
 
     private func limit() throws(Failure) -> RecoveringClient.Settings.Limit? {
-        guard let own = try object("limit", keys: ["kind", "max", "min", "initial", "queue"]) else { return nil }
+        guard let own = try object("limit", keys: Self.keys(of: "limit")) else { return nil }
         let queue = try own.whole("queue") ?? 0
         let (most, least) = (try own.whole("max", atLeast: 1), try own.whole("min", atLeast: 1))
         let initial = try own.whole("initial", atLeast: 1)
         switch try own.text("kind") ?? "fixed" {
         case "fixed":
-            guard let limit = most ?? initial else { throw Failure("\(own.place) has no max") }
+            guard let limit = most ?? initial else { throw Failure(own.name("max"), "is missing") }
             return .init(.fixed(limit), queue: queue)
         case "aimd":
             let bounds = Self.bounds(least, initial, most)
@@ -201,7 +193,7 @@ extension ScenarioReader {
         case "gradient2":
             let bounds = Self.bounds(least, initial, most)
             return .init(.gradient2(initial: bounds.initial, min: bounds.least, max: bounds.most), queue: queue)
-        case let kind: throw Failure("\(own.place).kind \"\(kind)\" is not known")
+        case let kind: throw own.unknown("kind", kind, ["fixed", "aimd", "gradient2"])
         }
     }
 
@@ -211,6 +203,20 @@ extension ScenarioReader {
         let highest = most ?? max(200, initial ?? 0, lowest)
         return (lowest, initial ?? min(max(20, lowest), highest), highest)
     }
+}
+
+extension RecoveringClient.Settings {
+    /// Every policy switched off.
+    package static let nothing = RecoveringClient.Settings(
+        deadline: nil,
+        attemptTimeout: nil,
+        maxAttempts: 1,
+        maxWait: .longest,
+        backoff: .constant(.zero),
+        throttledBackoff: nil,
+        longestLockout: .longest,
+        budget: .unlimited
+    )
 }
 
 extension Recovery.CircuitBreaker.Override {

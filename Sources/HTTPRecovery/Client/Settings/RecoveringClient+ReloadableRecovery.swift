@@ -1,0 +1,123 @@
+public import HTTPTypes
+
+extension RecoveringClient {
+    /// Layers by settings that can be changed while a client runs, without a loss of what it has learned.
+    ///
+    /// It stands where ``Recovery`` would, and is what ``Settings/layers()`` would be: deadline, engine, attempt timeout.
+    ///
+    /// ```swift
+    /// let recovery = RecoveringClient.ReloadableRecovery(.interactive)
+    /// let client = RecoveringClient(transport: transport) { recovery }
+    /// try recovery.apply(.batch, in: client.runtime)
+    /// ```
+    ///
+    /// Calls that begin after a change go by the new deadline, timeouts, attempts, waits and backoffs; those under way end by
+    /// the old ones. Budgets, breakers, limits and rates are one object before and after: all calls meet their new bounds at
+    /// once, and what they know stays. Gates and lockouts are the store's, and no settings touch them.
+    public final class ReloadableRecovery: ClientLayer {
+        private struct State {
+            var settings: Settings
+            var admissions: Settings.Admissions
+            var recovery: Recovery
+            /// What a call goes through, and the rest of the pipeline that it was made for.
+            var chain: (rest: Next, whole: Next)?
+
+            var layers: [any ClientLayer] { settings.layers(recovery) }
+        }
+
+        private let state: Locked<State>
+
+        /// Creates the layers.
+        ///
+        /// - Parameter settings: How calls are recovered at first; a client refuses those with a ``Settings/problem``.
+        public init(_ settings: Settings) {
+            let admissions = settings.admissions()
+            state = Locked(
+                State(settings: settings, admissions: admissions, recovery: settings.recovery(admissions))
+            )
+        }
+
+        /// By what calls are recovered that begin now.
+        public var settings: Settings { state.withLock { $0.settings } }
+
+        /// Has the calls that begin from now on go by other settings.
+        ///
+        /// A budget of another model, and a breaker, limit or rate where there was none, begin anew.
+        ///
+        /// - Parameters:
+        ///   - settings: The settings.
+        ///   - runtime: The client's.
+        /// - Throws: ``Settings/Invalid`` for settings that no client can work by, and for hedging where there was none: whether
+        ///   the other layers bear it is looked at when a client is built. Nothing is changed then.
+        public func apply(_ settings: Settings, in runtime: Runtime) throws(Settings.Invalid) {
+            if let problem = settings.problem { throw Settings.Invalid(key: nil, problem) }
+            let isRefused = state.withLock { state in
+                if settings.hedging != nil, state.settings.hedging == nil { return true }
+                if settings == state.settings { return false }
+                state.admissions = settings.admissions(goingOnFrom: state.admissions, in: runtime)
+                state.recovery = settings.recovery(state.admissions).goingOn(from: state.recovery, in: runtime)
+                state.settings = settings
+                state.chain = nil
+                return false
+            }
+            if isRefused { throw Settings.Invalid("hedge", "is switched on only when a client is built") }
+        }
+
+        /// The layers that calls go through that begin now, the outermost first.
+        var layers: [any ClientLayer] { state.withLock { $0.layers } }
+
+        /// The engine.
+        public var place: CallContext.LayerPlace { .recovery }
+
+        /// What the layers do now.
+        public var summary: String { layers.map(\.summary).joined(separator: " → ") }
+
+        /// Why the settings cannot work, or one of their layers among the others, as a sentence; nil if all can.
+        public func problem(among layers: [any ClientLayer]) -> String? {
+            if let problem = settings.problem { return problem }
+            let own = self.layers
+            let all = layers.flatMap { $0 as? ReloadableRecovery === self ? own : [$0] }
+            return own.lazy.compactMap { $0.problem(among: all) }.first
+        }
+
+        /// Sends the request through the layers that are in force when the call begins.
+        public func intercept(
+            _ request: HTTPRequest,
+            body: MessageBody?,
+            context: CallContext,
+            next: Next
+        ) async throws -> RecoveredResponse {
+            let whole = state.withLock { state in
+                if let chain = state.chain, chain.rest.isSame(as: next) { return chain.whole }
+                let whole = next.preceded(by: state.layers)
+                state.chain = (next, whole)
+                return whole
+            }
+            return try await whole(request, body: body, context: context)
+        }
+    }
+}
+
+extension RecoveringClient.Settings {
+    /// What holds attempts back by the settings, with what it knows already.
+    fileprivate func admissions(goingOnFrom old: Admissions, in runtime: Runtime) -> Admissions {
+        let new = admissions()
+        if let breaker = old.breaker, let other = new.breaker {
+            breaker.configuration = other.configuration
+            breaker.override = other.override
+        }
+        if let limit = old.limit, let other = self.limit {
+            limit.algorithm = other.algorithm
+            limit.queue = other.queue
+        }
+        if let pacing = old.pacing, let pace {
+            pacing.change(perSecond: pace.perSecond, burst: pace.burst, in: runtime)
+        }
+        return Admissions(
+            breaker: new.breaker == nil ? nil : old.breaker ?? new.breaker,
+            limit: new.limit == nil ? nil : old.limit ?? new.limit,
+            pacing: new.pacing == nil ? nil : old.pacing ?? new.pacing,
+            adaptive: new.adaptive == nil ? nil : old.adaptive ?? new.adaptive
+        )
+    }
+}

@@ -1,0 +1,36 @@
+extension RecoveringClient.Settings {
+    /// Why a policy is none: what is wrong with it, and where.
+    public struct Invalid: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The key that is wrong, with the objects that it stands in before it, as in `breaker.open_s`; nil if the whole is.
+        public let key: String?
+        /// What is wrong and what is allowed, as a sentence with the key's name.
+        public let description: String
+
+        package init(key: String?, _ description: String) {
+            self.key = key
+            self.description = description
+        }
+
+        package init(_ key: String, _ problem: String) {
+            self.init(key: key, "\(key) \(problem)")
+        }
+    }
+
+    /// Reads a policy, by the options of a simulated scenario: one that was simulated is the one that is run.
+    ///
+    /// What is absent is off, or as a `preset` has it. A time is a number of seconds, or a text with a unit: `"500ms"`,
+    /// `"30s"`, `"2m"`, `"1h"`.
+    ///
+    /// - Parameter json: An object with the keys that the page "Configuration" of RecoveryService lists; none other is taken.
+    /// - Throws: ``Invalid``, which names the key.
+    public init(json: JSONValue) throws(Invalid) {
+        let reader = try SettingsReader(json, at: "the policy", keys: SettingsReader.optionKeys, isRoot: true)
+        self = try reader.settings()
+        let parts: [(key: String, problem: String?)] = [
+            ("budget", budget.problem), ("hedge", hedging?.problem), ("breaker", breaker?.problem),
+            ("limit", limit?.algorithm.problem),
+        ]
+        for case (let key, let problem?) in parts { throw Invalid(key: key, "\(key): \(problem)") }
+        if let problem { throw Invalid(key: nil, problem) }
+    }
+}

@@ -1,0 +1,123 @@
+#if ServiceLifecycle
+import AuthRecovery
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import RecoveryService
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import Synchronization
+import Testing
+
+/// How a service ends, on a manual clock.
+@Suite struct LifecycleTests {
+    private static let request = HTTPRequest(method: .get, scheme: "https", authority: "a.example", path: "/")
+
+    /// What is kept of a client that has ended.
+    private final class Kept: Sendable {
+        private let states = Mutex<[RecoveringClient.LiveState]>([])
+
+        var count: Int { states.withLock { $0.count } }
+
+        func save(_ state: RecoveringClient.LiveState) { states.withLock { $0.append(state) } }
+    }
+
+    @Test func aCallUnderWayMayEndAndALaterOneIsRefused() async throws {
+        let (clock, kept) = (ManualClock(), Kept())
+        let transport = ScriptedTransport([.status(503, ["retry-after": "5"]), .status(200)])
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock))
+        let service = ClientService(client, drainingWithin: .seconds(20)) { kept.save($0) }
+        try await testGracefulShutdown { trigger in
+            async let ended: Void = service.run()
+            let answer = Task { try await client.send(Self.request) }
+            await clock.waitForSleepers(1)
+            trigger.triggerGracefulShutdown()
+            // The drain's own bound is the second.
+            await clock.waitForSleeper(of: .seconds(20), purpose: .guard)
+            let late = await #expect(throws: RecoveryError.self) { try await client.send(Self.request) }
+            #expect(late?.outcome.transportError?.code == .shutDown)
+            #expect(kept.count == 0)
+            clock.advance(by: .seconds(12))
+            let response = try await answer.value
+            #expect(response.status == .ok)
+            await ended
+        }
+        #expect(kept.count == 1 && transport.received.count == 2)
+    }
+
+    @Test func whatTakesTooLongIsCutOff() async {
+        let (clock, kept) = (ManualClock(), Kept())
+        let transport = InProcessTransport { _ in
+            let (never, end) = AsyncStream.makeStream(of: Never.self)
+            for await _ in never {}
+            end.finish()
+            throw CancellationError()
+        }
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock)) { AttemptTimeout.none }
+        let service = ClientService(client, drainingWithin: .seconds(20)) { kept.save($0) }
+        await testGracefulShutdown { trigger in
+            async let ended: Void = service.run()
+            let answer = Task { try await client.send(Self.request) }
+            while transport.received.isEmpty { await Task.yield() }
+            trigger.triggerGracefulShutdown()
+            await clock.waitForSleeper(of: .seconds(20), purpose: .guard)
+            clock.advance(by: .seconds(20))
+            await ended
+            await #expect(throws: RecoveryError.self) { try await answer.value }
+        }
+        #expect(kept.count == 1)
+    }
+
+    @Test func aWaitThatOutlastsTheDrainSendsNothingMore() async {
+        let clock = ManualClock()
+        let transport = InProcessTransport { call in .scripted(503, ["retry-after": "50"]) }
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock))
+        let service = ClientService(client, drainingWithin: .seconds(5))
+        await testGracefulShutdown { trigger in
+            async let ended: Void = service.run()
+            let answer = Task { try await client.send(Self.request) }
+            await clock.waitForSleepers(1)
+            trigger.triggerGracefulShutdown()
+            await clock.waitForSleeper(of: .seconds(5), purpose: .guard)
+            clock.advance(by: .seconds(5))
+            await ended
+            // It sleeps on, as a caller does that nobody cancels, and finds the transport shut down.
+            clock.advance(by: .seconds(52))
+            let error = await #expect(throws: RecoveryError.self) { try await answer.value }
+            #expect(error?.outcome.transportError?.code == .shutDown && transport.received.count == 1)
+        }
+    }
+
+    @Test func aStoreIsClosedBehindItsClients() async {
+        let store = NotingStore()
+        let state = SharedState(store)
+        await testGracefulShutdown { trigger in
+            async let ended: Void = StoreService(state).run()
+            #expect(!store.wasClosed)
+            trigger.triggerGracefulShutdown()
+            await ended
+        }
+        #expect(store.wasClosed)
+    }
+
+    @Test func aTokenIsRenewedBeforeItExpiresWithoutACall() async {
+        let clock = ManualClock()
+        let client = RecoveringClient(transport: ScriptedTransport(), runtime: .manual(clock))
+        let renewals = Renewals(client.runtime.time)
+        let store = InMemoryTokenStore(renewals.credentials(number: 0))
+        let tokens = TokenManager(store: store, renewer: renewals)
+        let service = RenewalService(tokens, by: client, lookingEvery: .seconds(3600))
+        await testGracefulShutdown { trigger in
+            async let ended: Void = service.run()
+            await clock.waitForSleepers(1)
+            #expect(renewals.number == 0)
+            clock.advance(by: .seconds(599))
+            while await store.read().credentials.accessToken != "token 1" { await Task.yield() }
+            let token = await store.read().credentials.accessToken
+            #expect(token?.reveal() == "token 1")
+            trigger.triggerGracefulShutdown()
+            await ended
+        }
+    }
+}
+#endif
