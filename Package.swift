@@ -411,6 +411,7 @@ let package = Package(
 // Named targets with what they need, without the others: a sanitizer's build of one module takes a fraction of the time.
 if let names = Context.environment["HTTP_RECOVERY_ONLY"] {
     var wanted: Set<String> = []
+    var packages: Set<String> = []
     var found = names.split(separator: " ").map(String.init)
     while let name = found.popLast() {
         guard wanted.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else {
@@ -419,9 +420,15 @@ if let names = Context.environment["HTTP_RECOVERY_ONLY"] {
         for dependency in target.dependencies {
             switch dependency {
             case .targetItem(let name, _), .byNameItem(let name, _): found.append(name)
+            case .productItem(_, let package?, _, _): packages.insert(package)
             default: break
             }
         }
+    }
+    // A package that no target names is fetched whatever the traits are.
+    package.dependencies.removeAll { dependency in
+        guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
+        return !packages.contains { location.hasSuffix("/\($0).git") }
     }
     package.targets.removeAll { !wanted.contains($0.name) }
     package.products = []
