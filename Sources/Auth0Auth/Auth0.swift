@@ -31,11 +31,14 @@ public struct Auth0: AuthProvider {
         tokens: any TokenStore,
         configuration: Auth0Configuration
     ) throws(Origin.InvalidURL) {
-        api = try Auth0API(base: try ServiceURL(tenant), client: client, store: tokens, configuration: configuration)
-        self.tokens = TokenManager(
-            store: tokens,
-            renewer: RefreshTokenGrant(client: api.oauth, reuse: configuration.reuse)
-        )
+        let base = try ServiceURL(tenant)
+        let api = try Auth0API(base: base, client: client, store: tokens, configuration: configuration)
+        let grant = RefreshTokenGrant(client: api.oauth, reuse: configuration.reuse)
+        let renewer = RefreshTokenGrant.VerifyingIDTokens(grant) { token, operation in
+            try await api.within(operation).verify(token)
+        }
+        self.api = api
+        self.tokens = TokenManager(store: tokens, renewer: renewer)
     }
 
     /// What accounts and credentials belong to.
@@ -135,8 +138,10 @@ public struct Auth0: AuthProvider {
         options.resend = request.resend
         options.classifier = Auth0Classifier()
         options.presents = .access
-        options.attemptLayers = [Authorization(tokens, audience: [origin])]
+        let dpop = api.configuration.dpop
+        options.attemptLayers = [dpop?.layer(for: tokens, at: origin) ?? Authorization(tokens, audience: [origin])]
         options.policies = [SessionRenewal(tokens)]
+        if dpop != nil { options.policies.insert(DPoPAuthorization.NonceRetry(), at: 0) }
         return try await client.send(wanted, body: body, options: options)
     }
 

@@ -9,11 +9,13 @@ public struct Auth0Configuration: Sendable {
     /// How the app proves itself otherwise than by a secret, such as `PrivateKeyJWT` of `AuthCryptography` with the audience
     /// `issuer`; nil, as by default, by the secret if there is one.
     public var authentication: (any ClientAuthentication)?
-    /// What verifies the signatures of ID tokens with the tenant's keys, such as `JSONWebKey.Verifier` of `AuthCryptography`;
+    /// What verifies the signatures of ID tokens with the tenant's keys, those of renewed tokens too, such as `JSONWebKey.Verifier` of `AuthCryptography`;
     /// nil, as by default, leaves the checked connection to the tenant as the proof.
     ///
     /// The app has to sign with `RS256` or `PS256`: a signature by the app's secret is none that keys could tell.
     public var signatures: (any OAuthClient.SignatureVerifier)?
+    /// What binds the app's tokens to a key (RFC 9449); nil, as by default, for bearer tokens.
+    public var dpop: DPoPAuthorization.Binding?
     /// Who issues the tenant's tokens, where it is called by another address, as behind a gateway; nil, as by default, is the
     /// tenant's URL with a slash behind it.
     public var issuer: String?
@@ -49,6 +51,7 @@ public struct Auth0Configuration: Sendable {
         clientSecret: Secret? = nil,
         authentication: (any ClientAuthentication)? = nil,
         signatures: (any OAuthClient.SignatureVerifier)? = nil,
+        dpop: DPoPAuthorization.Binding? = nil,
         issuer: String? = nil,
         realm: String? = nil,
         audience: String? = nil,
@@ -62,6 +65,7 @@ public struct Auth0Configuration: Sendable {
         self.clientSecret = clientSecret
         self.authentication = authentication
         self.signatures = signatures
+        self.dpop = dpop
         self.issuer = issuer
         self.realm = realm
         self.audience = audience

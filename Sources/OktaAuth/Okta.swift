@@ -42,7 +42,9 @@ public struct Okta: AuthProvider {
                 client: try app.oauth(at: org, client: client),
                 reuse: .rotating(grace: app.rotationGrace)
             )
-            renewer = OktaRenewer(grant: grant, api: api, app: app)
+            renewer = RefreshTokenGrant.VerifyingIDTokens(grant) { [api] token, operation in
+                try await api.within(operation).verify(token, for: app)
+            }
         }
         self.tokens = TokenManager(store: tokens, renewer: renewer)
     }

@@ -84,4 +84,50 @@ struct Auth0IDTokenTests {
             #expect((delay == .zero) == path.hasSuffix("/userinfo"))
         }
     }
+
+    /// What comes with a renewal is checked as what came with the sign-in, and it names the same person.
+    @Test(arguments: [
+        (#""iss":"https://example.eu.auth0.com/","aud":"app","sub":"auth0|1""#, nil),
+        (#""iss":"https://example.eu.auth0.com/","aud":"app","sub":"auth0|2""#, "subject_mismatch"),
+        (#""iss":"https://example.eu.auth0.com/","aud":"other","sub":"auth0|1""#, "audience_mismatch"),
+        (#""iss":"https://evil.example/","aud":"app","sub":"auth0|1""#, "issuer_mismatch"),
+    ])
+    func aRenewalsIsCheckedToo(claims: String, code: String?) async throws {
+        let first = #""iss":"https://example.eu.auth0.com/","aud":"app","sub":"auth0|1""#
+        let bench = try Auth0Bench([Self.tokens(first), Self.tokens(claims + #","n":2"#)])
+        _ = try await bench.signIn()
+        let held = await bench.tokens.read().credentials
+        guard let code else {
+            #expect(try await bench.auth0.refresh().subject == "auth0|1")
+            #expect(await bench.tokens.read().credentials.idToken != held.idToken)
+            return
+        }
+        let error = await #expect(throws: RecoveryError.self) { try await bench.auth0.refresh() }
+        #expect(error?.outcome.code == code)
+        #expect(await bench.tokens.read().credentials.idToken == held.idToken)
+    }
+
+    /// A tenant whose keys cannot be had has renewed all the same: the tokens are kept, and nobody new is named.
+    @Test func aRenewalStandsWithoutTheKeys() async throws {
+        struct FirstAlone: OAuthClient.SignatureVerifier {
+            func isSigned(_ token: Secret, withOneOf keys: JSONValue) -> Bool {
+                UnverifiedJWT(token)?.claims["n"] == nil
+            }
+        }
+        let claims = #""iss":"https://example.eu.auth0.com/","aud":"app","sub":"auth0|1""#
+        let next = Self.token(claims + #","n":2"#)
+        let bench = try Auth0Bench(
+            [
+                Self.tokens(claims), .json(#"{"keys":[]}"#),
+                .tokens("A2", refresh: "R2", more: #","id_token":"\#(next)""#), .status(403),
+            ],
+            configuration: Auth0Configuration(clientID: "app", signatures: FirstAlone(), realm: "people")
+        )
+        _ = try await bench.signIn()
+        let held = await bench.tokens.read().credentials
+        _ = try await bench.clock.skippingWaits { try await bench.auth0.refresh() }
+        let renewed = await bench.tokens.read().credentials
+        #expect(renewed.idToken == held.idToken && renewed.accessToken == "A2")
+        #expect(bench.transport.received.last?.request.path == "/.well-known/jwks.json")
+    }
 }

@@ -254,6 +254,28 @@ struct Auth0SandboxTests {
         }
     }
 
+    /// A proxy says 503 in place of a tenant that has renewed: the old token is presented within the leeway alone.
+    @Test func a503InPlaceOfTheTenantsAnswerLeavesADoubt() async throws {
+        var settings = SandboxAuth0Settings()
+        settings.leeway = 30_000
+        let configuration = Auth0Configuration(clientID: "cli", rotationLeeway: .seconds(30))
+        try await Self.run(settings: settings, configuration: configuration) { line in
+            _ = try await line.signIn()
+            var fault = SandboxFault(.status, path: "/auth0/oauth/token", times: 0)
+            (fault.status, fault.isProcessed) = (503, true)
+            line.sandbox.add(fault)
+            await #expect(throws: RecoveryError.self) {
+                try await line.clock.skippingWaits { try await line.auth0.refresh() }
+            }
+            line.sandbox.clearFaults()
+            let presented = line.sandbox.auth0Presentations
+            line.clock.advance(by: .seconds(60))
+            let error = await #expect(throws: RecoveryError.self) { try await line.auth0.refresh() }
+            #expect(error?.reason == .renewalInDoubt && error?.kind == .reauthenticationRequired)
+            #expect(line.sandbox.auth0Presentations == presented)
+        }
+    }
+
     /// However the answer is lost, a password and a rotating token go out once.
     @Test(arguments: [SandboxFault.Kind.resetAfter, .closeAfter, .truncate, .truncateReset])
     func whatMayBeSpentIsSentOnce(kind: SandboxFault.Kind) async throws {

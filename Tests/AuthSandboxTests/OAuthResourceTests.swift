@@ -308,7 +308,7 @@ struct OAuthResourceTests {
             nqDKgw
             """
         let key: JSONValue = ["kty": "RSA", "n": .string(modulus), "e": "AQAB", "alg": "RS256", "kid": "2011-04-29"]
-        #expect(OAuthWorld.thumbprint(key) == "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs")
-        #expect(OAuthWorld.thumbprint(key.adding("d", "secret")) == nil)
+        #expect(DPoPProof.thumbprint(key) == "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs")
+        #expect(DPoPProof.thumbprint(key.adding("d", "secret")) == nil)
     }
 }

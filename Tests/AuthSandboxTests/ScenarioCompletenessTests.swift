@@ -45,7 +45,8 @@ struct ScenarioCompletenessTests {
                   "oauth": {"rotation": "persistent", "grace_s": 1, "grace_answer": "new", "returns_refresh_token": true,
                     "access_lifetime_s": 2, "refresh_lifetime_s": 3, "refresh_idle_s": 4, "code_lifetime_s": 5,
                     "device_lifetime_s": 6, "device_interval_s": 7, "jwt": true, "expires_in": "string",
-                    "dpop": "optional", "dpop_nonce": false, "dpop_nonce_lifetime_s": 8,
+                    "dpop": "optional", "dpop_nonce": false, "dpop_nonce_lifetime_s": 8, "id_token_algorithm": "HS256",
+                    "key_rotated": true,
                     "offline_access_required": true, "default_scope": "x", "pkce_required": false,
                     "auth_required": false, "resource_scope": "y",
                     "step_up": {"acr_values": "a", "max_age_s": 9, "form": "okta"}, "signed_in_user": "z",
@@ -86,7 +87,7 @@ struct ScenarioCompletenessTests {
                     "ip_threshold": 5, "bot_detection": true, "grants": "e", "passwordless": "sms", "callbacks": "f",
                     "device_life_s": 6, "device_interval_s": 7, "token_limit": 8,
                     "signup": false, "password_length": 9, "id_token_algorithm": "HS256", "key_rotated": true,
-                    "session_life_s": 10,
+                    "session_life_s": 10, "dpop": "optional", "dpop_nonce": false,
                     "client_authentication": "private_key_jwt"}
                 }}
                 """

@@ -156,7 +156,11 @@ struct OktaIDTokenTests {
     }
 
     @Test func tokensAreBoundToAKeyFromTheTokenEndpointOn() async throws {
-        let app = OktaApp(clientID: "0oa1", redirectURI: "com.example:/callback", dpop: OktaApp.DPoP(Prover()))
+        let app = OktaApp(
+            clientID: "0oa1",
+            redirectURI: "com.example:/callback",
+            dpop: DPoPAuthorization.Binding(Prover())
+        )
         let wantsNonce = ScriptedTransport.Step.status(
             400,
             ["dpop-nonce": "n1"],

@@ -35,6 +35,28 @@ struct OktaSandboxWaysTests {
     }
 
     #if Cryptography
+    /// The org's own keys verify what it has signed, and nothing that another key or the app's secret has.
+    @Test(arguments: ["another key", "a secret", ""])
+    func signaturesAreVerifiedWithTheOrgsKeys(wrong: String) async throws {
+        let bench = try OktaSandboxBench(
+            configuration: { $0.app?.signatures = JSONWebKey.Verifier() },
+            settings: {
+                if wrong == "a secret" { $0.oauth.idTokenAlgorithm = "HS256" }
+                $0.oauth.hidesKey = wrong == "another key"
+            }
+        )
+        guard wrong.isEmpty else {
+            let error = await #expect(throws: RecoveryError.self) { try await bench.signIn(Reader(bench)) }
+            #expect(error?.outcome.code == "signature_mismatch")
+            #expect(await bench.tokens.read().credentials == Credentials())
+            return
+        }
+        _ = try await bench.signIn(Reader(bench))
+        bench.clock.advance(by: .seconds(10))
+        #expect(try await bench.okta.refresh().idToken != nil)
+        #expect(bench.count("/oauth2/v1/keys") == 1)
+    }
+
     /// A key is set up by the engine's forms, and then signs in both ways, as the second factor and as the first.
     @Test func aKeySignsDirectly() async throws {
         let authenticator = SoftwareAuthenticator()
@@ -334,7 +356,7 @@ struct OktaSandboxWaysTests {
     #if Cryptography
     @Test func tokensAreBoundToAKey() async throws {
         let bench = try OktaSandboxBench(
-            configuration: { $0.app?.dpop = OktaApp.DPoP(DPoPProver()) },
+            configuration: { $0.app?.dpop = DPoPAuthorization.Binding(DPoPProver()) },
             settings: { $0.oauth.dpop = "required" }
         )
         _ = try await bench.signIn(Reader(bench))

@@ -39,8 +39,10 @@ struct Auth0API: ClientBound, Sendable {
             clientID: configuration.clientID,
             authentication: configuration.proof,
             client: client,
+            attemptLayers: configuration.dpop.map { [$0.layer(at: base.origin)] } ?? [],
             classifier: Auth0Classifier()
         )
+        if configuration.dpop != nil { oauth.policies = [DPoPAuthorization.NonceRetry()] }
     }
 
     var client: RecoveringClient {
@@ -88,6 +90,11 @@ struct Auth0API: ClientBound, Sendable {
         if call.method == .post {
             request.headerFields[.contentType] = "application/json"
             options.attemptLayers = [oauth.proof(beside: call.bearer, in: content)]
+            // Tokens are bound where they are issued; what else the tenant is asked has no token of that kind.
+            if call.path == "/oauth/token" {
+                options.attemptLayers += oauth.attemptLayers
+                options.policies = oauth.policies
+            }
         } else if let bearer = call.bearer {
             var field = HTTPField(name: .authorization, value: "Bearer \(bearer.reveal())")
             field.indexingStrategy = .disallow

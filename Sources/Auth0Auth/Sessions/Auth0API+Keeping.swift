@@ -48,7 +48,7 @@ extension Auth0API {
     }
 
     /// Checks that an ID token is the tenant's, for the app, and, if the app wants that, signed by the tenant.
-    private func verify(_ token: Secret) async throws {
+    func verify(_ token: Secret) async throws {
         try await knownKeys.check(
             token,
             issuer: issuer,

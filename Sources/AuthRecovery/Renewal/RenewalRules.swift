@@ -70,13 +70,13 @@ enum RenewalRules {
     /// Whether a renewal that failed leaves in doubt whether the refresh token was used.
     ///
     /// It does if the answer was lost. If the server is known to rotate, it also does after an answer that somebody
-    /// else may have given in its place, or that broke in the middle: a 408, 500, 502 or 504, a page. A 503 and everything
-    /// that refuses say that nothing was done.
+    /// else may have given in its place, or that broke in the middle: a 408, 500, 502, 503 or 504, a page. Everything
+    /// that refuses says that nothing was done, and so does a 503 with `Retry-After`.
     static func isInDoubt(after outcome: Outcome, reuse: RefreshTokenGrant.Reuse) -> Bool {
         guard !outcome.provesNothingSpent else { return false }
         if outcome.transportError != nil || outcome.kind == .transport || outcome.kind == .timedOut { return true }
         guard case .rotating = reuse else { return false }
-        return outcome.status != 503
+        return true
     }
 
     /// How long to wait before a failed renewal is repeated; nil if it is not.

@@ -9,6 +9,8 @@ struct Auth0Exchange: Sendable {
     let tenant: String
     /// The body, if it is JSON.
     let json: JSONValue
+    /// The thumbprint of the key that its tokens are bound to; nil for none.
+    var key: String?
     /// The parameters of the body, JSON or a form; a value that is no text is left out.
     private let parameters: [String: String]
 
@@ -39,9 +41,14 @@ struct Auth0Exchange: Sendable {
     }
 
     /// The token of the `Authorization` field.
-    var bearer: String? {
-        guard let field = request.header("authorization"), field.lowercased().hasPrefix("bearer ") else { return nil }
-        return String(field.dropFirst(7))
+    var bearer: String? { token("bearer ") }
+
+    /// The token of the `Authorization` field that a proof has to come with; nil for none.
+    var bound: String? { settings.dpop == "off" ? nil : token("dpop ") }
+
+    private func token(_ scheme: String) -> String? {
+        guard let field = request.header("authorization"), field.lowercased().hasPrefix(scheme) else { return nil }
+        return String(field.dropFirst(scheme.count))
     }
 
     /// Who signs in, as far as blocks are counted: the address that a confidential client names, else its own.

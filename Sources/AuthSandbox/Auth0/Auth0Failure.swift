@@ -56,6 +56,7 @@ struct Auth0Failure: Error, Sendable {
         "Too many failed codes. Wait for some minutes before retrying."
     )
     static let deadRefreshToken = Auth0Failure(403, "invalid_grant", "Unknown or invalid refresh token.")
+    static let deadAccessToken = Auth0Failure(401, "invalid_token", "The token is not valid.")
     static let pending = Auth0Failure(400, "authorization_pending", "Authorization pending: please repeat the request.")
     static let slowDown = Auth0Failure(429, "slow_down", "You are polling faster than allowed.")
     static let rejected = Auth0Failure(400, "access_denied", "MFA Authorization rejected.")

@@ -7,6 +7,8 @@ struct Auth0Tokens: Sendable {
         /// The person's id.
         let person: String
         let grant: Auth0Grant
+        /// The thumbprint of the key that its refresh tokens are bound to; nil for none.
+        let key: String?
         /// The generation of its newest refresh token.
         fileprivate var newest = 0
     }
@@ -26,6 +28,8 @@ struct Auth0Tokens: Sendable {
         let person: String
         let grant: Auth0Grant
         let endsAt: Int64
+        /// The thumbprint of the key that it is bound to; nil for none.
+        let key: String?
     }
 
     private var families: [Int: Family] = [:]
@@ -51,13 +55,18 @@ struct Auth0Tokens: Sendable {
         let own = families.filter { $0.value.person == person.id }.keys.sorted()
         for family in own.prefix(max(0, own.count + 1 - Int(clamping: exchange.settings.tokenLimit))) { end(family) }
         lastFamily += 1
-        families[lastFamily] = Family(person: person.id, grant: grant)
+        // Those of a client that proves itself are bound to that.
+        let key = exchange.settings.clientSecret == nil ? exchange.key : nil
+        families[lastFamily] = Family(person: person.id, grant: grant, key: key)
         return answer(person, grant, exchange, refresh: newToken(lastFamily, &random), nonce: nonce, &random)
     }
 
     /// What a refresh token stands for; the use of one that was replaced too long ago is the end of its family.
     mutating func family(of token: String, _ exchange: Auth0Exchange) throws(Auth0Failure) -> Family {
         guard let known = refresh[token], let family = families[known.family] else { throw .deadRefreshToken }
+        guard family.key == nil || family.key == exchange.key else {
+            throw Auth0Failure(400, "invalid_dpop_proof", "The refresh token is bound to another key.")
+        }
         if let replacedAt = known.replacedAt {
             // Within the leeway the one before the newest is taken; any older one is always reuse.
             let isBefore = known.generation + 1 == family.newest
@@ -128,15 +137,16 @@ struct Auth0Tokens: Sendable {
         var token = random.letters(32)
         if let audience = grant.audience {
             // Whoever serves the API reads it: what is unreadable is for the profile alone.
-            let claims: JSONValue = [
+            let claims: JSONValue = .present([
                 "iss": .string(exchange.tenant + "/"), "sub": .string(person.id),
                 "aud": .texts([audience] + (grant.has("openid") ? [exchange.tenant + "/userinfo"] : [])),
                 "azp": .string(settings.clientID), "scope": .string(grant.scopes.joined(separator: " ")),
                 "iat": .int(now / 1000), "exp": .int(endsAt / 1000), "jti": .string(token),
-            ]
+                "cnf": exchange.key.map { ["jkt": .string($0)] },
+            ])
             token = RSASigning.token(type: "at+jwt", claims: claims)
         }
-        access[token] = Access(person: person.id, grant: grant, endsAt: endsAt)
+        access[token] = Access(person: person.id, grant: grant, endsAt: endsAt, key: exchange.key)
         let claims: JSONValue = .present([
             "iss": .string(exchange.tenant + "/"), "sub": .string(person.id),
             "email": grant.has("email") ? .optional(person.user.emails.first) : nil,
@@ -151,7 +161,7 @@ struct Auth0Tokens: Sendable {
             "id_token": grant.has("openid") ? .string(Self.identity(claims, settings)) : nil,
             "scope": grant.told.map(JSONValue.string),
             "expires_in": .int(max(1, settings.accessLifetime / 1000)),
-            "token_type": "Bearer",
+            "token_type": exchange.key == nil ? "Bearer" : "DPoP",
         ])
     }
 

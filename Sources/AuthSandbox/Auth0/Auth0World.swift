@@ -83,6 +83,10 @@ struct Auth0World: ProviderWorld {
     /// How often each thing was presented that can be spent, by its fingerprint.
     var spent: [String: Int64] = [:]
     var counters: [String: Int64] = [:]
+    /// The nonce that proofs need; nil before the first.
+    var nonce: String?
+    /// The proofs that were taken, and how long they are remembered.
+    var proofs: [String: Int64] = [:]
     /// Its own, so that what else is asked of the sandbox does not change its tokens.
     var random: SplitMix64
 
@@ -106,7 +110,7 @@ struct Auth0World: ProviderWorld {
     }
 
     mutating func answer(_ request: SandboxRequest, context: inout SandboxContext) -> SandboxResponse {
-        let exchange = Auth0Exchange(request, context: context)
+        var exchange = Auth0Exchange(request, context: context)
         if let assertion = exchange["client_assertion"] { spend("client_assertion", assertion) }
         flows.forget(over: Self.capacity) { $0.endsAt > exchange.now }
         challenges.forget(over: Self.capacity) { $0.endsAt > exchange.now }
@@ -117,16 +121,20 @@ struct Auth0World: ProviderWorld {
         suspicions.forget(over: Self.capacity) { $0.count >= exchange.settings.addressThreshold }
         unblocking.forget(over: Self.capacity) { _ in false }
         lastBlockMail.forget(over: Self.capacity) { $0 > exchange.now - 3_600_000 }
+        proofs.forget(over: Self.capacity) { $0 > exchange.now }
         spent.forget(over: Self.capacity) { _ in false }
         failures.forget(over: Self.capacity) { $0 >= exchange.settings.threshold }
         do throws(Auth0Failure) {
             switch "\(request.method) \(request.path.dropFirst(Self.base.count))" {
-            case "POST /oauth/token": return .json(try token(exchange, &context))
+            case "POST /oauth/token":
+                exchange.key = try checkProof(exchange, accessToken: nil)
+                return .json(try token(exchange, &context))
             case "POST /oauth/revoke":
                 try exchange.checkClient()
                 tokens.revoke(try exchange.required("token"))
                 return SandboxResponse(status: 200)
-            case "GET /.well-known/jwks.json": return .json(["keys": keys(exchange)])
+            case "GET /.well-known/jwks.json":
+                return .json(["keys": RSASigning.publicKeys(isHidden: exchange.settings.hidesKey)])
             case "GET /mfa/authenticators": return .json(try authenticators(exchange))
             case "POST /mfa/challenge": return .json(try challenge(exchange, &context))
             case "POST /mfa/associate": return .json(try associate(exchange, &context))
@@ -164,20 +172,12 @@ struct Auth0World: ProviderWorld {
         )
     }
 
-    /// The keys that signatures are verified with.
-    private func keys(_ exchange: Auth0Exchange) -> JSONValue {
-        var key = RSASigning.publicKey
-        if exchange.settings.hidesKey, case .object(let members) = key {
-            key = .object(members.map { $0.key == "kid" ? .init("kid", "another") : $0 })
-        }
-        return [key]
-    }
-
     private mutating func profile(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
-        guard let access = tokens.access(exchange.bearer ?? "", now: exchange.now), var person = people[access.person]
-        else {
-            throw Auth0Failure(401, "invalid_token", "The token is not valid.")
-        }
+        let text = exchange.bound ?? exchange.bearer ?? ""
+        guard let access = tokens.access(text, now: exchange.now), var person = people[access.person],
+            (access.key == nil) == (exchange.bound == nil)
+        else { throw .deadAccessToken }
+        if let key = access.key, try checkProof(exchange, accessToken: text) != key { throw .deadAccessToken }
         let grant = access.grant
         guard grant.has("openid") else {
             throw Auth0Failure(403, "insufficient_scope", "The profile needs the scope openid.")

@@ -109,6 +109,12 @@ public struct SandboxAuth0Settings: Sendable, Equatable {
     ///
     /// Default: false.
     public var hidesKey = false
+    /// `dpop`: `off` (by default), `optional` (a token asked for with a proof is bound to its key) or `required`.
+    public var dpop = "off"
+    /// `dpop_nonce`: proofs at the token endpoint need the tenant's nonce.
+    ///
+    /// Default: true.
+    public var demandsNonce = true
     /// `offline_access`: whether these APIs allow refresh tokens.
     ///
     /// Default: true.
@@ -122,7 +128,7 @@ extension SandboxAuth0Settings: SandboxPart {
     static let key = "auth0"
     static let words = [
         "passwordless": ["email", "sms"], "id_token_algorithm": ["RS256", "HS256"],
-        "client_authentication": ["secret", "private_key_jwt"],
+        "client_authentication": ["secret", "private_key_jwt"], "dpop": ["off", "optional", "required"],
     ]
 
     enum CodingKeys: String, CodingKey {
@@ -146,6 +152,8 @@ extension SandboxAuth0Settings: SandboxPart {
         case idTokenAlgorithm = "id_token_algorithm"
         case sessionLife = "session_life_s"
         case hidesKey = "key_rotated"
+        case dpop
+        case demandsNonce = "dpop_nonce"
         case allowsOfflineAccess = "offline_access"
     }
 }

@@ -18,8 +18,8 @@ extension ForgeRockWorld {
         case .revoke: return answerOAuth(exchange, as: .revoke, request: request, context: &context)
         case .userinfo: return answerOAuth(exchange, as: .userinfo, request: request, context: &context)
         case .introspect: return answerOAuth(exchange, as: .introspect, request: request, context: &context)
-        case .keys: return .json(["keys": []])
-        case .discovery: return .json(discovery(exchange))
+        case .keys: return .json(["keys": RSASigning.publicKeys(isHidden: context.settings.oauth.hidesKey)])
+        case .discovery: return .json(discovery(exchange, context.settings.oauth.idTokenAlgorithm))
         case .endSession: return endSession(exchange)
         case .unknown: return OAuthFailure("not_found", "There is no such endpoint.", status: 404).response
         }
@@ -101,10 +101,9 @@ extension ForgeRockWorld {
         guard let jwt = OAuthJWT(hint) else {
             return OAuthFailure("server_error", "The id_token_hint cannot be read.", status: 500).response
         }
-        let key =
-            jwt.claims["aud"]?.string.flatMap { oauth.clients[$0]?.secret }.map { Array($0.utf8) } ?? oauth.signingKey
-        guard jwt.signature == HMAC.sha256(Array(jwt.content.utf8), key: key), let name = jwt.claims["sub"]?.string
-        else { return OAuthFailure.invalidRequest("The id_token_hint is not one of this provider.").response }
+        guard oauth.hasSigned(jwt), let name = jwt.claims["sub"]?.string else {
+            return OAuthFailure.invalidRequest("The id_token_hint is not one of this provider.").response
+        }
         _ = endSessions(of: name, realm: exchange.realm)
         guard let target = field("post_logout_redirect_uri") else { return SandboxResponse(status: 204) }
         guard let client = jwt.claims["aud"]?.string.flatMap({ oauth.clients[$0] }),
@@ -116,7 +115,7 @@ extension ForgeRockWorld {
         return SandboxResponse(status: 302, headers: [.init(name: "Location", value: target + (state ?? ""))])
     }
 
-    private func discovery(_ exchange: ForgeRockExchange) -> JSONValue {
+    private func discovery(_ exchange: ForgeRockExchange, _ algorithm: String) -> JSONValue {
         let issuer = exchange.origin + base(exchange)
         func url(_ endpoint: ForgeRockRoute.OAuthEndpoint) -> JSONValue { .string("\(issuer)/\(endpoint.rawValue)") }
         return [
@@ -131,7 +130,7 @@ extension ForgeRockWorld {
             "response_types_supported": ["code"],
             "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
             "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": ["HS256"],
+            "id_token_signing_alg_values_supported": [.string(algorithm)],
             "code_challenge_methods_supported": ["S256", "plain"],
         ]
     }

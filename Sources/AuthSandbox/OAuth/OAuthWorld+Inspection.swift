@@ -15,7 +15,8 @@ extension OAuthWorld {
             "grant_types_supported": .texts(
                 OAuthGrantType.allCases.filter { $0 != .interactionCode }.map(\.wireName)
             ),
-            "subject_types_supported": ["public"], "id_token_signing_alg_values_supported": ["HS256"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": [.string(exchange.settings.idTokenAlgorithm)],
             "scopes_supported": ["openid", "profile", "email", "offline_access"],
             "code_challenge_methods_supported": ["S256", "plain"],
             "token_endpoint_auth_methods_supported": methods,

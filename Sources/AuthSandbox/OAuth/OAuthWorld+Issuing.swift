@@ -55,7 +55,7 @@ extension OAuthWorld {
             "expires_in": expiresIn[settings.expiresIn],
             "refresh_token": refresh(&self).map(JSONValue.string),
             "scope": grant.scope.isEmpty ? nil : .string(grant.scope.joined(separator: " ")),
-            "id_token": hasIDToken ? .string(idToken(token, issuer: exchange.issuer)) : nil,
+            "id_token": hasIDToken ? .string(idToken(token, exchange)) : nil,
         ])
     }
 
@@ -74,23 +74,36 @@ extension OAuthWorld {
         return OAuthJWT.make(type: "at+jwt", claims: claims, key: signingKey)
     }
 
-    /// An ID token, signed (HS256) with the client's secret, or with the sandbox's own key for a client without one.
-    private func idToken(_ token: OAuthAccessToken, issuer: String) -> String {
+    /// An ID token, signed with the provider's key, or (HS256) with the client's secret; a client without one has the
+    /// sandbox's own in its place.
+    private func idToken(_ token: OAuthAccessToken, _ exchange: OAuthExchange) -> String {
         let authentication = token.grant.authentication
         let email = token.grant.scope.contains("email") ? people[token.grant.subject]?.user.emails.first : nil
         let claims: JSONValue = .present([
-            "iss": .string(issuer), "sub": .string(token.grant.subject), "aud": .string(token.grant.client),
+            "iss": .string(exchange.issuer), "sub": .string(token.grant.subject), "aud": .string(token.grant.client),
             "iat": .int(token.issuedAt / 1000), "exp": .int(token.issuedAt / 1000 + 3600),
             "auth_time": authentication.map { .int($0.time / 1000) },
             "acr": authentication?.acr.map(JSONValue.string),
             "nonce": authentication?.nonce.map(JSONValue.string),
             "email": email.map(JSONValue.string),
         ])
-        return OAuthJWT.make(type: "JWT", claims: claims, key: idTokenKey(of: token.grant.client))
+        guard exchange.settings.idTokenAlgorithm == "HS256" else {
+            return RSASigning.token(type: "JWT", claims: claims)
+        }
+        return OAuthJWT.make(type: "JWT", claims: claims, key: secret(of: token.grant.client))
     }
 
-    /// What a client's ID tokens are signed with.
-    func idTokenKey(of client: String) -> [UInt8] { clients[client]?.secret.map { Array($0.utf8) } ?? signingKey }
+    /// Whether an ID token is one of the provider's own, however it was signed.
+    func hasSigned(_ token: OAuthJWT) -> Bool {
+        guard let client = token.claims["aud"]?.string else { return false }
+        switch token.header["alg"]?.string {
+        case "RS256": return token.signature == RSASigning.signature(of: Array(token.content.utf8))
+        case "HS256": return token.isSigned(with: secret(of: client))
+        default: return false
+        }
+    }
+
+    private func secret(of client: String) -> [UInt8] { clients[client]?.secret.map { Array($0.utf8) } ?? signingKey }
 
     // MARK: The end of tokens
 

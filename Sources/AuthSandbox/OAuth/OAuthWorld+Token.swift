@@ -162,7 +162,7 @@ extension OAuthWorld {
     private func grant(ofIDToken token: String, now: Int64) -> OAuthGrant? {
         guard let jwt = OAuthJWT(token), let expires = jwt.claims["exp"]?.int, expires > now / 1000,
             let subject = jwt.claims["sub"]?.string, people[subject] != nil,
-            let client = jwt.claims["aud"]?.string, jwt.isSigned(with: idTokenKey(of: client))
+            let client = jwt.claims["aud"]?.string, hasSigned(jwt)
         else { return nil }
         return OAuthGrant(client: client, subject: subject, scope: ["openid"])
     }

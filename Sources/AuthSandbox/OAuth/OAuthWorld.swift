@@ -122,7 +122,7 @@ struct OAuthWorld: ProviderWorld {
         if endpoint.takesForm { exchange.form = try OAuthForm(exchange.request) }
         switch endpoint {
         case .discovery: return .json(discovery(exchange))
-        case .keys: return .json(["keys": []])
+        case .keys: return .json(["keys": RSASigning.publicKeys(isHidden: exchange.settings.hidesKey)])
         case .token: return .json(try token(exchange))
         case .revoke: return try revoke(exchange)
         case .introspect: return .json(try introspect(exchange))

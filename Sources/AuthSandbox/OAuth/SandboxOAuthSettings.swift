@@ -46,6 +46,11 @@ public struct SandboxOAuthSettings: Sendable, Equatable {
     public var demandsNonce = true
     /// `dpop_nonce_lifetime_s`: after this, by default a day, a new nonce takes the place of the old one.
     public var nonceLifetime: Int64 = 86_400_000
+    /// `id_token_algorithm`: how ID tokens are signed: `RS256` (by default) with the provider's key, which the key endpoints
+    /// have, or `HS256` with the client's secret.
+    public var idTokenAlgorithm = "RS256"
+    /// `key_rotated`: whether the provider publishes another key than it signs with; false by default.
+    public var hidesKey = false
     /// `offline_access_required`: only the scope `offline_access` gets a refresh token; false by default.
     public var requiresOfflineAccess = false
     /// `default_scope`: what a person's token is for when nothing was asked for, by default
@@ -96,7 +101,7 @@ extension SandboxOAuthSettings: SandboxPart {
     static let words = [
         "rotation": ["rotating", "persistent"], "grace_answer": ["successor", "new"],
         "expires_in": ["number", "string", "absent"], "dpop": ["off", "optional", "required"],
-        "authorize": ["approve", "deny"],
+        "authorize": ["approve", "deny"], "id_token_algorithm": ["RS256", "HS256"],
     ]
 
     enum CodingKeys: String, CodingKey {
@@ -113,6 +118,8 @@ extension SandboxOAuthSettings: SandboxPart {
         case expiresIn, dpop
         case demandsNonce = "dpop_nonce"
         case nonceLifetime = "dpop_nonce_lifetime_s"
+        case idTokenAlgorithm = "id_token_algorithm"
+        case hidesKey = "key_rotated"
         case requiresOfflineAccess = "offline_access_required"
         case defaultScope
         case requiresPKCE = "pkce_required"

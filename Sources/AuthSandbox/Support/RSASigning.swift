@@ -14,6 +14,14 @@ enum RSASigning {
         "n": .string(Base64.encodeForURL(bytes(modulus))), "e": "AQAB",
     ]
 
+    /// The keys that a server publishes.
+    ///
+    /// - Parameter isHidden: Whether it is another one in place of the key, so that no signature can be verified.
+    static func publicKeys(isHidden: Bool) -> JSONValue {
+        guard isHidden, case .object(let members) = publicKey else { return [publicKey] }
+        return [.object(members.map { $0.key == "kid" ? .init("kid", "another") : $0 })]
+    }
+
     /// A token, signed with the key.
     static func token(type: String, claims: JSONValue) -> String {
         let header: JSONValue = ["alg": "RS256", "kid": .string(keyID), "typ": .string(type)]

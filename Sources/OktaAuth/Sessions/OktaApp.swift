@@ -29,21 +29,7 @@ public struct OktaApp: Sendable {
     /// trusts the connection that they come by (OpenID Connect Core 1.0 section 3.1.3.7).
     public var signatures: (any OAuthClient.SignatureVerifier)?
     /// What binds the app's tokens to a key (RFC 9449); nil, the default, for bearer tokens.
-    public var dpop: DPoP?
-
-    /// A key that tokens are bound to, with what the server wants of its proofs.
-    public struct DPoP: Sendable {
-        let prover: any DPoPAuthorization.Prover
-        let nonces = DPoPAuthorization.Nonces()
-        let clocks = ServerClocks()
-
-        /// Creates a binding.
-        ///
-        /// - Parameter prover: Signs the proofs, such as `DPoPProver` of `AuthCryptography`.
-        public init(_ prover: any DPoPAuthorization.Prover) {
-            self.prover = prover
-        }
-    }
+    public var dpop: DPoPAuthorization.Binding?
 
     /// Creates an app.
     ///
@@ -66,7 +52,7 @@ public struct OktaApp: Sendable {
         rotationGrace: Duration = .seconds(30),
         issuer: String? = nil,
         signatures: (any OAuthClient.SignatureVerifier)? = nil,
-        dpop: DPoP? = nil
+        dpop: DPoPAuthorization.Binding? = nil
     ) {
         self.clientID = clientID
         self.redirectURI = redirectURI
@@ -95,7 +81,7 @@ public struct OktaApp: Sendable {
             clientID: clientID,
             authentication: authentication,
             client: client,
-            attemptLayers: dpop.map { [$0.layer(for: nil, at: org.origin)] } ?? [],
+            attemptLayers: dpop.map { [$0.layer(at: org.origin)] } ?? [],
             classifier: OktaClassifier()
         )
         if dpop != nil { oauth.policies = [DPoPAuthorization.NonceRetry()] }
@@ -110,15 +96,5 @@ public struct OktaApp: Sendable {
     /// Who issues the app's tokens.
     func issuer(at org: OktaOrg) -> String {
         issuer ?? (authorizationServer == nil ? org.url : org.url + path(at: org))
-    }
-}
-
-extension OktaApp.DPoP {
-    /// Attaches a proof to each request, and the token that is bound to its key, if there are tokens.
-    func layer(for tokens: TokenManager?, at origin: Origin) -> DPoPAuthorization {
-        guard let tokens else {
-            return DPoPAuthorization(prover: prover, nonces: nonces, clocks: clocks, audience: [origin])
-        }
-        return DPoPAuthorization(tokens, prover: prover, nonces: nonces, clocks: clocks, audience: [origin])
     }
 }

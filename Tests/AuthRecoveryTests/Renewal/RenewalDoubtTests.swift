@@ -85,8 +85,9 @@ import Testing
         #expect(credentials.renewalBeganAt == nil)
     }
 
-    @Test func anAnswerHoweverBadLeavesNoDoubt() async throws {
-        let failure = Outcome(.unavailable, processed: .unknown, remedies: [], status: 503)
+    @Test func aRefusalThatSaysThatNothingWasDoneLeavesNoDoubt() async throws {
+        // As a 503 with Retry-After.
+        let failure = Outcome(.unavailable, processed: .no, remedies: [], status: 503)
         let bench = RenewalBench([.refuse(failure)], reuse: grace, grace: .seconds(30))
         bench.server.expireAccess()
         await #expect(throws: RecoveryError.self) { try await bench.sendSkipping() }
@@ -153,6 +154,32 @@ import Testing
         await #expect(throws: RecoveryError.self) { try await bench.sendSkipping() }
         #expect(try await bench.credentials.renewalBeganAt != nil)
         #expect(try await bench.sendSkipping() == .ok, "within the grace")
+    }
+
+    /// A proxy that gives up says 503, whatever the server behind it has done.
+    @Test(arguments: [[], [Outcome.Remedy.retry]])
+    func a503AloneDoesNotSayThatNothingWasDone(remedies: [Outcome.Remedy]) async throws {
+        let failure = Outcome(.unavailable, processed: .unknown, remedies: remedies, status: 503)
+        let bench = RenewalBench(
+            Array(repeating: .supplanted(failure), count: 3),
+            reuse: grace,
+            grace: .seconds(30)
+        )
+        bench.server.expireAccess()
+        await #expect(throws: RecoveryError.self) { try await bench.sendSkipping() }
+        let presented = bench.server.presented.count
+        #expect(presented == (remedies.isEmpty ? 1 : 3), "within the grace it is repeated as far as it may be")
+        #expect(try await bench.credentials.renewalBeganAt != nil, "the doubt is written down")
+        bench.clock.advance(by: .seconds(60))
+        let error = await #expect(throws: RecoveryError.self) { try await bench.sendSkipping() }
+        #expect(error?.reason == .renewalInDoubt)
+        #expect(bench.server.presented.count == presented && bench.server.violations == 0)
+
+        let steady = RenewalBench([.supplanted(failure)], reuse: .reusable, rotates: false)
+        steady.server.expireAccess()
+        if remedies.isEmpty { await #expect(throws: RecoveryError.self) { try await steady.sendSkipping() } }
+        steady.clock.advance(by: .seconds(3600))
+        #expect(try await steady.sendSkipping() == .ok, "what is not rotated recovers")
     }
 
     /// Who was held up until somebody else took over cannot say that the token was not used.

@@ -76,12 +76,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [(500, true), (502, true), (503, false), (504, true), (200, true)])
+    @Test(arguments: [(500, true), (502, true), (503, true), (504, true), (200, true)])
     func anAnswerLeavesADoubtWhereTheServerRotatesAndItMayBeAnothers(status: Int, isInDoubt: Bool) {
         let outcome = Outcome(.unavailable, processed: .unknown, status: status)
         #expect(RenewalRules.isInDoubt(after: outcome, reuse: .rotating(grace: .seconds(30))) == isInDoubt)
         #expect(!RenewalRules.isInDoubt(after: outcome, reuse: .undeclared))
         #expect(!RenewalRules.isInDoubt(after: outcome, reuse: .reusable))
+        // With Retry-After, or a code that says so, a 503 has done nothing.
+        let refused = Outcome(.unavailable, processed: .no, status: status)
+        #expect(!RenewalRules.isInDoubt(after: refused, reuse: .rotating(grace: .seconds(30))))
     }
 
     @Test func aServerThatWaitedInVainLeavesADoubt() {

@@ -12,6 +12,8 @@ final class RotatingServer: TokenRenewer {
         case refuse(Outcome)
         /// The server renews, and the answer is lost.
         case lost
+        /// The server renews, and somebody on the way answers in its place.
+        case supplanted(Outcome)
         /// The request is lost on its way.
         case neverProcessed
         /// Waits until it is let go.
@@ -82,6 +84,9 @@ final class RotatingServer: TokenRenewer {
         case .lost:
             _ = try issue(for: token, credentials)
             throw Self.lost
+        case .supplanted(let outcome):
+            _ = try issue(for: token, credentials)
+            throw RecoveryError(outcome: outcome, reason: .notRecoverable)
         case .neverProcessed: throw Self.lost
         case .held(let latch):
             await latch.wait()
