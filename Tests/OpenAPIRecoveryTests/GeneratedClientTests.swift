@@ -43,7 +43,10 @@ import Foundation
         case .middleware:
             // A transport of somebody else's, which recovers from nothing.
             let bare = RecoveringClient(transport: transport, runtime: runtime) {}
-            let plain = RecoveringTransport.Rules(isOutput: { _ in true })
+            let plain = RecoveringTransport.Rules(
+                isOutput: { _ in true },
+                adjust: { _, options in options.buffering = .streamed }
+            )
             return Client(
                 serverURL: url,
                 transport: RecoveringTransport(bare, rules: plain),
@@ -138,7 +141,7 @@ import Foundation
             }
             let body =
                 behavior == .single
-                ? HTTPBody(chunks, length: .known(3)) : HTTPBody([[1, 2], [3]] as [[UInt8]])
+                ? HTTPBody(chunks, length: .known(3)) : HTTPBody([1, 2, 3] as [UInt8])
             if behavior == .single {
                 let error = try await Self.failure { _ = try await api.exportNotes(.init(body: .binary(body))) }
                 #expect(error.reason == .bodyNotReplayable && error.kind == .unavailable)
