@@ -110,7 +110,9 @@ import Foundation
             #expect(try await clock.skippingWaits { try await api.createNote(input) } == .created)
             #expect(transport.received.map(\.text).count == 2 && Set(transport.received.map(\.text)).count == 1)
         } else {
-            let error = try await Self.failure { _ = try await api.createNote(input) }
+            let error = try await Self.failure {
+                _ = try await clock.skippingWaits { try await api.createNote(input) }
+            }
             #expect(error.reason == .processedUnknown || error.reason == .methodNotIdempotent)
             #expect(transport.received.count == 1)
         }
@@ -143,7 +145,9 @@ import Foundation
                 behavior == .single
                 ? HTTPBody(chunks, length: .known(3)) : HTTPBody([1, 2, 3] as [UInt8])
             if behavior == .single {
-                let error = try await Self.failure { _ = try await api.exportNotes(.init(body: .binary(body))) }
+                let error = try await Self.failure {
+                    _ = try await clock.skippingWaits { try await api.exportNotes(.init(body: .binary(body))) }
+                }
                 #expect(error.reason == .bodyNotReplayable && error.kind == .unavailable)
                 #expect(transport.received.map(\.body) == [[1, 2, 3]])
             } else {
