@@ -402,14 +402,15 @@ let package = Package(
         .testTarget(
             name: "OpenAPIRecoveryTests",
             dependencies: [
-                "OpenAPIRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                "OpenAPIRecovery", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
                     name: "OpenAPIRuntime",
                     package: "swift-openapi-runtime",
                     condition: .when(traits: ["OpenAPI"])
                 ),
-            ]
+            ],
+            exclude: ["Generated/openapi.yaml"]
         ),
     ]
 )

@@ -48,7 +48,7 @@ extension RecoveringClient {
 
 extension Runtime.RandomSource {
     /// A random UUID (RFC 9562, version 4), in lower case.
-    fileprivate func uuid() -> String {
+    package func uuid() -> String {
         var bytes = bytes(16)
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80

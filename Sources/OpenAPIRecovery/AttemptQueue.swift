@@ -1,0 +1,109 @@
+#if OpenAPI
+import HTTPRecovery
+import HTTPTypes
+import OpenAPIRuntime
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A call's transport that hands its attempts over to whoever serves them.
+///
+/// What a middleware is given to go on with is lent to it: it cannot be kept, so the middleware itself calls it, for
+/// each attempt that the engine wants.
+struct AttemptQueue: HTTPTransport {
+    typealias Sending = @concurrent @Sendable (HTTPRequest, HTTPBody?, URL) async throws -> (HTTPResponse, HTTPBody?)
+
+    private let target: OperationTarget
+    private let attempts: AsyncStream<Attempt>
+    private let continuation: AsyncStream<Attempt>.Continuation
+
+    var name: String { "openapi" }
+
+    init(_ target: OperationTarget) {
+        self.target = target
+        (attempts, continuation) = AsyncStream.makeStream()
+    }
+
+    func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse {
+        let attempt = Attempt(request, body)
+        guard case .enqueued = continuation.yield(attempt) else {
+            throw TransportError(.shutDown, .neverSent, message: "the operation is over")
+        }
+        return try await attempt.answer()
+    }
+
+    /// No more attempts come.
+    func finish() {
+        continuation.finish()
+    }
+
+    /// Sends attempts as they come, until no more do; several at once if the engine races them.
+    func serve(_ send: Sending) async {
+        var iterator = attempts.makeAsyncIterator()
+        guard let attempt = await iterator.next() else { return }
+        async let others: Void = serve(send)
+        await perform(attempt, send)
+        await others
+    }
+
+    private func perform(_ attempt: Attempt, _ send: Sending) async {
+        // One that nobody waits for any more is cancelled by leaving the function.
+        async let _ = settle(attempt, send)
+        await attempt.end()
+    }
+
+    private func settle(_ attempt: Attempt, _ send: Sending) async {
+        do {
+            let (request, baseURL) = try target.split(attempt.request)
+            let (head, body) = try await send(request, attempt.body.map { HTTPBody($0) }, baseURL)
+            attempt.settle(.success(TransportResponse(head: head, body: body.map { MessageBody($0) } ?? .empty)))
+        } catch {
+            attempt.settle(.failure(Self.failure(error)))
+        }
+    }
+
+    /// What an attempt ended with, in the words of the engine.
+    private static func failure(_ error: any Error) -> any Error {
+        switch error {
+        case let error as ClientError: failure(error.underlyingError)
+        case is CancellationError, is TransportError: error
+        case let error as RecoveryError where error.outcome.transportError != nil: error.outcome.transportError ?? error
+        default: TransportError(.other, .unknown, message: "the transport threw \(type(of: error))")
+        }
+    }
+}
+
+extension AttemptQueue {
+    /// An attempt that waits for its answer.
+    private final class Attempt: Sendable {
+        let request: HTTPRequest
+        let body: MessageBody?
+        private let answers = AsyncStream.makeStream(of: Result<TransportResponse, any Error>.self)
+        private let ends = AsyncStream.makeStream(of: Never.self)
+
+        init(_ request: HTTPRequest, _ body: MessageBody?) {
+            self.request = request
+            self.body = body
+        }
+
+        func answer() async throws -> TransportResponse {
+            defer { ends.continuation.finish() }
+            for await answer in answers.stream { return try answer.get() }
+            throw CancellationError()
+        }
+
+        func settle(_ answer: Result<TransportResponse, any Error>) {
+            answers.continuation.yield(answer)
+            answers.continuation.finish()
+        }
+
+        /// Returns when nobody waits for the answer any more.
+        func end() async {
+            for await _ in ends.stream {}
+        }
+    }
+}
+#endif
