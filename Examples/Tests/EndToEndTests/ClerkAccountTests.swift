@@ -37,6 +37,39 @@ struct ClerkAccountTests {
         }
     }
 
+    /// What another provider has given out signs in whoever has an account, and signs up who has none.
+    @Test(arguments: ["google", "apple"]) func anIDTokenBeginsASession(place: String) async throws {
+        try await Bench.run { bench in
+            var bench = bench
+            bench.sandbox.updateSettings { $0.socialStrategies = ["oauth_google", "oauth_apple"] }
+            for email in ["ada@example.com", "new@example.com"] {
+                let made = try await BuiltProgram.run(
+                    "http-recover",
+                    [
+                        "-d", #"{"email": "\#(email)", "provider": "\#(place)"}"#,
+                        bench.sandbox.url + "/_sandbox/clerk/identity",
+                    ]
+                )
+                let token = try #require(try JSONValue(parsing: made.output)["token"]?.string)
+                bench.environment["TOKEN"] = token
+                let run = try await bench.run(
+                    "sign-in",
+                    "--at",
+                    place,
+                    "--id-token-env",
+                    "TOKEN",
+                    secrets: [token]
+                )
+                #expect(run.status == 0, "\(run.report)")
+                #expect(try await bench.run("get", "/v1/me").output.contains(email))
+                #expect(try await bench.run("sign-out").status == 0)
+            }
+            bench.environment["TOKEN"] = "made-up-token"
+            let dead = try await bench.run("sign-in", "--at", place, "--id-token-env", "TOKEN")
+            #expect(dead.status == 69 && dead.kind == "flow_expired", "\(dead.report)")
+        }
+    }
+
     /// What there is, what is added, and what is taken away again.
     @Test func factorsComeAndGo() async throws {
         try await Bench.run { bench in

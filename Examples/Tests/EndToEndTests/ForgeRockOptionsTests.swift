@@ -52,6 +52,24 @@ struct ForgeRockOptionsTests {
         }
     }
 
+    /// Who solves it elsewhere needs what the server says of it, and no JSON.
+    @Test func aCaptchaIsDescribedToThePerson() async throws {
+        try await AM.run { bench in
+            let program = try TerminalProgram(
+                "auth-client",
+                ["--provider", "forgerock", "--base-url", bench.sandbox.url, "--no-token-file", "--realm", "alpha"]
+                    + ["--journey", "Captcha", "sign-in", "--identifier", "ada"],
+                in: bench.directory
+            )
+            try await program.sees("Password")
+            program.type("open-sesame-42")
+            try await program.sees("Proof that the captcha gave")
+            #expect(program.screen.contains("  recaptchaSiteKey: sandbox-key") && !program.screen.contains("{"))
+            program.type("a-person")
+            #expect(await program.end().status == 0)
+        }
+    }
+
     @Test func theCaptchasProofIsTakenFromTheAnswers() async throws {
         try await AM.run { bench in
             let answers = #"{"password": "open-sesame-42", "captcha": "a-person"}"#

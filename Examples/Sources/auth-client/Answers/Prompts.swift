@@ -159,7 +159,7 @@ final class Prompts: Sendable {
         if let prompt = challenge.prompt, !challenge.key.isInOwnWords, !says(prompt, challenge.key.title) {
             lines.append("\(prompt, limit: 500)")
         }
-        if let hint = challenge.hint { lines.append("\(hint, limit: 500)") }
+        if let hint = challenge.hint { lines += told(hint) }
         lines += setup(challenge, on: terminal)
         if challenge.form != nil {
             lines.append("A browser has to post a form to get there: let --return-uri lead to this machine.")
@@ -168,6 +168,14 @@ final class Prompts: Sendable {
         }
         if challenge.isOptional { lines.append("The password expires soon. Press return to keep it for now.") }
         return lines
+    }
+
+    /// A hint as it is to be read: of an object, as of a captcha, each member stands in a line of its own.
+    private static func told(_ hint: String) -> [ScreenText] {
+        guard let members = try? JSONValue(parsing: hint).members else { return ["\(hint, limit: 500)"] }
+        return members.prefix(32).map { member in
+            "  \(member.key, limit: 100): \(member.value.string ?? "\(member.value)", limit: 400)"
+        }
     }
 
     private func takeWish() -> Wish? {
