@@ -72,6 +72,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "OktaAuth", package: "swift-http-recovery"),
                 .product(name: "RecoveryObservability", package: "swift-http-recovery"),
+                .product(name: "RecoveryService", package: "swift-http-recovery"),
                 .product(name: "RedisRecoveryStore", package: "swift-http-recovery"),
                 .product(name: "SQLiteRecoveryStore", package: "swift-http-recovery"),
             ]

@@ -18,6 +18,7 @@ import Logging
 import NIOCore
 import OktaAuth
 import RecoveryObservability
+import RecoveryService
 import RedisRecoveryStore
 import SQLiteRecoveryStore
 import Testing
@@ -101,6 +102,9 @@ import Testing
     private static let recoveryObservability: [Any.Type] = [
         Observability.self
     ]
+    private static let recoveryService: [Any.Type] = [
+        ClientService.self, PolicyReload.self, RenewalService.self, StoreService.self,
+    ]
     private static let redisRecoveryStore: [Any.Type] = [
         RedisStore.self
     ]
@@ -128,7 +132,8 @@ import Testing
             Self.hTTPRecovery + Self.authRecovery + Self.authCryptography + Self.auth0Auth + Self.clerkAuth
             + Self.curlTransport
             + Self.facebookAuth + Self.forgeRockAuth + Self.hTTPRecoveryTesting + Self.oktaAuth
-            + Self.recoveryObservability + Self.redisRecoveryStore + Self.sQLiteRecoveryStore + Self.authSandbox
+            + Self.recoveryObservability + Self.recoveryService + Self.redisRecoveryStore + Self.sQLiteRecoveryStore
+            + Self.authSandbox
             + Self.others
         #expect(Set(all.map { "\($0)" }).count == all.count)
     }
