@@ -27,14 +27,14 @@ import UnixSignals
     }
 
     @Test func theTableHasEveryKey() throws {
-        let table = try #require(try Self.article("Configuration").components(separatedBy: "## Keys").last)
+        let table = try #require(try Self.article("PolicyKeys").components(separatedBy: "## Keys").last)
         let keys = table.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { row in
             String(row.dropFirst(3).prefix { $0 != "`" })
         }
         #expect(keys.count > 50 && keys.sorted() == Self.keys(SettingsOption.all).sorted())
     }
 
-    @Test(arguments: ["RecoveryService", "Configuration", "Shutdown"])
+    @Test(arguments: ["RecoveryService", "PolicyKeys", "GracefulShutdown"])
     func thePageHoldsWhatIsCompiledHere(page: String) throws {
         let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8).filter { !$0.isWhitespace }
         let parts = try Self.article(page).components(separatedBy: "```swift\n").dropFirst()

@@ -9,7 +9,7 @@ extension Secret {
     /// - Parameters:
     ///   - config: The configuration.
     ///   - key: Where the secret stands, as a text.
-    /// - Throws: ``RecoveringClient/Settings/Invalid`` if it is missing or empty; it names the key.
+    /// - Throws: `RecoveringClient.Settings.Invalid` if it is missing or empty; it names the key.
     public init(config: ConfigReader, forKey key: ConfigKey) throws {
         guard let text = config.string(forKey: key, isSecret: true), !text.isEmpty else {
             throw RecoveringClient.Settings.Invalid(key: "\(key)", "\(key) is to be a text, and not an empty one")

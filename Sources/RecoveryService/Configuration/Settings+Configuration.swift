@@ -5,14 +5,14 @@ public import HTTPRecovery
 extension RecoveringClient.Settings {
     /// Reads how a client recovers from a configuration.
     ///
-    /// The keys are those of a simulated policy, as the page <doc:Configuration> lists them; a time is a number of seconds, or a
+    /// The keys are those of a simulated policy, as the page <doc:PolicyKeys> lists them; a time is a number of seconds, or a
     /// text with a unit (`500ms`, `30s`, `2m`, `1h`).
     ///
     /// - Parameters:
     ///   - config: The configuration, scoped to where the policy stands.
-    ///   - preset: What holds for all that is not configured, unless `preset` is. Default: ``RecoveringClient/Settings/standard``,
+    ///   - preset: What holds for all that is not configured, unless `preset` is. Default: `RecoveringClient.Settings.standard`,
     ///     by its name.
-    /// - Throws: ``RecoveringClient/Settings/Invalid`` for a value that is there and is none: it names the key and what is allowed.
+    /// - Throws: `RecoveringClient.Settings.Invalid` for a value that is there and is none: it names the key and what is allowed.
     public init(config: ConfigReader, preset: String = "standard") throws(Invalid) {
         try self.init(config: config.snapshot(), preset: preset)
     }
@@ -38,7 +38,7 @@ extension RecoveringClient.Settings {
 extension Backoff {
     /// Reads delays from a configuration; the keys are those behind `backoff.`, and what is absent is as there.
     ///
-    /// - Throws: ``RecoveringClient/Settings/Invalid``, which names the key.
+    /// - Throws: `RecoveringClient.Settings.Invalid`, which names the key.
     public init(config: ConfigReader) throws(RecoveringClient.Settings.Invalid) {
         self = try RecoveringClient.Settings("backoff", of: config).backoff
     }
@@ -47,7 +47,7 @@ extension Backoff {
 extension RetryBudget.Model {
     /// Reads a budget from a configuration; the keys are those behind `budget.`, and what is absent is as there.
     ///
-    /// - Throws: ``RecoveringClient/Settings/Invalid``, which names the key.
+    /// - Throws: `RecoveringClient.Settings.Invalid`, which names the key.
     public init(config: ConfigReader) throws(RecoveringClient.Settings.Invalid) {
         self = try RecoveringClient.Settings("budget", of: config).budget
     }
@@ -56,7 +56,7 @@ extension RetryBudget.Model {
 extension Recovery.CircuitBreaker.Configuration {
     /// Reads a breaker from a configuration; the keys are those behind `breaker.`, and what is absent is as there.
     ///
-    /// - Throws: ``RecoveringClient/Settings/Invalid``, which names the key.
+    /// - Throws: `RecoveringClient.Settings.Invalid`, which names the key.
     public init(config: ConfigReader) throws(RecoveringClient.Settings.Invalid) {
         guard let own = try RecoveringClient.Settings("breaker", of: config).breaker else {
             throw RecoveringClient.Settings.missing("breaker")
@@ -68,7 +68,7 @@ extension Recovery.CircuitBreaker.Configuration {
 extension RecoveringClient.Settings.Limit {
     /// Reads a concurrency limit from a configuration; the keys are those behind `limit.`.
     ///
-    /// - Throws: ``RecoveringClient/Settings/Invalid``, which names the key.
+    /// - Throws: `RecoveringClient.Settings.Invalid`, which names the key.
     public init(config: ConfigReader) throws(RecoveringClient.Settings.Invalid) {
         guard let own = try RecoveringClient.Settings("limit", of: config).limit else {
             throw RecoveringClient.Settings.missing("limit")
@@ -80,7 +80,7 @@ extension RecoveringClient.Settings.Limit {
 extension RecoveringClient.Settings.Pace {
     /// Reads a rate from a configuration; the keys are those behind `pacing.`.
     ///
-    /// - Throws: ``RecoveringClient/Settings/Invalid``, which names the key.
+    /// - Throws: `RecoveringClient.Settings.Invalid`, which names the key.
     public init(config: ConfigReader) throws(RecoveringClient.Settings.Invalid) {
         guard let own = try RecoveringClient.Settings("pacing", of: config).pace else {
             throw RecoveringClient.Settings.missing("pacing")
@@ -92,7 +92,7 @@ extension RecoveringClient.Settings.Pace {
 extension Recovery.Hedging {
     /// Reads how requests are hedged from a configuration; the keys are those behind `hedge.`.
     ///
-    /// - Throws: ``RecoveringClient/Settings/Invalid``, which names the key.
+    /// - Throws: `RecoveringClient.Settings.Invalid`, which names the key.
     public init(config: ConfigReader) throws(RecoveringClient.Settings.Invalid) {
         guard let own = try RecoveringClient.Settings("hedge", of: config).hedging else {
             throw RecoveringClient.Settings.missing("hedge")
