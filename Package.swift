@@ -277,7 +277,10 @@ let package = Package(
         .target(name: "ProcessSupport", dependencies: ["HTTPRecovery"], path: "Tests/ProcessSupport"),
         .target(
             name: "SignInSupport",
-            dependencies: ["AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting"],
+            dependencies: [
+                "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             path: "Tests/SignInSupport"
         ),
         .executableTarget(
@@ -324,7 +327,7 @@ let package = Package(
             name: "Auth0AuthTests",
             dependencies: [
                 "Auth0Auth", "AuthCryptography", "AuthRecovery", "AuthSandbox", "CurlTransport", "HTTPRecovery",
-                "HTTPRecoveryTesting",
+                "HTTPRecoveryTesting", "SignInSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),

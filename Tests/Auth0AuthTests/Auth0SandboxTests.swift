@@ -5,6 +5,7 @@ import Glibc
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import SignInSupport
 import Testing
 
 @testable import Auth0Auth
@@ -52,7 +53,7 @@ struct Auth0SandboxTests {
         let clock = ManualClock()
         // The sandbox's time is the machine's, and what its tokens say is compared with it.
         let time = clock.timeSource(wallTime: Timestamp(secondsSinceEpoch: Int64(time(nil))))
-        let client = RecoveringClient(transport: transport, runtime: Runtime(time: time)) {
+        let client = RecoveringClient(transport: PatientTransport(transport), runtime: Runtime(time: time)) {
             Recovery {
                 RateLimitBackoff()
                 LockoutWait(atMost: .seconds(3600))

@@ -6,6 +6,7 @@ import Glibc
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import SignInSupport
 import Testing
 
 /// A client of Graph at a server that behaves like it and fails on purpose, over real sockets.
@@ -50,7 +51,7 @@ struct FacebookSandbox: Sendable {
         let transport = CurlTransport()
         let clock = ManualClock()
         let time = clock.timeSource(wallTime: Timestamp(secondsSinceEpoch: Int64(time(nil))))
-        let client = RecoveringClient(transport: transport, runtime: Runtime(time: time)) {
+        let client = RecoveringClient(transport: PatientTransport(transport), runtime: Runtime(time: time)) {
             Recovery(maxWait: .seconds(120)) {
                 RateLimitBackoff()
                 TransientRetry()
