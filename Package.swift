@@ -1,6 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+extension Target.Dependency {
+    /// A product of another package, linked only with the trait.
+    static func product(_ name: String, of package: String, trait: String) -> Target.Dependency {
+        .product(name: name, package: package, condition: .when(traits: [trait]))
+    }
+}
+
 let package = Package(
     name: "swift-http-recovery",
     platforms: [.macOS(.v15)],
@@ -86,21 +93,13 @@ let package = Package(
             name: "AsyncHTTPClientTransport",
             dependencies: [
                 "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(
-                    name: "AsyncHTTPClient",
-                    package: "async-http-client",
-                    condition: .when(traits: ["AsyncHTTPClient"])
-                ),
-                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
-                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
-                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"])),
-                .product(
-                    name: "NIOHTTPCompression",
-                    package: "swift-nio-extras",
-                    condition: .when(traits: ["AsyncHTTPClient"])
-                ),
+                .product("AsyncHTTPClient", of: "async-http-client", trait: "AsyncHTTPClient"),
+                .product("NIOCore", of: "swift-nio", trait: "AsyncHTTPClient"),
+                .product("NIOHTTP1", of: "swift-nio", trait: "AsyncHTTPClient"),
+                .product("NIOPosix", of: "swift-nio", trait: "AsyncHTTPClient"),
+                .product("NIOSSL", of: "swift-nio-ssl", trait: "AsyncHTTPClient"),
+                .product("NIOHTTP2", of: "swift-nio-http2", trait: "AsyncHTTPClient"),
+                .product("NIOHTTPCompression", of: "swift-nio-extras", trait: "AsyncHTTPClient"),
             ]
         ),
         .target(
@@ -123,7 +122,7 @@ let package = Package(
             name: "FacebookAuth",
             dependencies: [
                 "AuthRecovery", "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+                .product("Crypto", of: "swift-crypto", trait: "Cryptography"),
             ]
         ),
         .target(
@@ -141,7 +140,7 @@ let package = Package(
         .target(
             name: "SQLiteRecoveryStore",
             dependencies: [
-                "HTTPRecovery", .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+                "HTTPRecovery", .product("GRDB", of: "GRDB.swift", trait: "SQLite"),
             ]
         ),
         .systemLibrary(
@@ -165,54 +164,34 @@ let package = Package(
             name: "AuthCryptography",
             dependencies: [
                 "AuthRecovery", "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+                .product("Crypto", of: "swift-crypto", trait: "Cryptography"),
                 // RSA. The name is that of both major versions.
-                .product(name: "_CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+                .product("_CryptoExtras", of: "swift-crypto", trait: "Cryptography"),
             ]
         ),
         .target(
             name: "RecoveryObservability",
             dependencies: [
                 "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Observability"])),
-                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Observability"])),
-                .product(
-                    name: "Tracing",
-                    package: "swift-distributed-tracing",
-                    condition: .when(traits: ["Observability"])
-                ),
-                .product(
-                    name: "ServiceContextModule",
-                    package: "swift-service-context",
-                    condition: .when(traits: ["Observability"])
-                ),
+                .product("Logging", of: "swift-log", trait: "Observability"),
+                .product("Metrics", of: "swift-metrics", trait: "Observability"),
+                .product("Tracing", of: "swift-distributed-tracing", trait: "Observability"),
+                .product("ServiceContextModule", of: "swift-service-context", trait: "Observability"),
             ]
         ),
         .target(
             name: "RecoveryService",
             dependencies: [
                 "AuthRecovery", "HTTPRecovery",
-                .product(
-                    name: "ServiceLifecycle",
-                    package: "swift-service-lifecycle",
-                    condition: .when(traits: ["ServiceLifecycle"])
-                ),
-                .product(
-                    name: "Configuration",
-                    package: "swift-configuration",
-                    condition: .when(traits: ["Configuration"])
-                ),
+                .product("ServiceLifecycle", of: "swift-service-lifecycle", trait: "ServiceLifecycle"),
+                .product("Configuration", of: "swift-configuration", trait: "Configuration"),
             ]
         ),
         .target(
             name: "OpenAPIRecovery",
             dependencies: [
                 "HTTPRecovery", .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(
-                    name: "OpenAPIRuntime",
-                    package: "swift-openapi-runtime",
-                    condition: .when(traits: ["OpenAPI"])
-                ),
+                .product("OpenAPIRuntime", of: "swift-openapi-runtime", trait: "OpenAPI"),
             ]
         ),
         .target(
@@ -223,7 +202,7 @@ let package = Package(
             name: "WebAuthnTesting",
             dependencies: [
                 "AuthRecovery", "HTTPRecovery",
-                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+                .product("Crypto", of: "swift-crypto", trait: "Cryptography"),
             ]
         ),
         .target(name: "AuthSandbox", dependencies: ["HTTPRecovery", "HTTPRecoveryTesting"]),
@@ -252,10 +231,10 @@ let package = Package(
             dependencies: [
                 "AsyncHTTPClientTransport", "HTTPRecovery", "HTTPRecoveryTesting", "ProcessSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
-                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
-                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product("NIOCore", of: "swift-nio", trait: "AsyncHTTPClient"),
+                .product("NIOPosix", of: "swift-nio", trait: "AsyncHTTPClient"),
+                .product("NIOSSL", of: "swift-nio-ssl", trait: "AsyncHTTPClient"),
+                .product("NIOHTTP2", of: "swift-nio-http2", trait: "AsyncHTTPClient"),
             ]
         ),
         .testTarget(
@@ -269,7 +248,7 @@ let package = Package(
             name: "SQLiteRecoveryStoreTests",
             dependencies: [
                 "SQLiteRecoveryStore", "HTTPRecovery", "HTTPRecoveryTesting", "ProcessSupport", "StoreWorker",
-                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+                .product("GRDB", of: "GRDB.swift", trait: "SQLite"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -302,8 +281,8 @@ let package = Package(
                 "AuthCryptography", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport",
                 "ProcessSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
-                .product(name: "_CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+                .product("Crypto", of: "swift-crypto", trait: "Cryptography"),
+                .product("_CryptoExtras", of: "swift-crypto", trait: "Cryptography"),
             ]
         ),
         .testTarget(
@@ -320,7 +299,7 @@ let package = Package(
                 "ForgeRockAuth", "AuthRecovery", "AuthSandbox", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport",
                 "WebAuthnTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+                .product("Crypto", of: "swift-crypto", trait: "Cryptography"),
             ]
         ),
         .testTarget(
@@ -345,7 +324,7 @@ let package = Package(
                 "OktaAuth", "AuthCryptography", "AuthRecovery", "AuthSandbox", "HTTPRecovery", "HTTPRecoveryTesting",
                 "SignInSupport", "WebAuthnTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+                .product("Crypto", of: "swift-crypto", trait: "Cryptography"),
             ]
         ),
         .testTarget(
@@ -353,25 +332,13 @@ let package = Package(
             dependencies: [
                 "RecoveryObservability", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Observability"])),
-                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Observability"])),
-                .product(
-                    name: "Tracing",
-                    package: "swift-distributed-tracing",
-                    condition: .when(traits: ["Observability"])
-                ),
-                .product(
-                    name: "ServiceContextModule",
-                    package: "swift-service-context",
-                    condition: .when(traits: ["Observability"])
-                ),
-                .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["Observability"])),
-                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Observability"])),
-                .product(
-                    name: "InMemoryTracing",
-                    package: "swift-distributed-tracing",
-                    condition: .when(traits: ["Observability"])
-                ),
+                .product("Logging", of: "swift-log", trait: "Observability"),
+                .product("Metrics", of: "swift-metrics", trait: "Observability"),
+                .product("Tracing", of: "swift-distributed-tracing", trait: "Observability"),
+                .product("ServiceContextModule", of: "swift-service-context", trait: "Observability"),
+                .product("InMemoryLogging", of: "swift-log", trait: "Observability"),
+                .product("MetricsTestKit", of: "swift-metrics", trait: "Observability"),
+                .product("InMemoryTracing", of: "swift-distributed-tracing", trait: "Observability"),
             ]
         ),
         .testTarget(
@@ -379,27 +346,11 @@ let package = Package(
             dependencies: [
                 "RecoveryService", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(
-                    name: "ServiceLifecycle",
-                    package: "swift-service-lifecycle",
-                    condition: .when(traits: ["ServiceLifecycle"])
-                ),
-                .product(
-                    name: "UnixSignals",
-                    package: "swift-service-lifecycle",
-                    condition: .when(traits: ["ServiceLifecycle"])
-                ),
-                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["ServiceLifecycle"])),
-                .product(
-                    name: "ServiceLifecycleTestKit",
-                    package: "swift-service-lifecycle",
-                    condition: .when(traits: ["ServiceLifecycle"])
-                ),
-                .product(
-                    name: "Configuration",
-                    package: "swift-configuration",
-                    condition: .when(traits: ["Configuration"])
-                ),
+                .product("ServiceLifecycle", of: "swift-service-lifecycle", trait: "ServiceLifecycle"),
+                .product("UnixSignals", of: "swift-service-lifecycle", trait: "ServiceLifecycle"),
+                .product("Logging", of: "swift-log", trait: "ServiceLifecycle"),
+                .product("ServiceLifecycleTestKit", of: "swift-service-lifecycle", trait: "ServiceLifecycle"),
+                .product("Configuration", of: "swift-configuration", trait: "Configuration"),
             ]
         ),
         .testTarget(
@@ -407,11 +358,7 @@ let package = Package(
             dependencies: [
                 "OpenAPIRecovery", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(
-                    name: "OpenAPIRuntime",
-                    package: "swift-openapi-runtime",
-                    condition: .when(traits: ["OpenAPI"])
-                ),
+                .product("OpenAPIRuntime", of: "swift-openapi-runtime", trait: "OpenAPI"),
             ],
             exclude: ["Generated/openapi.yaml"]
         ),

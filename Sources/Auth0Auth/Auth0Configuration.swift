@@ -9,8 +9,9 @@ public struct Auth0Configuration: Sendable {
     /// How the app proves itself otherwise than by a secret, such as `PrivateKeyJWT` of `AuthCryptography` with the audience
     /// `issuer`; nil, as by default, by the secret if there is one.
     public var authentication: (any ClientAuthentication)?
-    /// What verifies the signatures of ID tokens with the tenant's keys, those of renewed tokens too, such as `JSONWebKey.Verifier` of `AuthCryptography`;
-    /// nil, as by default, leaves the checked connection to the tenant as the proof.
+    /// What verifies the signatures of ID tokens with the tenant's keys, those of renewed tokens too, such as
+    /// `JSONWebKey.Verifier` of `AuthCryptography`; nil, as by default, leaves the checked connection to the tenant as the
+    /// proof.
     ///
     /// The app has to sign with `RS256` or `PS256`: a signature by the app's secret is none that keys could tell.
     public var signatures: (any OAuthClient.SignatureVerifier)?

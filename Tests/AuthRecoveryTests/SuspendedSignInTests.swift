@@ -344,7 +344,7 @@ private struct DoorMachine: SignInMachine {
 }
 
 /// A store that stands for one outside the process, and can stop to answer.
-private final class FrozenStore: RecoveryStore {
+private final class FrozenStore: MemoryBackedStore {
     private enum State { case answers, frozen, fails }
 
     private let memory: InMemoryRecoveryStore
@@ -358,46 +358,10 @@ private final class FrozenStore: RecoveryStore {
     func thaw() { state.withLock { $0 = .answers } }
 
     /// A frozen store loses what it is told.
-    private func asked<Value>(_ body: (InMemoryRecoveryStore) async -> Value) async throws -> Value {
+    func asked<Value>(_ body: (InMemoryRecoveryStore) async -> Value) async throws -> Value {
         switch state.withLock({ $0 }) {
         case .answers: return await body(memory)
         case .frozen, .fails: throw SharedState.StoreError("does not answer")
         }
-    }
-
-    func closedGate(among keys: [SharedState.Gate.Key], at now: Timestamp) async throws -> SharedState.Gate? {
-        try await asked { await $0.closedGate(among: keys, at: now) }
-    }
-
-    func close(_ gate: SharedState.Gate, at now: Timestamp) async throws {
-        try await asked { await $0.close(gate, at: now) }
-    }
-    func open(_ key: SharedState.Gate.Key) async throws { try await asked { await $0.open(key) } }
-    func joinQueue(at key: SharedState.Gate.Key) async throws -> Int { try await asked { await $0.joinQueue(at: key) } }
-
-    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> SharedState.Lease? {
-        try await asked { await $0.acquireLease(name, for: duration, at: now) }
-    }
-
-    func extendLease(_ lease: SharedState.Lease, for duration: Duration, at now: Timestamp) async throws -> Bool {
-        try await asked { await $0.extendLease(lease, for: duration, at: now) }
-    }
-
-    func releaseLease(_ lease: SharedState.Lease) async throws { try await asked { await $0.releaseLease(lease) } }
-
-    func settle(_ entry: SharedState.BudgetEntry, at now: Timestamp) async throws -> SharedState.BudgetBalance {
-        try await asked { await $0.settle(entry, at: now) }
-    }
-
-    func record(_ key: String) async throws -> SharedState.Record? { try await asked { await $0.record(key) } }
-
-    func replaceRecord(
-        _ key: String,
-        version: UInt64?,
-        with bytes: [UInt8],
-        lasting lifetime: Duration?,
-        at now: Timestamp
-    ) async throws -> SharedState.Record? {
-        try await asked { await $0.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now) }
     }
 }

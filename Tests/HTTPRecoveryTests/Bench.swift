@@ -64,7 +64,7 @@ struct LockoutClassifier: OutcomeClassifier {
 }
 
 /// A memory that several clients share, as a back end outside their processes is shared.
-struct SharedMemory: RecoveryStore {
+struct SharedMemory: MemoryBackedStore {
     private let memory: InMemoryRecoveryStore
 
     init(_ memory: InMemoryRecoveryStore) {
@@ -73,30 +73,7 @@ struct SharedMemory: RecoveryStore {
 
     var name: String { "shared memory" }
 
-    func closedGate(among keys: [SharedState.Gate.Key], at now: Timestamp) async throws -> SharedState.Gate? {
-        await memory.closedGate(among: keys, at: now)
-    }
-    func close(_ gate: SharedState.Gate, at now: Timestamp) async throws { await memory.close(gate, at: now) }
-    func open(_ key: SharedState.Gate.Key) async throws { await memory.open(key) }
-    func joinQueue(at key: SharedState.Gate.Key) async throws -> Int { await memory.joinQueue(at: key) }
-    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> SharedState.Lease? {
-        await memory.acquireLease(name, for: duration, at: now)
-    }
-    func extendLease(_ lease: SharedState.Lease, for duration: Duration, at now: Timestamp) async throws -> Bool {
-        await memory.extendLease(lease, for: duration, at: now)
-    }
-    func releaseLease(_ lease: SharedState.Lease) async throws { await memory.releaseLease(lease) }
-    func settle(_ entry: SharedState.BudgetEntry, at now: Timestamp) async throws -> SharedState.BudgetBalance {
-        await memory.settle(entry, at: now)
-    }
-    func record(_ key: String) async throws -> SharedState.Record? { await memory.record(key) }
-    func replaceRecord(
-        _ key: String,
-        version: UInt64?,
-        with bytes: [UInt8],
-        lasting lifetime: Duration?,
-        at now: Timestamp
-    ) async throws -> SharedState.Record? {
-        await memory.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now)
+    func asked<Value>(_ question: (InMemoryRecoveryStore) async -> Value) async throws -> Value {
+        await question(memory)
     }
 }

@@ -1,5 +1,6 @@
 import AuthRecovery
 import HTTPRecovery
+import HTTPRecoveryTesting
 import Synchronization
 
 /// Gives out numbered tokens that live for ten minutes, and counts how often it was asked.
@@ -35,7 +36,7 @@ final class Renewals: TokenRenewer {
 }
 
 /// A store in memory that notes when it is closed.
-final class NotingStore: RecoveryStore {
+final class NotingStore: MemoryBackedStore {
     let name = "noting"
     private let isClosed = Mutex(false)
     var wasClosed: Bool { isClosed.withLock { $0 } }
@@ -45,39 +46,7 @@ final class NotingStore: RecoveryStore {
 
     func shutdown() async { isClosed.withLock { $0 = true } }
 
-    func closedGate(among keys: [SharedState.Gate.Key], at now: Timestamp) async throws -> SharedState.Gate? {
-        await memory.closedGate(among: keys, at: now)
-    }
-
-    func close(_ gate: SharedState.Gate, at now: Timestamp) async throws { await memory.close(gate, at: now) }
-
-    func open(_ key: SharedState.Gate.Key) async throws { await memory.open(key) }
-
-    func joinQueue(at key: SharedState.Gate.Key) async throws -> Int { await memory.joinQueue(at: key) }
-
-    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> SharedState.Lease? {
-        await memory.acquireLease(name, for: duration, at: now)
-    }
-
-    func extendLease(_ lease: SharedState.Lease, for duration: Duration, at now: Timestamp) async throws -> Bool {
-        await memory.extendLease(lease, for: duration, at: now)
-    }
-
-    func releaseLease(_ lease: SharedState.Lease) async throws { await memory.releaseLease(lease) }
-
-    func settle(_ entry: SharedState.BudgetEntry, at now: Timestamp) async throws -> SharedState.BudgetBalance {
-        await memory.settle(entry, at: now)
-    }
-
-    func record(_ key: String) async throws -> SharedState.Record? { await memory.record(key) }
-
-    func replaceRecord(
-        _ key: String,
-        version: UInt64?,
-        with bytes: [UInt8],
-        lasting lifetime: Duration?,
-        at now: Timestamp
-    ) async throws -> SharedState.Record? {
-        await memory.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now)
+    func asked<Value>(_ question: (InMemoryRecoveryStore) async -> Value) async throws -> Value {
+        await question(memory)
     }
 }

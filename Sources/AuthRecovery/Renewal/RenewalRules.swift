@@ -74,9 +74,8 @@ enum RenewalRules {
     /// that refuses says that nothing was done, and so does a 503 with `Retry-After`.
     static func isInDoubt(after outcome: Outcome, reuse: RefreshTokenGrant.Reuse) -> Bool {
         guard !outcome.provesNothingSpent else { return false }
-        if outcome.transportError != nil || outcome.kind == .transport || outcome.kind == .timedOut { return true }
-        guard case .rotating = reuse else { return false }
-        return true
+        if case .rotating = reuse { return true }
+        return outcome.transportError != nil || outcome.kind == .transport || outcome.kind == .timedOut
     }
 
     /// How long to wait before a failed renewal is repeated; nil if it is not.

@@ -7,7 +7,8 @@ public struct FormFields: Sendable, ExpressibleByDictionaryLiteral {
     /// What is read of a text at most: its bytes, and its fields.
     private static let readingLimits = (bytes: 65_536, fields: 256)
 
-    private var pairs: [(name: String, value: Secret)] = []
+    /// The fields in order.
+    private(set) var pairs: [(name: String, value: Secret)] = []
 
     /// Creates a form without fields.
     public init() {}

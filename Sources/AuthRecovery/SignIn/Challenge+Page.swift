@@ -9,10 +9,8 @@ extension Challenge {
     /// neither `http` nor `https`: it would act in the name of who serves the page.
     public var page: Secret? {
         guard let form, let url, (try? HTTPRequest(method: .post, url: url.reveal())) != nil else { return nil }
-        let fields = form.names.enumerated().map { index, name in
-            let before = form.names[..<index].count { $0 == name }
-            let value = Self.escaped(form[name][before].reveal())
-            return "<input type=\"hidden\" name=\"\(Self.escaped(name))\" value=\"\(value)\">"
+        let fields = form.pairs.map { name, value in
+            "<input type=\"hidden\" name=\"\(Self.escaped(name))\" value=\"\(Self.escaped(value.reveal()))\">"
         }
         return Secret(
             """

@@ -2,7 +2,7 @@ import HTTPRecovery
 import HTTPRecoveryTesting
 
 /// A back end that a test takes down in several ways; what reaches it is kept in memory.
-final class UnreliableStore: RecoveryStore {
+final class UnreliableStore: MemoryBackedStore {
     enum Mode: Sendable {
         case answers
         case throwsErrors
@@ -60,7 +60,7 @@ final class UnreliableStore: RecoveryStore {
         state.withLock { $0.memory = InMemoryRecoveryStore() }
     }
 
-    private func asked<Value>(_ question: (InMemoryRecoveryStore) async -> Value) async throws -> Value {
+    func asked<Value>(_ question: (InMemoryRecoveryStore) async -> Value) async throws -> Value {
         let (mode, held) = state.withLock { state in
             state.questions += 1
             return (state.mode, state.held)
@@ -86,38 +86,6 @@ final class UnreliableStore: RecoveryStore {
         // As a back end may: nothing is asked, nothing goes over the wire.
         if keys.isEmpty { return nil }
         return try await asked { await $0.closedGate(among: keys, at: now) }
-    }
-
-    func close(_ gate: SharedState.Gate, at now: Timestamp) async throws {
-        try await asked { await $0.close(gate, at: now) }
-    }
-    func open(_ key: SharedState.Gate.Key) async throws { try await asked { await $0.open(key) } }
-    func joinQueue(at key: SharedState.Gate.Key) async throws -> Int { try await asked { await $0.joinQueue(at: key) } }
-
-    func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> SharedState.Lease? {
-        try await asked { await $0.acquireLease(name, for: duration, at: now) }
-    }
-
-    func extendLease(_ lease: SharedState.Lease, for duration: Duration, at now: Timestamp) async throws -> Bool {
-        try await asked { await $0.extendLease(lease, for: duration, at: now) }
-    }
-
-    func releaseLease(_ lease: SharedState.Lease) async throws { try await asked { await $0.releaseLease(lease) } }
-
-    func settle(_ entry: SharedState.BudgetEntry, at now: Timestamp) async throws -> SharedState.BudgetBalance {
-        try await asked { await $0.settle(entry, at: now) }
-    }
-
-    func record(_ key: String) async throws -> SharedState.Record? { try await asked { await $0.record(key) } }
-
-    func replaceRecord(
-        _ key: String,
-        version: UInt64?,
-        with bytes: [UInt8],
-        lasting lifetime: Duration?,
-        at now: Timestamp
-    ) async throws -> SharedState.Record? {
-        try await asked { await $0.replaceRecord(key, version: version, with: bytes, lasting: lifetime, at: now) }
     }
 
     func shutdown() async { state.withLock { $0.isClosed = true } }
