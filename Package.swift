@@ -8,6 +8,14 @@ extension Target.Dependency {
     }
 }
 
+extension Package.Dependency {
+    /// The name by which targets call the package; nil for one that is fetched otherwise than by its address.
+    var name: String? {
+        guard case .sourceControl(_, let location, _) = kind else { return nil }
+        return location.split(separator: "/").last.map { String($0.dropLast(".git".count)) }
+    }
+}
+
 let package = Package(
     name: "swift-http-recovery",
     platforms: [.macOS(.v15)],
@@ -385,10 +393,7 @@ if let names = Context.environment["HTTP_RECOVERY_ONLY"] {
     package.targets.removeAll { !wanted.contains($0.name) }
     package.products = []
     // What no target names is fetched whatever the traits are.
-    package.dependencies.removeAll { dependency in
-        guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
-        return !used.contains { location.hasSuffix("/\($0).git") }
-    }
+    package.dependencies.removeAll { $0.name.map { !used.contains($0) } ?? false }
 }
 
 for target in package.targets where target.type != .system && target.type != .plugin {
@@ -410,8 +415,5 @@ if Context.environment["HTTP_RECOVERY_DOCS"] != nil {
     // A plugin's builds fetch what traits would leave out, and not everybody who builds the documentation can have this one.
     package.products.removeAll { $0.name == "OpenAPIRecovery" }
     package.targets.removeAll { $0.name.hasPrefix("OpenAPIRecovery") }
-    package.dependencies.removeAll { dependency in
-        guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
-        return location.hasSuffix("/swift-openapi-runtime.git")
-    }
+    package.dependencies.removeAll { $0.name == "swift-openapi-runtime" }
 }

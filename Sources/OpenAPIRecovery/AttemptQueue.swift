@@ -19,6 +19,7 @@ struct AttemptQueue: HTTPTransport {
     private let target: OperationTarget
     private let attempts: AsyncStream<Attempt>
     private let continuation: AsyncStream<Attempt>.Continuation
+    private let thrown = Locked<(any Error)?>(nil)
 
     var name: String { "openapi" }
 
@@ -29,18 +30,14 @@ struct AttemptQueue: HTTPTransport {
 
     func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse {
         let attempt = Attempt(request, body)
-        guard case .enqueued = continuation.yield(attempt) else {
-            throw TransportError(.shutDown, .neverSent, message: "the operation is over")
-        }
+        continuation.yield(attempt)
         return try await attempt.answer()
     }
 
-    /// No more attempts come.
-    func finish() {
-        continuation.finish()
-    }
+    /// What an attempt ended with last that the engine has no words for; nil if there was none.
+    var lastError: (any Error)? { thrown.withLock { $0 } }
 
-    /// Sends attempts as they come, until no more do; several at once if the engine races them.
+    /// Sends attempts as they come, until it is cancelled; several at once if the engine races them.
     func serve(_ send: Sending) async {
         var iterator = attempts.makeAsyncIterator()
         guard let attempt = await iterator.next() else { return }
@@ -61,17 +58,20 @@ struct AttemptQueue: HTTPTransport {
             let (head, body) = try await send(request, attempt.body.map { HTTPBody($0) }, baseURL)
             attempt.settle(.success(TransportResponse(head: head, body: body.map { MessageBody($0) } ?? .empty)))
         } catch {
-            attempt.settle(.failure(Self.failure(error)))
+            attempt.settle(.failure(failure(error)))
         }
     }
 
     /// What an attempt ended with, in the words of the engine.
-    private static func failure(_ error: any Error) -> any Error {
+    private func failure(_ error: any Error) -> any Error {
         switch error {
-        case let error as ClientError: failure(error.underlyingError)
-        case is CancellationError, is TransportError: error
-        case let error as RecoveryError where error.outcome.transportError != nil: error.outcome.transportError ?? error
-        default: TransportError(.other, .unknown, message: "the transport threw \(type(of: error))")
+        case let error as ClientError: return failure(error.underlyingError)
+        case is CancellationError, is TransportError: return error
+        // A client within has decided already.
+        case let error as RecoveryError: return error.outcome.transportError ?? error
+        default:
+            thrown.withLock { $0 = error }
+            return TransportError(.other, .unknown, message: "the transport threw \(type(of: error))")
         }
     }
 }

@@ -38,6 +38,8 @@ public struct RecoveringMiddleware: ClientMiddleware {
         self.runtime = runtime
         self.rules = rules
         self.layers = layers()
+        // As a client does it, and not with the first operation.
+        if let problem = CallContext.LayerPlace.problem(in: self.layers) { fatalError(problem) }
     }
 
     /// Sends an operation, with as many attempts through the rest of the list as it takes.
@@ -57,15 +59,13 @@ public struct RecoveringMiddleware: ClientMiddleware {
         let attempts = AttemptQueue(target)
         // What layers know of other calls is in the layers and in the runtime.
         let client = RecoveringClient(transport: attempts, runtime: runtime) { layers }
-        // Leaving the function ends it and what it has under way: nothing outlives what it was lent.
-        async let serving: Void = attempts.serve(next)
+        // Leaving the function cancels it and what it has under way: nothing outlives what it was lent, and nobody waits
+        // for an attempt that another has overtaken.
+        async let _ = attempts.serve(next)
         do {
-            let answer = try await rules.send(target.request, body: body, operationID: operationID, by: client)
-            attempts.finish()
-            await serving
-            return answer
-        } catch {
-            attempts.finish()
+            return try await rules.send(target.request, body: body, operationID: operationID, by: client)
+        } catch var error as RecoveryError where error.outcome.transportError?.code == .other {
+            error.cause = error.cause ?? attempts.lastError
             throw error
         }
     }

@@ -68,7 +68,7 @@ extension RecoveringTransport.Rules {
         options.label = operationID
         if replayable.contains(operationID) { options.resend = .replayable }
         if idempotencyKeys.contains(operationID), request.headerFields[.idempotencyKey] == nil {
-            request.headerFields[.idempotencyKey] = "\"\(client.runtime.random.uuid())\""
+            request.headerFields[.idempotencyKey] = client.runtime.random.idempotencyKey()
         }
         adjust(operationID, &options)
         options.classifier = OperationClassifier(

@@ -16,7 +16,7 @@ public import Tracing
 /// Clients may share one; each client, or each runtime that several share, is told of once.
 public final class Observability: Sendable {
     private struct Watched: Sendable {
-        weak let hub: RecoveryEvent.Hub?
+        weak var hub: RecoveryEvent.Hub?
     }
 
     private let log: EventLog?

@@ -16,10 +16,9 @@ extension RecoveringClient {
         @RecoveringClient.PipelineBuilder middlewares: () -> [any ClientLayer] = { RecoveringClient.defaultMiddlewares }
     ) {
         let layers = middlewares()
-        let engine = layers.lazy.compactMap { $0 as? Recovery }.first
         observability.watch(runtime.events)
         self.init(transport: transport, runtime: runtime) {
-            CallObserver(observability, engine)
+            CallObserver(observability, layers)
             layers
         }
     }

@@ -225,6 +225,34 @@ import Foundation
         #expect(error.kind == .timedOut)
     }
 
+    /// Nobody waits for an attempt that another has overtaken, or whose time is over.
+    @Test(arguments: Way.allCases)
+    func anAttemptThatWasOvertakenIsLeft(way: Way) async throws {
+        let transport = ScriptedTransport(
+            [.hang, .status(200, Self.json, body: #"{"text":"milk"}"#)],
+            enforcesTimeouts: false
+        )
+        let clock = ManualClock()
+        let time = clock.timeSource()
+        let api = try Self.api(way, transport, clock) { Recovery(hedging: .init(after: .seconds(1))) }
+        _ = try await clock.skippingWaits { try await api.getNote(.init(path: .init(id: "1"))) }
+        #expect(transport.received.count == 2)
+        #expect(time.now.sinceStart == .seconds(1))
+    }
+
+    private struct Refused: Error {}
+
+    /// What the transport of a middleware has thrown is the cause of what the call ends with.
+    @Test func whatTheTransportHasThrownIsKept() async throws {
+        let transport = ScriptedTransport(then: .run { _ in throw Refused() })
+        let clock = ManualClock()
+        let api = try Self.api(.middleware, transport, clock)
+        let error = try await Self.failure {
+            _ = try await clock.skippingWaits { try await api.getNote(.init(path: .init(id: "1"))) }
+        }
+        #expect(error.cause is Refused, "\(String(describing: error.cause))")
+    }
+
     @Test(arguments: Way.allCases)
     func aRefusedTokenIsRenewedOnceAndTheOperationSentAgain(way: Way) async throws {
         let tokens = InMemoryTokenStore(Credentials(accessToken: "old"))

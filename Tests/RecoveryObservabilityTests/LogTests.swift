@@ -24,6 +24,18 @@ import Testing
         #expect(watched.logs.entries.allSatisfy { $0.metadata["http.request.method"] == "GET" })
     }
 
+    /// An attempt names the server that it goes to, and no sign hides where that ends.
+    @Test func anAttemptNamesItsOwnServer() async throws {
+        let target = "https://other.example.com/\u{301}secret/x"
+        let watched = Watched([.status(302, ["location": target])]) {
+            Redirects()
+            Recovery()
+        }
+        try await watched.send()
+        let servers = watched.logged("HTTP attempt begins").map { $0.metadata["server.address"] }
+        #expect(servers == ["api.example.com", "other.example.com"])
+    }
+
     @Test func whatIsThrownIsLoggedAtDebugAtMost() async throws {
         let watched = Watched([], then: .fail(.cannotConnect, .neverSent))
         await #expect(throws: RecoveryError.self) { try await watched.send() }

@@ -52,6 +52,17 @@ import Testing
         #expect(watched.metrics.counterTotal(label: "http.recovery.failures", dimensions: reason) == 1)
     }
 
+    /// Also where the engine may change while the client runs.
+    @Test func theBudgetOfAReloadableEngineIsTold() async throws {
+        var settings = RecoveringClient.Settings.standard
+        settings.budget = .ratio(.init(ratio: 0, burst: 7))
+        let recovery = RecoveringClient.ReloadableRecovery(settings)
+        let watched = Watched([]) { recovery }
+        try await watched.send()
+        let place = Array(Self.place.dropLast())
+        #expect(try watched.metrics.expectMeter("http.recovery.budget.balance", place).lastValue == 7)
+    }
+
     @Test func aBreakerIsSeenOpen() async throws {
         let breaker = Recovery.CircuitBreaker(.init(failureRatio: 0.5, minimumCalls: 2))
         let watched = Watched([], then: .status(500)) { Recovery(maxAttempts: 1, admissions: [breaker]) }
@@ -61,17 +72,30 @@ import Testing
     }
 
     @Test func lockoutsAndRenewalsAreCounted() async throws {
-        var locked = Outcome(.accountLocked)
-        locked.status = 423
-        let watched = Watched([])
+        struct Locks: OutcomeClassifier {
+            func classify(_ exchange: Exchange) -> Outcome {
+                var outcome = HTTPClassifier().classify(exchange)
+                guard outcome.status == 423 else { return outcome }
+                (outcome.kind, outcome.scope, outcome.lockout) = (.accountLocked, .account, .indefinite)
+                return outcome
+            }
+        }
+        let watched = Watched([.status(302, ["location": "https://other.example.com/x"]), .status(423)]) {
+            Redirects()
+            Recovery()
+        }
+        let options = RequestOptions(classifier: Locks(), account: "ada")
+        await #expect(throws: RecoveryError.self) { try await watched.send(Watched.get, options) }
+        let place = [("server.address", "other.example.com"), ("server.port", "443")]
         let time = watched.runtime.time.now
         let url = "https://api.example.com/v1/me"
         for kind: RecoveryEvent.Kind in [
-            .failure(number: 1, locked), .refresh(.refreshed), .refresh(.joined), .refresh(.joined),
+            .refresh(.refreshed), .refresh(.joined), .refresh(.joined),
             .store(.degraded(store: "redis", reason: "down")),
         ] {
             watched.runtime.events.emit(RecoveryEvent(call: 1, method: "GET", url: url, time: time, kind: kind))
         }
+        #expect(watched.metrics.counterTotal(label: "http.recovery.lockouts", dimensions: place) == 1)
         #expect(watched.metrics.counterTotal(label: "http.recovery.lockouts") == 1)
         let refreshes = "http.recovery.refreshes"
         #expect(watched.metrics.counterTotal(label: refreshes, dimensions: [("recovery.result", "refreshed")]) == 1)

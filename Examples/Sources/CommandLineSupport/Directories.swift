@@ -2,14 +2,17 @@ import Glibc
 
 /// Makes directories.
 public enum Directories {
-    /// Makes the directories that a file's path names and that are missing, with mode 0750 as curl does it.
+    /// Makes the directories that a file's path names and that are missing.
     ///
+    /// - Parameters:
+    ///   - path: The file's path.
+    ///   - mode: Who may enter them. Default: 0750, as curl has it.
     /// - Throws: ``FileError`` for the first that cannot be made.
-    public static func make(above path: String) throws(FileError) {
+    public static func make(above path: String, mode: UInt32 = 0o750) throws(FileError) {
         let bytes = Array(path.utf8)
         for (index, byte) in bytes.enumerated() where byte == UInt8(ascii: "/") && index > 0 {
             let directory = String(decoding: bytes[..<index], as: UTF8.self)
-            guard unsafe mkdir(directory, 0o750) != 0, errno != EEXIST else { continue }
+            guard unsafe mkdir(directory, mode) != 0, errno != EEXIST else { continue }
             throw FileError("made", directory, code: errno)
         }
     }

@@ -9,6 +9,14 @@ public enum Environment {
         return unsafe String(cString: value)
     }
 
+    /// A folder that a variable names (XDG Base Directory Specification), else one in the home; nil without a home.
+    ///
+    /// By the specification a path that is not absolute is to be ignored.
+    public static func folder(_ variable: String, orInHome path: String) -> String? {
+        if let folder = text(variable), folder.hasPrefix("/") { return folder }
+        return text("HOME").flatMap { $0.hasPrefix("/") ? "\($0)/\(path)" : nil }
+    }
+
     /// The value of a variable that an option names.
     ///
     /// - Throws: ``InvalidOption`` if there is none, or it is empty; the name is not repeated, since a secret may have

@@ -13,7 +13,11 @@ public enum HeadText {
     }
 
     /// The lines of a response for a person, without what may be a secret.
-    public static func lines(_ head: HTTPResponse, version: String) -> [ScreenText] {
+    ///
+    /// - Parameters:
+    ///   - head: The response's head.
+    ///   - version: The version of HTTP that it came by; nil if nobody knows.
+    public static func lines(_ head: HTTPResponse, version: String?) -> [ScreenText] {
         [ScreenText(statusLine(head, version: version))] + fields(head.headerFields)
     }
 
@@ -30,8 +34,8 @@ public enum HeadText {
             + fields(request.headerFields)
     }
 
-    private static func statusLine(_ head: HTTPResponse, version: String) -> String {
-        "HTTP/\(version) \(head.status.code) \(head.status.reasonPhrase)"
+    private static func statusLine(_ head: HTTPResponse, version: String?) -> String {
+        "HTTP\(version.map { "/\($0)" } ?? "") \(head.status.code) \(head.status.reasonPhrase)"
     }
 
     private static func fields(_ fields: HTTPFields) -> [ScreenText] {

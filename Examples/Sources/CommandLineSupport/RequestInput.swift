@@ -1,6 +1,7 @@
 import Glibc
 public import HTTPRecovery
 public import HTTPTypes
+import Synchronization
 
 /// Requests from what a person writes.
 public enum RequestInput {
@@ -69,16 +70,16 @@ public enum RequestInput {
     /// - Parameters:
     ///   - path: The file.
     ///   - limit: The most bytes to take.
-    /// - Throws: ``FileError`` for what cannot be read, or is larger.
-    public static func bytes(ofFile path: String, limit: Int = 256 << 20) throws(FileError) -> [UInt8] {
-        let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileError("read", path, code: errno) }
-        defer { if path != "-" { close(descriptor) } }
-        let name = path == "-" ? "standard input" : path
-        let bytes = try FileDescriptor.read(descriptor, upTo: limit, name: name)
-        guard bytes.count <= limit else { throw FileError("read into memory", name, code: EFBIG) }
-        return bytes
+    /// - Throws: ``FileError`` for what cannot be read, or is larger; ``InvalidOption`` for standard input a second time, which
+    ///   would be empty.
+    public static func bytes(ofFile path: String, limit: Int = 256 << 20) throws -> [UInt8] {
+        if path == "-", hasReadInput.exchange(true, ordering: .relaxed) {
+            throw InvalidOption("- and @- can be given once: standard input ends once")
+        }
+        return try StandardInput.contents(of: path, upTo: limit)
     }
+
+    private static let hasReadInput = Atomic(false)
 
     /// Reads what `-w` takes: a format, or with an `@` in front the name of the file that holds it.
     ///

@@ -59,10 +59,9 @@ public enum StandardInput {
         let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError("read", path, code: errno) }
         defer { if path != "-" { close(descriptor) } }
-        let bytes = try FileDescriptor.read(descriptor, upTo: limit, name: path)
-        guard bytes.count <= limit else {
-            throw FileError("read", path == "-" ? "standard input" : path, code: EFBIG)
-        }
+        let name = path == "-" ? "standard input" : path
+        let bytes = try FileDescriptor.read(descriptor, upTo: limit, name: name)
+        guard bytes.count <= limit else { throw FileError("read into memory", name, code: EFBIG) }
         return bytes
     }
 }

@@ -90,6 +90,8 @@ public struct WriteOutFormat: Sendable, Hashable {
                 add(Self.piece(named: name))
             } else if let name = take("header{", upTo: "}") {
                 if let name = HTTPField.Name(name) { add(.header(name)) }
+            } else if take("output{", upTo: "}") != nil {
+                add(.unknown("output{}"))
             } else {
                 // What is none stands for itself, with the character behind it.
                 text.append(UInt8(ascii: "%"))

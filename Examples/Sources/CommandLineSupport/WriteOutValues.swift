@@ -30,6 +30,9 @@ public struct WriteOutValues: Sendable {
     /// How long these took.
     public var redirected = Duration.zero
 
+    /// Where the last answer redirects to; empty if it does not.
+    public var redirectURL = ""
+
     /// The `Referer` of the last request; empty without one.
     public var referer = ""
 

@@ -78,21 +78,6 @@ enum WriteOutVariable: String, CaseIterable {
         return "{\(members.joined(separator: ",\n"))\n}"
     }
 
-    /// Where a redirect leads; empty for an answer that is none.
-    private static func redirectTarget(_ values: WriteOutValues) -> String {
-        guard let head = values.head, [301, 302, 303, 307, 308].contains(head.status.code),
-            let location = head.headerFields[.location], let request = try? HTTPRequest(url: values.url)
-        else { return "" }
-        if location.contains("://") { return location }
-        let origin = "\(request.scheme ?? ""):"
-        if location.hasPrefix("//") { return origin + location }
-        let place = "\(origin)//\(request.authority ?? "")"
-        if location.hasPrefix("/") { return place + location }
-        let path = request.pathWithoutQuery
-        let directory = path.lastIndex(of: "/").map { path[...$0] } ?? "/"
-        return place + (location.hasPrefix("?") ? Substring(path) : directory) + location
-    }
-
     private static func speed(_ bytes: Int?, _ values: WriteOutValues) -> String {
         let seconds = (values.metrics?.total ?? values.elapsed)?.inSeconds ?? 0
         guard seconds > 0, let bytes else { return "0" }
@@ -133,7 +118,7 @@ enum WriteOutVariable: String, CaseIterable {
         case .speedUpload: return Self.speed(metrics?.bodyBytesSent, values)
         case .redirects: return "\(values.redirects)"
         case .headers: return "\(values.head?.headerFields.count ?? 0)"
-        case .redirectURL: return Masking.printable(Self.redirectTarget(values), limit: 100_000)
+        case .redirectURL: return Masking.printable(values.redirectURL, limit: 100_000)
         case .referer: return Masking.printable(values.referer, limit: 100_000)
         case .fileName: return Masking.printable(values.fileName, limit: 10_000)
         case .number: return "\(values.number)"

@@ -16,10 +16,7 @@ final class AttemptLog: ClientLayer {
         var report: (any TransportResponse.Report)?
         var error: String?
 
-        var isRedirected: Bool {
-            guard let head else { return false }
-            return [301, 302, 303, 307, 308].contains(head.status.code) && head.headerFields.contains(.location)
-        }
+        var target: HTTPRequest? { head.flatMap { Redirects.target(of: $0, from: request) } }
     }
 
     init(_ time: TimeSource) {
@@ -83,7 +80,7 @@ final class AttemptLog: ClientLayer {
     ///   - followsRedirects: Whether attempts that were redirected led to others.
     func values(of request: HTTPRequest, followsRedirects: Bool) -> WriteOutValues {
         let attempts = attempts.withLock { $0 }
-        let hops = followsRedirects ? attempts.dropLast().filter { $0.isRedirected } : []
+        let hops = followsRedirects ? attempts.dropLast().filter { $0.target != nil } : []
         let last = attempts.last
         let sent = last?.request ?? request
         let scheme = sent.scheme ?? ""
@@ -99,6 +96,7 @@ final class AttemptLog: ClientLayer {
         values.redirects = hops.count
         values.redirected = hops.reduce(.zero) { $0 + $1.start.duration(to: $1.end ?? $1.start) }
         values.asked = Self.url(request)
+        values.redirectURL = last?.target.map(Self.url) ?? ""
         values.referer = sent.headerFields[.referer] ?? ""
         return values
     }

@@ -29,9 +29,10 @@ final class CallOutput: ByteSink {
     private let state = Locked(State())
 
     private struct State {
-        /// Those of redirects that were followed.
-        var before: [(head: HTTPResponse, version: String)] = []
-        var last: (head: HTTPResponse, version: String)?
+        /// The heads as they came: those of redirects that were followed, and that of the answer.
+        var heads: [(head: HTTPResponse, version: String)] = []
+        /// Whether another is to come behind the last of them.
+        var isFollowed = true
         /// Whether the head is to be written before what comes next.
         var isHeadDue = false
         /// Whether something of the answer has gone out.
@@ -60,14 +61,16 @@ final class CallOutput: ByteSink {
     func note(_ response: RecoveredResponse, isFollowed: Bool) {
         let entry = (response.head, response.report?.metrics?.httpVersion ?? "1.1")
         state.withLock { state in
-            if isFollowed { state.before.append(entry) } else { state.last = entry }
+            // An attempt takes the place of the one before it.
+            if !state.isFollowed { state.heads.removeLast() }
+            state.heads.append(entry)
+            state.isFollowed = isFollowed
         }
     }
 
     /// The heads as they came: those of redirects that were followed, and that of the answer.
     var headBytes: [UInt8] {
-        let state = state.withLock { $0 }
-        return (state.before + (state.last.map { [$0] } ?? [])).flatMap { HeadText.bytes($0.head, version: $0.version) }
+        state.withLock { $0.heads }.flatMap { HeadText.bytes($0.head, version: $0.version) }
     }
 
     /// Whether nothing of an answer has gone out that cannot be taken back.
@@ -103,16 +106,23 @@ final class CallOutput: ByteSink {
         if isDue { try body.write(headBytes[...]) }
     }
 
-    /// Writes the answer that a failed call is left with, as far as it was read.
+    /// How much is read of an error's body.
+    private static let errorBodyLimit = 1 << 20
+
+    /// Writes the answer that a failed call is left with, as far as it was read; to a file only if that is all of it.
     ///
     /// - Parameter limit: The most bytes of its body.
-    func show(_ response: RecoveredResponse?, limit: Int) async {
-        guard let response, !(file is ResumableFile) else { return }
+    /// - Returns: What did not get to the file, as a sentence; nil if nothing is to be said.
+    func show(_ response: RecoveredResponse?, limit: Int) async -> ScreenText? {
+        guard let response, !(file is ResumableFile), limit > 0 else { return nil }
         // With -f a file stays as it was.
-        if parts.skipsErrors, file != nil || !parts.showsHead { return }
-        if state.withLock({ $0.last == nil }) { note(response, isFollowed: false) }
+        if parts.skipsErrors, file != nil || !parts.showsHead { return nil }
+        if state.withLock({ $0.heads.last?.head != response.head }) { note(response, isFollowed: false) }
+        if file != nil, !parts.skipsErrors, !parts.isHeadOnly, Self.isCut(response, limit: limit) {
+            return "The body of this answer is too long to be kept: the file stays as it was."
+        }
         do {
-            guard try restart() else { return }
+            guard try restart() else { return nil }
             var room = parts.skipsErrors ? 0 : limit
             for try await chunk in response.body where room > 0 {
                 try write(chunk.prefix(room))
@@ -120,7 +130,16 @@ final class CallOutput: ByteSink {
             }
             try finish()
         } catch {
-            // The error itself is told; its body is a courtesy.
+            // On a screen the body is a courtesy; a file was asked for.
+            return file == nil ? nil : "\(error)"
         }
+        return nil
+    }
+
+    /// Whether there is, or may be, more of an error's body than what was read of it and is wanted.
+    private static func isCut(_ response: RecoveredResponse, limit: Int) -> Bool {
+        let count = response.body.bytesInMemory?.count ?? .max
+        if count > limit { return true }
+        return count >= errorBodyLimit && response.headerFields[.contentLength] != "\(count)"
     }
 }

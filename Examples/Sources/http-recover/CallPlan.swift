@@ -56,16 +56,12 @@ struct CallPlan: Sendable {
         case .curl: self.transport = .curl(try Self.curl(command))
         case .ahc: self.transport = .ahc(try Self.ahc(command))
         }
-        let readers = ["--data", "--data-binary", "--json", "--upload-file"]
-        if command.report.writeOut == "@-",
-            words.options.contains(where: { option in
-                readers.contains(option.name) && (option.value == "@-" || option.value == "-")
-            })
-        {
-            throw InvalidOption("-w @- and -d @- cannot both read standard input")
-        }
         self.writeOut = try command.report.writeOut.map { text in try RequestInput.format(text) }
 
+        let uploads = words.options.count { $0.name == "--upload-file" }
+        if uploads > 1 || (uploads == 1 && command.urls.count > 1) {
+            throw InvalidOption("-T sends one file to one URL; run the program once for each")
+        }
         let content = try RequestContent(command.content, words)
         let fields = try command.fields.fields(content: content)
         if command.recovery.idempotencyKey != .none, fields.contains(.idempotencyKey) {
@@ -102,6 +98,13 @@ struct CallPlan: Sendable {
     private static func measuring(_ command: HTTPRecoverCommand) -> String? {
         if command.report.timings { return "--timings" }
         return command.report.writeOut.map { _ in "-w" }
+    }
+
+    /// The first option that writes heads, of which the version of HTTP is a part; nil for none.
+    private static func showingHeads(_ outputs: OutputOptions) -> String? {
+        if outputs.include { return "-i" }
+        if outputs.head { return "-I" }
+        return outputs.dumpHeader.map { _ in "-D" }
     }
 
     private static func check(_ command: HTTPRecoverCommand) throws(InvalidOption) {
@@ -154,11 +157,8 @@ struct CallPlan: Sendable {
             try RequestInput.checkReadable(file)
             configuration.caFile = file
         }
-        // The version of HTTP is a part of a head.
-        let outputs = command.outputs
-        let showsHeads =
-            outputs.include || outputs.head || outputs.dumpHeader != nil || command.report.telling.isVerbose
-        configuration.reportsMetrics = measuring(command) != nil || showsHeads
+        configuration.reportsMetrics =
+            measuring(command) != nil || showingHeads(command.outputs) != nil || command.report.telling.isVerbose
         if let limit = options.connectTimeout { configuration.connectTimeout = limit.duration }
         try options.targets.apply(to: &configuration)
         if let proxy = try options.proxyURL() {
@@ -174,7 +174,7 @@ struct CallPlan: Sendable {
         let options = command.connection
         // What it cannot do is refused, and never left out in silence.
         let version = options.version == .http3 ? "--http3" : nil
-        if let name = options.targets.firstWritten ?? measuring(command) ?? version {
+        if let name = options.targets.firstWritten ?? measuring(command) ?? showingHeads(command.outputs) ?? version {
             throw InvalidOption("\(name) needs --transport curl")
         }
         var configuration = AsyncHTTPClientTransport.Configuration()

@@ -87,7 +87,7 @@ struct ConnectionOptions: ParsableArguments {
             throw InvalidOption("-U and a user in the proxy's URL contradict each other")
         }
         let parts = proxyUser.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
-            String(decoding: FormEncoding.path(String($0)), as: UTF8.self)
+            PercentEncoding.encode($0.utf8)
         }
         return url[..<scheme.upperBound] + parts.joined(separator: ":") + "@" + url[scheme.upperBound...]
     }

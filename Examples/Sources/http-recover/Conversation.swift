@@ -21,7 +21,7 @@ struct Conversation: ClientLayer {
         let target = request.pathWithoutQuery + (hasQuery ? "?…" : "")
         tell(">", HeadText.lines(request, target: target))
         let response = try await next(request, body: body, context: context)
-        tell("<", HeadText.lines(response.head, version: response.report?.metrics?.httpVersion ?? "1.1"))
+        tell("<", HeadText.lines(response.head, version: response.report?.metrics?.httpVersion))
         return response
     }
 

@@ -32,7 +32,7 @@ enum HelpText {
           7    no connection could be made (name, port, TLS)
           56   the transfer failed: connection lost, broken answer, body too large
           64   the program was called wrongly; nothing was sent
-          65   a file cannot be read or written; nothing was sent
+          65   a file cannot be read or written
           130  interrupted
         Where the retry budget is used up, it is the status of the failure behind it. Of several calls the gravest \
         counts: 130 > 28 > 7 > 56 > 22.

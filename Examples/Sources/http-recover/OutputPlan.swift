@@ -30,6 +30,7 @@ struct OutputPlan: Sendable {
         if hasFiles, command.calls.repeat > 1 {
             throw InvalidOption("-o and -O take the body of a single request, not of several (--repeat)")
         }
+        if options.dumpHeader == "" { throw InvalidOption("-D: the name of the file is empty") }
         let dumpsToOutput = options.dumpHeader == "-"
         headFile = dumpsToOutput ? nil : options.dumpHeader
         let isOutput = places.contains(.standardOutput)

@@ -143,9 +143,12 @@ struct RecoveryOptions: ParsableArguments {
 
     /// Whether the time for retries ends before the call's.
     var retriesEndFirst: Bool {
-        guard let retryMaxTime else { return false }
-        return deadline.map { retryMaxTime.duration < $0.duration } ?? true
+        guard let retryTime else { return false }
+        return deadline.map { retryTime < $0.duration } ?? true
     }
+
+    /// The time for retries; nil for no limit, which 0 is too.
+    var retryTime: Duration? { retryMaxTime.flatMap { $0.duration > .zero ? $0.duration : nil } }
 
     /// What contradicts itself or is out of range, as a sentence.
     func check() throws(InvalidOption) {

@@ -1,6 +1,7 @@
 import AuthRecovery
 import CommandLineSupport
 import FacebookAuth
+import Glibc
 import HTTPRecovery
 import HTTPTypes
 import Locking
@@ -153,8 +154,8 @@ final class Runner: Sendable {
             let policies = PolicyChoice(plan.recovery, renews: plan.tokens != nil).json
             options.recorder = { recordings.write(["recording": $0.json, "policies": policies]) }
         }
-        if let limit = plan.recovery.retryMaxTime {
-            options.sendBy = RequestOptions.SendBy(time.wallTime.advanced(by: limit.duration))
+        if let limit = plan.recovery.retryTime {
+            options.sendBy = RequestOptions.SendBy(time.wallTime.advanced(by: limit))
         }
         let attempts = plan.measures ? AttemptLog(time) : nil
         if let attempts { options.attemptLayers.append(attempts) }
@@ -208,28 +209,39 @@ final class Runner: Sendable {
             if error.reason == .notRecoverable, let failure = error.cause as? Credentials.StoreError {
                 return CallResult(exit: .badInput, message: ["\(failure)"])
             }
-            if plan.outputs.maxBody != 0 { await place.show(error.response, limit: plan.outputs.maxBody ?? .max) }
+            let loss = await place.show(error.response, limit: plan.outputs.maxBody ?? .max)
             // Who stops reading, as `head` does, knows it and needs no message.
             let isUnread = error.outcome.transportError?.code == .outputClosed
             let lines =
                 isUnread
-                ? [] : FailureText.lines(error, request: name, now: time.wallTime, bound: bound).map { ScreenText($0) }
-            return CallResult(status: Self.status(of: error), exit: exit(error), message: lines)
+                ? []
+                : FailureText.lines(error, request: name, now: time.wallTime, bound: bound(of: error))
+                    .map { ScreenText($0) }
+            return CallResult(
+                status: Self.status(of: error),
+                exit: exit(error),
+                message: lines + (loss.map { [$0] } ?? [])
+            )
         } catch is CancellationError {
             return CallResult(exit: .interrupted)
         } catch let error as Credentials.StoreError {
             return CallResult(exit: .badInput, message: ["\(error)"])
+        } catch let error as FileError where error.code == EPIPE {
+            return CallResult(exit: .transferFailed)
         } catch {
             return CallResult(exit: .transferFailed, message: ["\(name): \(error)"])
         }
     }
 
-    /// The option that bounds the time of a call most.
-    private var bound: String { plan.recovery.retriesEndFirst ? "--retry-max-time" : "--deadline" }
+    /// The option whose time has run out, if one's has: an attempt that was cut off was so by the call's.
+    private func bound(of error: RecoveryError) -> String {
+        let isCutOff = error.kind == .timedOut && error.outcome.transportError?.code != .sendLimitPassed
+        return plan.recovery.retriesEndFirst && !isCutOff ? "--retry-max-time" : "--deadline"
+    }
 
     /// What a failure means for the program; as in curl, the end of the time for retries is no failure of its own.
     private func exit(_ error: RecoveryError) -> ExitStatus {
-        plan.recovery.retriesEndFirst && error.reason == .deadlineWouldPass
+        plan.recovery.retriesEndFirst && [.deadlineWouldPass, .deadlinePassed].contains(error.reason)
             ? .ofRequest(error.outcome) : .ofRequest(error)
     }
 
@@ -249,7 +261,7 @@ final class Runner: Sendable {
             var values = attempts.values(of: request, followsRedirects: plan.followsRedirects)
             values.headBytes = place.headBytes.count
             values.fileName = place.path ?? ""
-            values.number = number
+            values.number = number % plan.requests.count
             values.exitCode = result.exit.rawValue
             values.errorMessage = result.message.first?.description ?? ""
             result.written = format.parts(values)

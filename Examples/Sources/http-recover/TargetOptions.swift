@@ -85,6 +85,10 @@ struct TargetOptions: ParsableArguments {
 
     /// Sets what the options say.
     func apply(to configuration: inout CurlTransport.Configuration) throws {
+        // curl's -E may have a passphrase behind the file, which must not be repeated.
+        if let cert, cert.utf8.contains(UInt8(ascii: ":")), (try? RequestInput.checkReadable(cert)) == nil {
+            throw InvalidOption("-E: write the file alone; --key-pass-env takes a passphrase from the environment")
+        }
         for file in [cert, key].compactMap({ $0 }) { try RequestInput.checkReadable(file) }
         if let cert {
             let passphrase = try passphraseVariable.map { name in

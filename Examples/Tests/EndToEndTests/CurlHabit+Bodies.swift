@@ -113,5 +113,34 @@ extension CurlHabit {
             requests: 0,
             difference: "It is wrong usage there too, with 2."
         ),
+        CurlHabit(
+            "-T",
+            ["-T", "FILE", "-T", "HEADERS", "URL/x", "URL/y"],
+            status: 64,
+            requests: 0,
+            difference: "curl sends one to each."
+        ),
+        CurlHabit(
+            "-T",
+            ["-T", "FILE", "URL/x", "URL/y"],
+            status: 64,
+            requests: 0,
+            difference: "curl sends it to the first, and asks the second."
+        ),
+        CurlHabit(
+            "-F",
+            ["-F", "a=@-", "-F", "b=@-", "URL/x"],
+            status: 64,
+            requests: 0,
+            difference: "curl sends an empty one."
+        ),
+        CurlHabit(
+            "-H @-",
+            ["-H", "@-", "-d", "@-", "URL/x"],
+            status: 64,
+            requests: 0,
+            difference: "curl sends an empty body."
+        ),
+        CurlHabit("--data-raw", ["--data-raw", "@-", "-d", "@FILE", "URL/x"], difference: "Line ends are kept."),
     ]
 }

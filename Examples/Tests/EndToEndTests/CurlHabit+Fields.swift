@@ -88,5 +88,21 @@ extension CurlHabit {
                 "proxy-authorization: Basic YTpiQGM="
             ]
         ),
+        CurlHabit(
+            "--url",
+            ["--url", "--max-body=1", "URL/x"],
+            status: 64,
+            requests: 0,
+            difference: "curl takes it for a host."
+        ),
+        CurlHabit("-b", ["-b", "", "URL/x"], status: 64, requests: 0, difference: "No cookies are kept."),
+        CurlHabit("-D", ["-D", "", "URL/x"], status: 64, requests: 0, difference: "curl sends the request."),
+        CurlHabit(
+            "-i",
+            ["--transport", "ahc", "-i", "URL/x"],
+            status: 64,
+            requests: 0,
+            difference: "curl knows no other transport."
+        ),
     ]
 }

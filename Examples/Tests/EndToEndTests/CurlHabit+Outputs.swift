@@ -26,7 +26,23 @@ extension CurlHabit {
             requests: 0,
             difference: "curl leaves it at that."
         ),
+        CurlHabit(
+            "-o",
+            ["-o", "saved", "URL/long404"],
+            output: "",
+            files: ["saved": ""],
+            status: 22,
+            difference: "The body of an error is read to 1 MiB, and no file has a part of one."
+        ),
         CurlHabit("-f", ["-f", "-o", "saved", "URL/404"], output: "", files: ["saved": ""], status: 22),
+        CurlHabit(
+            "-i",
+            ["-siL", "--max-redirs", "0", "-D", "heads", "URL/moved"],
+            output: "HTTP/1.1 302 \r\nLocation: /there\r\nContent-Length: 0\r\n\r\n",
+            files: ["heads": "HTTP/1.1 302 \r\nLocation: /there\r\nContent-Length: 0\r\n\r\n"],
+            status: 22,
+            difference: "curl ends with 47."
+        ),
         CurlHabit("-f", ["-f", "URL/404"], output: "", status: 22),
         CurlHabit(
             "-f",
@@ -106,6 +122,21 @@ extension CurlHabit {
             requests: 2
         ),
         CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved"]),
+        CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved/on"]),
+        CurlHabit(
+            "-w",
+            ["-sw", "%{urlnum} ", "--repeat", "2", "URL/x", "URL/y"],
+            output: "0 1 0 1 ",
+            requests: 4,
+            difference: "curl has no --repeat."
+        ),
+        CurlHabit(
+            "-w",
+            ["-sw", "%output{saved}a", "URL/x"],
+            output: "helloa",
+            files: ["saved": ""],
+            difference: "It is named as unknown."
+        ),
         CurlHabit("-w @", ["-w", "@FILE", "URL/x"], output: "hellofilecontent"),
         CurlHabit("-w", ["-w", "%{stdout}a%{stderr}b", "URL/x"], output: "helloa"),
         CurlHabit("-m", ["-sm", "0.5", "URL/hang"], output: "", status: 28),
@@ -144,6 +175,7 @@ extension CurlHabit {
             requests: 3,
             difference: tried
         ),
+        CurlHabit("--retry-max-time", ["--retry-max-time", "0", "URL/x"], output: "hello"),
         CurlHabit("--no-progress-meter", ["--no-progress-meter", "--disable", "URL/x"], output: "hello"),
     ]
 }

@@ -47,6 +47,8 @@ struct CurlHabit: Sendable, CustomTestStringConvertible {
         switch request.path.split(separator: "?").first {
         case "/404": .answer(404, headers: [("X-A", "1")], body: "none")
         case "/moved": .answer(302, headers: [("Location", "/there")])
+        case "/moved/on": .answer(302, headers: [("Location", "../up?next=https://x.example/")])
+        case "/long404": .answer(404, body: String(repeating: "x", count: 2 << 20))
         case "/hang": .stall
         case "/busy": .answer(503, body: "busy")
         default:

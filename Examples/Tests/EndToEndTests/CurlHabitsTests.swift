@@ -106,6 +106,20 @@ struct CurlHabitsTests {
         return (result + rest).replacing(#/127\.0\.0\.1:\d+/#, with: "HOST")
     }
 
+    /// What stands behind a file in curl's form is a passphrase.
+    @Test func aPassphraseBehindACertificateIsNotRepeated() async throws {
+        let end = try await BuiltProgram.run("http-recover", ["-E", "client.pem:s3cret", "https://127.0.0.1:1/"])
+        #expect(end.status == 64 && !end.errors.contains("s3cret"), "\(end.errors)")
+    }
+
+    /// A file that cannot take the body of an error is told of, as of any other answer.
+    @Test(arguments: ["404", "x"])
+    func aFileThatCannotBeWrittenIsTold(path: String) async throws {
+        let server = try FaultServer { CurlHabit.reply($0) }
+        let end = try await BuiltProgram.run("http-recover", ["-o", "/dev/full", "http://\(server.authority)/\(path)"])
+        #expect(end.status == (path == "x" ? 56 : 22) && end.errors.contains("No space left"), "\(end.errors)")
+    }
+
     /// Options that cannot be kept: each is refused by name, and nothing is sent.
     @Test(arguments: [
         ("--next", "for each set"), ("-:", "--next"), ("--config", "command line"), ("-K", "--config"),

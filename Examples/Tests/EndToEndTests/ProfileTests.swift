@@ -42,6 +42,10 @@ struct ProfileTests {
                 (["--profile", "good"], ["AUTH_CLIENT_BASE_URL": ""], 0),
                 // What contradicts the profile takes its place.
                 (["--profile", "good", "--no-token-file"], [:], 77),
+                // What is said to be off contradicts nothing.
+                (["--profile", "good"], ["AUTH_CLIENT_NO_TOKEN_FILE": "false"], 0),
+                // Neither does what is not for this command.
+                (["--profile", "good"], ["AUTH_CLIENT_TICKET_ENV": "TICKET"], 0),
                 // What belongs to another command is left out.
                 (["--profile", "good"], ["AUTH_CLIENT_IDENTIFIER": "ada", "AUTH_CLIENT_PASSWORD_STDIN": "yes"], 0),
                 (["--profile", "good"], ["AUTH_CLIENT_DATA": "a=b", "AUTH_CLIENT_SHOW": "true"], 0),
@@ -53,6 +57,39 @@ struct ProfileTests {
                 )
                 #expect(end.status == status, "\(arguments) \(environment) \(end.errors)")
             }
+        }
+    }
+
+    /// What the value of an option looks like is no question about the program, and a token is printed alone.
+    @Test func aValueIsAValueAndATokenStandsAlone() async throws {
+        try await OAuthTests.run { bench in
+            _ = try OAuthTests.plant(bench)
+            let text = #"""
+                {"provider": "oauth", "client-id": "cli", "base-url": "\#(bench.sandbox.url)", "json": true,
+                "token-file": "\#(bench.tokenFile)"}
+                """#
+            try Self.profile("p", text, in: bench.directory)
+            let arguments = ["--profile", "p", "request", "-X", "POST", "-d", "--version", "/api/items"]
+            let sent = try await Self.run(arguments, in: bench.directory)
+            #expect(!sent.errors.contains("--provider is missing") && !bench.routes.isEmpty, "\(sent.errors)")
+            let token = try await Self.run(["--profile", "p", "token"], in: bench.directory)
+            #expect(token.status == 0 && token.output.split(separator: "\n").count == 1, "\(token)")
+            #expect(!token.output.contains("{"))
+        }
+    }
+
+    /// A profile means the same files wherever it is used, and keeps nothing of another.
+    @Test func whatIsKeptMeansTheSameEverywhere() async throws {
+        try await withTemporaryDirectory { directory in
+            let options = ["--provider", "clerk", "--token-file", "tokens.json", "--state", "sqlite:state.db"]
+            let kept = try await Self.run(options + ["save-profile", "work"], in: directory)
+            #expect(kept.status == 0, "\(kept.errors)")
+            let json = try JSONValue(parsing: contents(of: directory + "/auth-client/profiles/work.json"))
+            let file = try #require(json["token-file"]?.string)
+            #expect(file.hasPrefix("/") && file.hasSuffix("/tokens.json"))
+            #expect(json["state"]?.string == "sqlite:" + file.dropLast("tokens.json".count) + "state.db")
+            let other = try await Self.run(["--profile", "work", "--quiet", "save-profile", "b"], in: directory)
+            #expect(other.status == 65 && other.errors.contains("--profile"), "\(other.errors)")
         }
     }
 
@@ -84,8 +121,10 @@ struct ProfileTests {
         (#"{"colour": "x"}"#, "\"colour\"", 0o600),
         (#"{"profile": "other"}"#, "\"profile\"", 0o600), (#"{"json": "yes"}"#, "json takes true or false", 0o600),
         (#"{"base-url": ["x"]}"#, "base-url takes a text", 0o600), (#"["x"]"#, "is not a JSON object", 0o600),
-        ("{", "is not JSON", 0o600), (#"{"provider": "clerk"}"#, "can be changed by everybody", 0o606),
-        (#"{"state": "redis://me:s3cret@127.0.0.1"}"#, "holds a password that others can read", 0o644),
+        ("{", "is not JSON", 0o600), (#"{"provider": "clerk"}"#, "can be changed by others", 0o606),
+        (#"{"state": "redis://me:s3cret@127.0.0.1"}"#, "hold a secret that others can read", 0o644),
+        (#"{"header": "X-Api-Key: s3cret"}"#, "hold a secret that others can read", 0o644),
+        (#"{"s3cret": 1}"#, "can be changed by others", 0o602),
     ])
     func aProfileThatIsWrongSaysWhat(text: String, message: String, mode: UInt32) async throws {
         try await Bench.run { bench in

@@ -224,6 +224,24 @@ struct RequestCommandTests {
         }
     }
 
+    /// A token endpoint that is not there says nothing about the path.
+    @Test func aRenewalThatFailsIsNotThePaths() async throws {
+        try await OAuthTests.run { bench in
+            let tokens = try OAuthTests.plant(bench)
+            let json: JSONValue = [
+                "access_token": "revoked", "refresh_token": .string(tokens.refreshToken ?? ""),
+            ]
+            try write(json.description, to: bench.tokenFile)
+            var bench = bench
+            bench.options += ["--token-url", bench.sandbox.url + "/oauth/no-such"]
+            bench.options += ["--device-url", bench.sandbox.url + "/oauth/device_authorization"]
+            let run = try await bench.run("get", "/api/items")
+            #expect(run.status != 22 && run.status != 0, "\(run.report)")
+            #expect(!run.errors.contains("HTTP 404"), "\(run.errors)")
+            #expect(run.output.split(separator: "\n").count == 1, "\(run.output)")
+        }
+    }
+
     /// A write whose answer is lost may have been done: it is not sent again.
     @Test func aLostAnswerToAWriteIsNotRepeated() async throws {
         try await OAuthTests.run { bench in

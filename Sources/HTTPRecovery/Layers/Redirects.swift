@@ -24,11 +24,24 @@ public struct Redirects: ClientLayer {
     }
 
     /// Whether the response is a redirect that is followed or refused, rather than handed out.
-    public static func isRedirect(_ response: RecoveredResponse) -> Bool {
-        switch response.status.code {
-        case 301, 302, 303, 307, 308: response.headerFields.contains(.location)
+    public static func isRedirect(_ response: RecoveredResponse) -> Bool { isRedirect(response.head) }
+
+    private static func isRedirect(_ head: HTTPResponse) -> Bool {
+        switch head.status.code {
+        case 301, 302, 303, 307, 308: head.headerFields.contains(.location)
         default: false
         }
+    }
+
+    /// A request for the URL that an answer redirects to (RFC 3986 section 5.2); nil if it is no redirect, or leads to no http
+    /// or https URL.
+    ///
+    /// - Parameters:
+    ///   - head: The answer.
+    ///   - request: What was asked.
+    public static func target(of head: HTTPResponse, from request: HTTPRequest) -> HTTPRequest? {
+        guard isRedirect(head), let location = head.headerFields[values: .location].first else { return nil }
+        return URLReference(location).resolved(against: request)
     }
 
     /// Sends the request, and follows where it is redirected.
@@ -81,9 +94,7 @@ private struct RedirectHop {
 
     /// Turns the request into the one that the redirect asks for; returns why that must not be, if so.
     mutating func follow(_ response: RecoveredResponse) -> History.StopReason? {
-        guard let location = response.headerFields[values: .location].first,
-            let target = URLReference(location).resolved(against: request)
-        else { return .redirectInvalid }
+        guard let target = Redirects.target(of: response.head, from: request) else { return .redirectInvalid }
         let from = Origin(of: request)
         let to = Origin(of: target)
         if from.scheme == "https", to.scheme != "https" { return .redirectRefused }

@@ -90,13 +90,15 @@ struct AttemptObserver: ClientLayer {
         guard let meters else { return try await next(request, body: body, context: context) }
         let time = context.runtime.time
         let start = time.now
-        let place = meters.dimensions(of: Server(of: request)) + [("http.request.method", request.knownMethod)]
+        let server = meters.dimensions(of: Server(of: request))
+        let place = server + [("http.request.method", request.knownMethod)]
         meters.add(.activeRequests, 1, place)
         defer { meters.add(.activeRequests, -1, place) }
         func record(_ response: RecoveredResponse?, _ error: (any Error)?) {
             var dimensions = place
             if let response { dimensions.append(("http.response.status_code", String(response.status.code))) }
             if let type = FailureWord(response, error).errorType { dimensions.append(("error.type", type)) }
+            if response?.outcome.kind == .accountLocked { meters.count(.lockouts, server) }
             meters.count(.attempts, place)
             meters.time(.requestDuration, start.duration(to: time.now), dimensions)
         }

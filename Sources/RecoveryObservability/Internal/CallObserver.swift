@@ -2,17 +2,18 @@
 import HTTPRecovery
 import HTTPTypes
 import ServiceContextModule
-import Synchronization
 import Tracing
 
 /// The span of a call, waits and renewals included, around those of its attempts.
 struct CallObserver: ClientLayer {
     private let observability: Observability
-    private let engine: Recovery?
+    private let engine: @Sendable () -> Recovery?
 
-    init(_ observability: Observability, _ engine: Recovery?) {
+    init(_ observability: Observability, _ layers: [any ClientLayer]) {
         self.observability = observability
-        self.engine = engine
+        let engine = layers.lazy.compactMap { $0 as? Recovery }.first
+        let reloadable = layers.lazy.compactMap { $0 as? RecoveringClient.ReloadableRecovery }.first
+        self.engine = { engine ?? reloadable?.recovery }
     }
 
     var place: CallContext.LayerPlace { .outsideRecovery }
@@ -52,7 +53,7 @@ struct CallObserver: ClientLayer {
     }
 
     private func noteBudget(of request: HTTPRequest, _ context: CallContext) {
-        guard let meters = observability.meters, let engine else { return }
+        guard let meters = observability.meters, let engine = engine() else { return }
         let left = engine.budgetLeft(for: request, at: context.runtime.time.now)
         if left.isFinite { meters.set(.budget, left, meters.dimensions(of: Server(of: request))) }
     }

@@ -14,8 +14,6 @@ final class EventCounter: Sendable {
     func note(_ event: RecoveryEvent) {
         switch event.kind {
         case .attempt: endWait(of: event)
-        case .failure(_, let outcome):
-            if outcome.kind == .accountLocked { meters.count(.lockouts, place(of: event)) }
         case .wait(let reason, let duration, _):
             meters.time(.waitDuration, duration, [("recovery.reason", reason.rawValue)])
             beginWait(of: event)

@@ -13,8 +13,10 @@ struct EventLog: Sendable {
         if let parent = event.parent { metadata["recovery.parent.id"] = "\(parent)" }
         if let label = event.label { metadata["recovery.label"] = "\(label)" }
         if let method = event.method { metadata["http.request.method"] = "\(method)" }
-        if let url = event.url { metadata["url.full"] = "\(url)" }
-        if let server = Server(url: event.url) { metadata["server.address"] = "\(server.address)" }
+        // An attempt may be made elsewhere than the call began.
+        let url = if case .attempt(_, _, let own, _) = event.kind { own } else { event.url }
+        if let url { metadata["url.full"] = "\(url)" }
+        if let server = Server(url: url) { metadata["server.address"] = "\(server.address)" }
         for (key, value) in Self.details(event.kind) { metadata[key] = "\(value)" }
         logger.log(level: level, message, metadata: metadata)
     }
@@ -42,10 +44,9 @@ struct EventLog: Sendable {
 
     private static func details(_ kind: RecoveryEvent.Kind) -> [(String, Any)] {
         switch kind {
-        case .attempt(let number, let method, let url, let transport):
+        case .attempt(let number, let method, _, let transport):
             [
-                ("recovery.attempt", number), ("http.request.method", method), ("url.full", url),
-                ("recovery.transport", transport),
+                ("recovery.attempt", number), ("http.request.method", method), ("recovery.transport", transport),
             ]
         case .response(let number, let status, let elapsed):
             [

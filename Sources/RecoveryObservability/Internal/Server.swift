@@ -15,7 +15,8 @@ struct Server: Sendable, Hashable {
     init?(url: String?) {
         guard let url, let separator = url.utf8.range(of: "://".utf8) else { return nil }
         let rest = url[separator.upperBound...]
-        self.init(Origin(scheme: String(url[..<separator.lowerBound]), authority: String(rest.prefix { $0 != "/" })))
+        let authority = String(decoding: rest.utf8.prefix { $0 != UInt8(ascii: "/") }, as: UTF8.self)
+        self.init(Origin(scheme: String(url[..<separator.lowerBound]), authority: authority))
     }
 
     private init(_ origin: Origin) {

@@ -80,9 +80,9 @@ struct Responder: ChallengeResponder {
             return RecoveryError(outcome: failure, reason: .notRecoverable)
         }
         if challenge.key == .redirect {
-            tell(
-                "A browser has to come back with the answer: let --redirect-uri lead to this machine, or use a terminal."
-            )
+            // Whoever asks for a form to be posted names the way back by himself.
+            let option = challenge.form == nil ? "--redirect-uri" : "--return-uri"
+            tell("A browser has to come back with the answer: let \(option) lead to this machine, or use a terminal.")
         }
         if let untaken = answers.untakenChoice { tell("\(untaken)") }
         return Challenge.NoAnswer(challenge.key)

@@ -119,7 +119,7 @@ struct AuthClient: ParsableCommand {
             throw ValidationError("--answers belongs to commands that may ask, such as sign-in.")
         }
         if !command.beginsSession, options.identifier != nil || options.passwordFromInput {
-            throw ValidationError("--identifier and --password-stdin belong to sign-in.")
+            throw ValidationError("--identifier and --password-stdin belong to sign-in and sign-up.")
         }
     }
 
@@ -143,27 +143,30 @@ struct AuthClient: ParsableCommand {
                 json: options.json,
                 terminal: options.telling.terminal(isQuiet: false)
             ).run()
-        case .profiles:
-            let terminal = options.telling.terminal(isQuiet: false)
-            let (output, lines) = (StandardOutput(terminal: terminal), Profile.lines)
-            for line in lines { try output.write(line) }
-            if lines.isEmpty, terminal.tellsProgress {
-                terminal.write("There is none yet: save-profile NAME keeps one.")
+        case .profiles, .saveProfile:
+            do {
+                try command == .profiles ? listProfiles() : saveProfile()
+            } catch {
+                Self.refuse(error, isForPrograms: options.json)
             }
-            if options.json { try output.write(json: Report.ok(nil).json) }
-        case .saveProfile: try saveProfile()
         default: try CommandRun(options: options, command: command, path: path).run()
         }
     }
 
+    private func listProfiles() throws {
+        let terminal = options.telling.terminal(isQuiet: false)
+        let (output, lines) = (StandardOutput(terminal: terminal), Profile.lines)
+        for line in lines { try output.write(line) }
+        if lines.isEmpty, terminal.tellsProgress {
+            terminal.write("There is none yet: save-profile NAME keeps one.")
+        }
+        if options.json { try output.write(json: Report.ok(nil).json) }
+    }
+
     private func saveProfile() throws {
         let terminal = options.telling.terminal(isQuiet: false)
-        do {
-            let profile = try Profile.saving(CommandLine.arguments.dropFirst(), as: path ?? "")
-            if terminal.tellsProgress { terminal.write("The profile is kept in \(profile.path, limit: 500).") }
-            if options.json { try StandardOutput(terminal: terminal).write(json: Report.ok(nil).json) }
-        } catch {
-            Self.refuse(error, isForPrograms: options.json)
-        }
+        let profile = try Profile.saving(CommandLine.arguments.dropFirst(), as: path ?? "")
+        if terminal.tellsProgress { terminal.write("The profile is kept in \(profile.path, limit: 500).") }
+        if options.json { try StandardOutput(terminal: terminal).write(json: Report.ok(nil).json) }
     }
 }

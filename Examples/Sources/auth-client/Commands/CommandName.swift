@@ -77,7 +77,7 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
     ///   - provider: Whose server it is, if that is known.
     func takes(_ option: String, at provider: ProviderName?) -> Bool {
         switch option {
-        case "identifier", "password-stdin", "ticket-env": beginsSession
+        case "identifier", "password-stdin", "ticket-env", "at": beginsSession
         case "link-page", "id-token-env", "way", "remember-device", "auth-type", "resume", "auth-index",
             "force-auth", "no-session", "upgrade-session", "zero-page", "return-uri":
             self == .signIn
@@ -85,6 +85,8 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
         case "request", "status", "presented": self == .explain
         case "method", "header", "data": self == .request
         case "show": self == .token
+        // It prints a token and nothing else.
+        case "json": self != .token
         default: true
         }
     }

@@ -136,7 +136,7 @@ struct CommandRun: Sendable {
         } catch {
             // Whatever was under way when the person pressed Ctrl-C: it was interrupted.
             let cause = Task.isCancelled ? CancellationError() : error
-            return .failed(options.provider.rawValue, with: cause, isAboutPath: command.requestsPath)
+            return .failed(options.provider.rawValue, with: cause)
         }
     }
 
@@ -167,7 +167,8 @@ struct CommandRun: Sendable {
                 if let body = error.response?.body { try? await Self.copy(body, to: output) }
                 if options.json { try? output.write("") }
                 output.endLine()
-                throw error
+                try Task.checkCancellation()
+                return .failed(name, with: error, isAboutPath: true)
             }
             if options.json { try output.write("") }
             return .ok(name)

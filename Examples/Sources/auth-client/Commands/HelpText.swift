@@ -55,10 +55,12 @@ enum HelpText {
           nothing is sent twice. A choice is for the first question that
           offers it, and a sign-in that begins again keeps to it.
           Without choice, a factor whose answer is at hand is taken.
-          What may ask too takes --answers as well: get and request at forgerock and
-          auth0, where a stronger proof may be wanted first, refresh at
-          auth0, finish-tasks and revoke. For oauth and facebook sign-in
-          shows a code to enter in a browser, and needs no answers.
+          What may ask too takes --answers as well: get and request at
+          forgerock and auth0, where a stronger proof may be wanted
+          first, refresh and token at auth0, and sign-up, finish-tasks,
+          revoke, add-factor and remove-factor. For oauth and facebook
+          sign-in shows a code to enter in a browser, and needs no
+          answers.
 
         IN A BROWSER
           With --redirect-uri on this machine, such as

@@ -57,19 +57,11 @@ enum TokenPlace: Sendable {
             self = .memory
         } else if let path = options.tokens.tokenFile {
             self = .named(path)
-        } else if let folder = Self.stateFolder {
-            self = .standard("\(folder)/\(Self.fileName(options))")
+        } else if let folder = Environment.folder("XDG_STATE_HOME", orInHome: ".local/state") {
+            self = .standard("\(folder)/auth-client/\(Self.fileName(options))")
         } else {
             self = .memory
         }
-    }
-
-    /// Where programs keep what outlives them (XDG Base Directory Specification); nil without a home.
-    private static var stateFolder: String? {
-        // By the specification a path that is not absolute is to be ignored.
-        if let state = Environment.text("XDG_STATE_HOME"), state.hasPrefix("/") { return "\(state)/auth-client" }
-        guard let home = Environment.text("HOME"), home.hasPrefix("/") else { return nil }
-        return "\(home)/.local/state/auth-client"
     }
 
     /// A name that no two servers, realms or clients share, so that no token goes to another than its own.

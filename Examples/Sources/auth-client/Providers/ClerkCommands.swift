@@ -51,8 +51,8 @@ extension Clerk {
     private func signUp(_ input: SignInInput) async throws -> ClerkSession {
         var request = ClerkSignUpRequest()
         request.ticket = try Environment.secret(input.options.ticketEnv, option: "--ticket-env")
-        request.redirect = input.options.place.map { ClerkRedirect(named: $0, identifier: nil) }
-        if request.ticket == nil, request.redirect == nil {
+        request.redirect = input.options.place.map { ClerkRedirect(named: $0, identifier: input.options.identifier) }
+        if request.redirect == nil, request.ticket == nil || input.options.identifier != nil {
             let identifier = try await input.identifier()
             if identifier.utf8.contains(UInt8(ascii: "@")) {
                 request.emailAddress = identifier

@@ -39,7 +39,11 @@ extension Clerk {
         switch Factor.Key(rawValue: kind) {
         case .totp:
             let totp = try await createTOTP(answering: responder)
-            codes = try await proving(Factor(key: .totp, providerName: "totp"), setup: totp.uri, responder) {
+            codes = try await proving(
+                Factor(key: .totp, providerName: "totp"),
+                setup: totp.uri.isEmpty ? totp.secret : totp.uri,
+                responder
+            ) {
                 try await verifyTOTP(code: $0, answering: responder)
             }
         case .backupCode:
@@ -48,7 +52,8 @@ extension Clerk {
             let number = Challenge(factor: Factor(key: .phoneNumber, providerName: "phone_number"))
             let id = try await addPhoneNumber(try await text(number, responder).reveal(), answering: responder)
             let factor = Factor(key: .phoneCode, providerName: "phone_code", id: id)
-            codes = try await proving(factor, setup: nil, responder) {
+            let resend = { try await sendCode(toPhoneNumber: id, answering: responder) }
+            codes = try await proving(factor, responder, resend: resend) {
                 try await verifyPhoneNumber(id, code: $0, forSecondFactor: true, answering: responder)
             }
         case .webauthn:
@@ -68,34 +73,46 @@ extension Clerk {
     ///   - input: Answers the proof that it is the same person.
     func removeFactor(_ name: String, _ input: SignInInput) async throws -> [ScreenText] {
         let responder = input.responder
-        let person = try await person()
-        func has(_ list: String) -> Bool { person[list]?.array?.contains { $0["id"]?.string == name } ?? false }
+        let taken: [ScreenText] = ["Taken away: \(name, limit: 100)"]
         if name == Factor.Key.totp.rawValue {
             try await removeTOTP(answering: responder)
-        } else if has("phone_numbers") {
+            return taken
+        }
+        let person = try await person()
+        func has(_ list: String) -> Bool { person[list]?.array?.contains { $0["id"]?.string == name } ?? false }
+        if has("phone_numbers") {
             try await removePhoneNumber(name, answering: responder)
         } else if has("passkeys") {
             try await removePasskey(name, answering: responder)
         } else {
             throw InputError("remove-factor takes totp, or the id of a phone number or passkey, as factors lists them")
         }
-        return ["Taken away: \(name, limit: 100)"]
+        return taken
     }
 
     /// Asks for the code until it is right, nobody has one, or the server has enough.
     private func proving(
         _ factor: Factor,
-        setup: Secret?,
+        setup: Secret? = nil,
         _ responder: Responder,
+        resend: (() async throws -> Void)? = nil,
         _ verify: (Secret) async throws -> [Secret]
     ) async throws -> [Secret] {
         var challenge = Challenge(factor: factor, setup: setup)
         while true {
-            do {
-                return try await verify(try await text(challenge, responder))
-            } catch let error as RecoveryError where error.kind == .challengeIncorrect {
-                challenge.previousFailure = error.outcome
-                challenge.round += 1
+            switch try await responder.answer(challenge) {
+            case .text(let code):
+                do {
+                    return try await verify(code)
+                } catch let error as RecoveryError where error.kind == .challengeIncorrect {
+                    await responder.notice(error.outcome)
+                    challenge.previousFailure = error.outcome
+                    challenge.round += 1
+                    // It stands on the screen already.
+                    challenge.setup = nil
+                }
+            case .resend where resend != nil: try await resend?()
+            default: throw Challenge.NoAnswer(challenge.key)
             }
         }
     }

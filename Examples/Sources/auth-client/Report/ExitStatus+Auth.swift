@@ -1,5 +1,6 @@
 import CommandLineSupport
 import HTTPRecovery
+import HTTPTypes
 
 extension ExitStatus {
     /// 69: the service cannot be used now.
@@ -28,7 +29,8 @@ extension RecoveryError {
     /// The status of an answer that is about the path that was requested, and says nothing about the session; nil for
     /// any other failure.
     var statusOfPath: Int? {
-        guard let status = outcome.status else { return nil }
+        // What was asked before or beside it, as a renewal is, says nothing about the path.
+        guard let status = outcome.status, response?.status.code == status else { return nil }
         return switch kind {
         case .notFound, .conflict, .invalidRequest, .unknown: status
         // A page of somebody's in place of the API's answer: of an error it is one all the same.

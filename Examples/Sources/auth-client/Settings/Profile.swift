@@ -18,14 +18,8 @@ struct Profile: Sendable {
         path = "\(folder)/\(name).json"
     }
 
-    /// Where programs keep what people set up (XDG Base Directory Specification); nil without a home.
     private static var folder: String? {
-        // By the specification a path that is not absolute is to be ignored.
-        if let config = Environment.text("XDG_CONFIG_HOME"), config.hasPrefix("/") {
-            return "\(config)/auth-client/profiles"
-        }
-        guard let home = Environment.text("HOME"), home.hasPrefix("/") else { return nil }
-        return "\(home)/.config/auth-client/profiles"
+        Environment.folder("XDG_CONFIG_HOME", orInHome: ".config").map { "\($0)/auth-client/profiles" }
     }
 
     private static func isName(_ name: String) -> Bool {
@@ -55,6 +49,11 @@ struct Profile: Sendable {
             let known = others.isEmpty ? "there is none yet" : "there are: \(others.joined(separator: ", "))"
             throw InputError("there is no profile \(name) (\(path)); \(known)")
         }
+        let file = try status()
+        // Whoever can change it says where a password goes; a group of the owner's own is nobody else.
+        guard file.st_mode & (file.st_gid == file.st_uid ? 0o002 : 0o022) == 0 else {
+            throw InputError("the profile \(path) can be changed by others: chmod go-w makes it yours")
+        }
         let json: JSONValue
         do {
             json = try JSONValue(parsing: try StandardInput.contents(of: path))
@@ -73,7 +72,9 @@ struct Profile: Sendable {
             }
             values[member.key] = texts
         }
-        try checkMode()
+        guard file.st_mode & 0o077 == 0 || !mayHoldSecret else {
+            throw InputError("the profile \(path) may hold a secret that others can read: chmod 600")
+        }
     }
 
     private static func unknown(_ key: String, in path: String, options: OptionList) -> String {
@@ -93,19 +94,17 @@ struct Profile: Sendable {
         return (value.string ?? value.codeText).map { [$0] }
     }
 
-    /// Checks that nobody else can change where a password goes, or read one that stands there.
-    private func checkMode() throws(InputError) {
+    private func status() throws(InputError) -> stat {
         var status = stat()
         // The call fills the local value.
         guard unsafe stat(path, &status) == 0 else { throw InputError("the profile \(path) cannot be read") }
-        guard status.st_mode & 0o002 == 0 else {
-            throw InputError("the profile \(path) can be changed by everybody: chmod o-w makes it yours")
-        }
-        // A URL may hold a password.
-        let mayHoldSecret = values["state"]?.contains { $0.utf8.contains(UInt8(ascii: "@")) } ?? false
-        if mayHoldSecret, status.st_mode & 0o077 != 0 {
-            throw InputError("the profile \(path) holds a password that others can read: chmod 600, or use state-env")
-        }
+        return status
+    }
+
+    /// Whether a value may be one that others should not read: a URL with a password, a header field, a body.
+    private var mayHoldSecret: Bool {
+        values["header"] != nil || values["data"] != nil
+            || values["state"]?.contains { $0.utf8.contains(UInt8(ascii: "@")) } ?? false
     }
 
     // MARK: Listing and keeping
@@ -149,10 +148,15 @@ struct Profile: Sendable {
         let profile = try Profile(named: name)
         let options = try OptionList(of: AuthClient.self)
         var members: [JSONValue.Member] = []
+        let list = options.written(in: Array(arguments))
+        guard !list.contains(where: { $0.option.longNames.contains("profile") }) else {
+            throw InputError("save-profile keeps the options that are written, and none of another --profile")
+        }
         // Whether it is answered as JSON is this command's affair.
-        for written in options.written(in: Array(arguments)) where written.option.canBeKept {
+        for written in list where written.option.canBeKept {
             guard let key = written.option.longNames.first, key != "json" else { continue }
-            let value: JSONValue = written.option.isFlag ? true : .string(written.value)
+            let value: JSONValue =
+                written.option.isFlag ? true : .string(paths.contains(key) ? absolute(written.value) : written.value)
             if let index = members.firstIndex(where: { $0.key == key }) {
                 let before = members[index].value
                 members[index].value = written.option.isRepeating ? .array((before.array ?? [before]) + [value]) : value
@@ -167,13 +171,22 @@ struct Profile: Sendable {
         return profile
     }
 
+    /// The options that name files, which a profile means wherever it is used.
+    private static let paths: Set = ["token-file", "answers", "software-key", "events", "state"]
+
+    /// A path seen from the root; of a state, the one behind `sqlite:`.
+    private static func absolute(_ value: String) -> String {
+        let scheme = "sqlite:"
+        if value.hasPrefix(scheme) { return scheme + absolute(String(value.dropFirst(scheme.count))) }
+        guard !value.hasPrefix("/"), value != "-", value != "memory", !value.contains("://"),
+            let folder = unsafe getcwd(nil, 0)
+        else { return value }
+        defer { unsafe free(folder) }
+        return unsafe "\(String(cString: folder))/\(value)"
+    }
+
     private func write(_ json: JSONValue) throws {
-        var folder = ""
-        for part in path.split(separator: "/").dropLast() {
-            folder += "/\(part)"
-            // What is there already stays as it is; what cannot be made is told when the file is.
-            unsafe mkdir(folder, 0o700)
-        }
+        try Directories.make(above: path, mode: 0o700)
         let file = try AtomicFile(path, mode: 0o600)
         try file.write(Array("\(json)\n".utf8)[...])
         try file.commit()

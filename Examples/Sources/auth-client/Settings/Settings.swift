@@ -11,7 +11,7 @@ struct Settings: Sendable {
     private static let rivals: [Set<String>] = [
         ["token-file", "no-token-file"], ["state", "state-env"], ["quiet", "verbose"], ["redirect-uri", "link-page"],
         ["journey", "auth-index"], ["resume", "auth-index"], ["resume", "force-auth"], ["resume", "no-session"],
-        ["resume", "upgrade-session"], ["resume", "zero-page"],
+        ["resume", "upgrade-session"], ["resume", "zero-page"], ["at", "ticket-env"], ["at", "link-page"],
     ]
 
     /// An option from elsewhere.
@@ -31,16 +31,20 @@ struct Settings: Sendable {
         let written = options.written(in: arguments)
         let command = options.positional(in: arguments).first.flatMap { CommandName(rawValue: $0) }
         // What is asked about the program itself, or about profiles, needs none.
-        guard command?.needsProvider ?? true, !Self.isAboutProgram(arguments) else {
+        guard command?.needsProvider ?? true, !Self.isForShell(arguments),
+            !written.contains(where: { !Self.aboutProgram.isDisjoint(with: $0.option.longNames) })
+        else {
             (self.arguments, sources) = (arguments, [:])
             return
         }
         var taken = Set(written.flatMap(\.option.longNames))
+        // What is said to be off, or is not for this command, stands in nobody's way.
+        var inForce = taken
         var additions: [Addition] = []
         func isFree(_ option: OptionList.Option) -> Bool {
-            !option.longNames.contains { name in
-                taken.contains(name) || Self.rivals.contains { $0.contains(name) && !$0.isDisjoint(with: taken) }
-            }
+            let names = Set(option.longNames)
+            return taken.isDisjoint(with: names)
+                && !Self.rivals.contains { !$0.isDisjoint(with: names) && !$0.isDisjoint(with: inForce) }
         }
         func value(of name: String) -> String? {
             written.last { $0.option.longNames.contains(name) }?.value
@@ -51,7 +55,11 @@ struct Settings: Sendable {
             let value = try Self.value(text, of: option, in: variable)
             additions.append(Addition(name: name, values: [value], isFlag: option.isFlag, source: variable))
         }
-        taken.formUnion(additions.map(\.name))
+        for addition in additions {
+            taken.insert(addition.name)
+            let isOff = addition.isFlag && addition.values.last != "true"
+            if !isOff, command?.takes(addition.name, at: nil) != false { inForce.insert(addition.name) }
+        }
         if let profileName = value(of: "profile") {
             let profile = try Profile(profileName, options: options)
             for option in options.options where isFree(option) {
@@ -79,12 +87,14 @@ struct Settings: Sendable {
         return named.isEmpty ? nil : named.map { "  \($0.key) is set by \($0.value)." }.joined(separator: "\n")
     }
 
-    /// Whether the program is asked about itself; the shell does so while somebody types.
-    private static func isAboutProgram(_ arguments: [String]) -> Bool {
-        let asks = ["--help", "-h", "--version", "--generate-completion-script", "--experimental-dump-help"]
-        return arguments.contains { argument in
-            argument.hasPrefix("---") || asks.contains { argument == $0 || argument.hasPrefix("\($0)=") }
-        }
+    /// The options that ask about the program itself.
+    private static let aboutProgram: Set = ["help", "version"]
+
+    /// Whether the shell asks, while somebody types or when it is set up.
+    private static func isForShell(_ arguments: [String]) -> Bool {
+        let asks = ["--generate-completion-script", "--experimental-dump-help"]
+        guard let first = arguments.first else { return false }
+        return first.hasPrefix("---") || asks.contains { first == $0 || first.hasPrefix("\($0)=") }
     }
 
     /// The variable of an option that is set, and its text: `AUTH_CLIENT_` and the long name in capitals.

@@ -65,7 +65,7 @@ struct CommandWords: Sendable {
             return
         }
         let value = equals.map { String(word[word.utf8.index(after: $0)...]) }
-        add(option, option.takesValue ? value ?? rest.popFirst() : value)
+        try add(option, option.takesValue ? value ?? rest.popFirst() : value)
     }
 
     private mutating func take(short letters: Substring, _ rest: inout ArraySlice<String>) throws(InvalidOption) {
@@ -77,16 +77,20 @@ struct CommandWords: Sendable {
                 return
             }
             guard option.takesValue else {
-                add(option, nil)
+                try add(option, nil)
                 continue
             }
-            add(option, letters.isEmpty ? rest.popFirst() : String(letters))
+            try add(option, letters.isEmpty ? rest.popFirst() : String(letters))
             return
         }
     }
 
-    private mutating func add(_ option: Known, _ value: String?) {
-        if option.longName == "--url", let value { return arguments.append(value) }
+    private mutating func add(_ option: Known, _ value: String?) throws(InvalidOption) {
+        if option.longName == "--url", let value {
+            // It is no option, whatever it begins with.
+            guard !value.hasPrefix("-") else { throw InvalidOption("--url: write a URL") }
+            return arguments.append(value)
+        }
         options.append(Option(name: option.longName, value: value))
         // In one word a value may begin with a dash; an empty one stands alone.
         switch value {

@@ -102,10 +102,10 @@ struct FieldOptions: ParsableArguments {
             throw InvalidOption("-e: ;auto is curl's and is not kept here: a redirect is followed without a Referer")
         }
         try add(.referer, referer, "-e")
-        guard cookies.allSatisfy({ $0.isEmpty || $0.utf8.contains(UInt8(ascii: "=")) }) else {
+        guard cookies.allSatisfy({ $0.utf8.contains(UInt8(ascii: "=")) }) else {
             throw InvalidOption("-b takes cookies as name=value; files of cookies are curl's and are not kept here")
         }
-        try add(.cookie, cookies.filter { !$0.isEmpty }.joined(separator: ";"), "-b")
+        try add(.cookie, cookies.joined(separator: ";"), "-b")
         if let range {
             let isRange = range.utf8.allSatisfy { (0x30...0x39).contains($0) || "-,".utf8.contains($0) }
             guard isRange, range.utf8.contains(UInt8(ascii: "-")) else {

@@ -35,8 +35,6 @@ struct RequestContent: Sendable {
         if options.get, !form.isEmpty || options.uploadFile != nil {
             throw InvalidOption("-G puts the data of -d into the query; \(kinds[0].0) has no place there")
         }
-        let inputs = data.count { $0.value == "@-" } + (options.uploadFile == "-" ? 1 : 0)
-        if inputs > 1 { throw InvalidOption("@- can be given once: standard input ends once") }
         var queries: [String] = []
         for text in options.urlQuery {
             let isPlain = text.hasPrefix("+")
@@ -61,7 +59,7 @@ struct RequestContent: Sendable {
             method = .put
             body = try RequestInput.body(ofFile: file)
             let name = file.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? file
-            if file != "-" { fileName = String(decoding: FormEncoding.path(name), as: UTF8.self) }
+            if file != "-" { fileName = PercentEncoding.encode(name.utf8) }
         }
         query = queries.joined(separator: "&")
         guard query.utf8.count <= Self.longestQuery else { throw InvalidOption("the query is longer than 1 MiB") }
@@ -107,37 +105,22 @@ struct RequestContent: Sendable {
     private static func encoded(_ text: String, for option: String) throws -> [UInt8] {
         let bytes = text.utf8
         guard let mark = bytes.firstIndex(of: UInt8(ascii: "=")) ?? bytes.firstIndex(of: UInt8(ascii: "@")) else {
-            return FormEncoding.encode(bytes)
+            return formEncoded(bytes)
         }
         let name = text[..<mark]
         let rest = text[bytes.index(after: mark)...]
         let isFile = bytes[mark] == UInt8(ascii: "@")
         if isFile, rest.isEmpty { throw InvalidOption("\(option): the name of the file behind @ is missing") }
         let content = try isFile ? RequestInput.bytes(ofFile: String(rest)) : Array(rest.utf8)
-        let encoded = FormEncoding.encode(content)
+        let encoded = formEncoded(content)
         return name.isEmpty ? encoded : Array(name.utf8) + [UInt8(ascii: "=")] + encoded
     }
-}
 
-/// The encoding of forms: unreserved characters (RFC 3986 section 2.3) stand as they are.
-enum FormEncoding {
-    /// Encodes a value; a blank becomes a plus sign.
-    static func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        bytes.flatMap { $0 == 0x20 ? [UInt8(ascii: "+")] : escaped($0) }
-    }
-
-    /// Encodes a part of a path.
-    static func path(_ text: String) -> [UInt8] { text.utf8.flatMap(escaped) }
-
-    private static func escaped(_ byte: UInt8) -> [UInt8] {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            return [byte]
-        default:
-            let digits = String(byte, radix: 16, uppercase: true)
-            return Array("%\(digits.utf8.count == 1 ? "0" : "")\(digits)".utf8)
-        }
+    /// A value as forms have it: percent-encoded, with a plus sign for a blank.
+    private static func formEncoded(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        Array(
+            bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+                .map { PercentEncoding.encode($0) }.joined(separator: "+").utf8
+        )
     }
 }

@@ -36,7 +36,7 @@ extension RecoveringClient {
             var request = request
             switch field {
             case .idempotencyKey where !request.method.isIdempotent && request.headerFields[.idempotencyKey] == nil:
-                request.headerFields[.idempotencyKey] = "\"\(context.runtime.random.uuid())\""
+                request.headerFields[.idempotencyKey] = context.runtime.random.idempotencyKey()
             case .requestID(let name) where request.headerFields[name] == nil:
                 request.headerFields[name] = context.runtime.random.uuid()
             default: break
@@ -47,8 +47,11 @@ extension RecoveringClient {
 }
 
 extension Runtime.RandomSource {
+    /// A value of an `Idempotency-Key` field, which is a quoted text.
+    package func idempotencyKey() -> String { "\"\(uuid())\"" }
+
     /// A random UUID (RFC 9562, version 4), in lower case.
-    package func uuid() -> String {
+    fileprivate func uuid() -> String {
         var bytes = bytes(16)
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80

@@ -40,6 +40,9 @@ extension RecoveringClient {
         /// By what calls are recovered that begin now.
         public var settings: Settings { state.withLock { $0.settings } }
 
+        /// The engine of the calls that begin now.
+        package var recovery: Recovery { state.withLock { $0.recovery } }
+
         /// Has the calls that begin from now on go by other settings.
         ///
         /// A budget of another model, and a breaker, limit or rate where there was none, begin anew.
