@@ -107,6 +107,7 @@ let package = Package(
             name: "CommandLineSupportTests",
             dependencies: [
                 "CommandLineSupport",
+                "Locking",
                 // Built for the end-to-end tests, which run it.
                 "http-recover",
                 .product(name: "CurlTransport", package: "swift-http-recovery"),

@@ -18,8 +18,12 @@ struct CallPlan: Sendable {
     let outputs: OutputPlan
     /// The redirects that are followed; nil for none.
     let redirects: Redirects?
-    /// How failures are treated.
+    /// How failures are treated, as it was written.
     let recovery: RecoveryOptions
+    /// What that comes to, with the policy of a file.
+    let settings: RecoveringClient.Settings
+    /// What is decided by.
+    let policies: PolicyChoice
     /// The credentials that requests carry; nil for none.
     let tokens: TokenPlan?
     /// What performs the attempts.
@@ -31,6 +35,12 @@ struct CallPlan: Sendable {
 
     /// Whether somebody wants to know more of an attempt than its answer.
     let measures: Bool
+
+    /// Whether the time for retries ends before the call's.
+    var retriesEndFirst: Bool {
+        guard let limit = recovery.retryTime else { return false }
+        return settings.deadline.map { limit < $0 } ?? true
+    }
 
     /// Whether redirects are followed.
     var followsRedirects: Bool { redirects != nil }
@@ -49,8 +59,14 @@ struct CallPlan: Sendable {
         self.concurrency = command.calls.concurrency
         self.redirects = command.target.location ? Redirects(limit: command.target.maxRedirs ?? Redirects().limit) : nil
         self.recovery = command.recovery
+        let policy = try command.recovery.policy.map { path in try PolicyFile(contentsOf: path) }
+        self.settings = command.recovery.settings(policy)
+        if settings.timeout.problem(among: []) != nil {
+            throw InvalidOption("--idle-timeout is to be shorter than --attempt-timeout, or it never ends an attempt")
+        }
         self.report = command.report
         self.outputs = try OutputPlan(command, words)
+        if outputs.resumes, settings.hedging != nil { throw InvalidOption("-C and --hedge contradict each other") }
         self.measures = Self.measuring(command) != nil
         switch command.connection.transport {
         case .curl: self.transport = .curl(try Self.curl(command))
@@ -86,6 +102,7 @@ struct CallPlan: Sendable {
         if tokens != nil, fields.contains(.authorization) {
             throw InvalidOption("--token-file and a header field Authorization (-u) contradict each other")
         }
+        self.policies = PolicyChoice(command.recovery, policy, settings, renews: tokens != nil)
         // Without it nothing could be sent with a token, nor renewed.
         if let tokens { try RequestInput.checkReadable(tokens.file) }
         self.body = content.body
@@ -116,7 +133,7 @@ struct CallPlan: Sendable {
             ("--max-redirs", command.target.maxRedirs ?? 0, 0...1000),
             ("--repeat", command.calls.repeat, 1...million),
             ("--concurrency", command.calls.concurrency, 1...10_000),
-            ("--budget-burst", command.recovery.budgetBurst, 0...million),
+            ("--budget-burst", command.recovery.budgetBurst ?? 0, 0...million),
             ("--max-body", command.outputs.maxBody ?? 0, 0...Int.max),
         ]
         for (name, number, range) in numbers where !range.contains(number) {
@@ -130,14 +147,11 @@ struct CallPlan: Sendable {
         if command.recovery.noRecovery, command.recovery.breaker != nil || command.recovery.hedge != nil {
             throw InvalidOption("--breaker and --hedge need the recovery that --no-recovery switches off")
         }
-        if command.recovery.timeout.problem(among: []) != nil {
-            throw InvalidOption("--idle-timeout is to be shorter than --attempt-timeout, or it never ends an attempt")
-        }
         try command.recovery.check()
         if command.target.maxRedirs != nil, !command.target.location {
             throw InvalidOption("--max-redirs belongs to --location")
         }
-        guard (0...1).contains(command.recovery.budgetRatio) else {
+        guard (0...1).contains(command.recovery.budgetRatio ?? 0) else {
             throw InvalidOption("--budget-ratio: write a number from 0 to 1")
         }
     }

@@ -60,6 +60,10 @@ enum HelpText {
         %header{NAME}; %{stderr} and %{stdout} say where the rest goes, and %{onerror} that it is for failed calls alone. \
         They are about the last attempt; size_download is the body as it came, before it was decompressed.
 
+        POLICIES. --policy reads a JSON object with the options of "http-recover simulate", such as {"preset": "batch", \
+        "breaker": {"failures": 5}}; a preset has all that is absent, and without one the program's defaults do. An option on \
+        the command line counts more than the file. A key that is unknown, or a value that is none, ends with 65.
+
         RECORDINGS. --record writes, a line for each call, what has happened in it and what was decided: words, times and \
         random numbers, no URL, header, body or token. "http-recover replay FILE" decides it again without sending \
         anything, and ends with 1 where a decision differs; see "http-recover replay --help".

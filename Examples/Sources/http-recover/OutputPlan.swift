@@ -49,7 +49,6 @@ struct OutputPlan: Sendable {
         makesDirectories = options.createDirs
         if let offset = options.continueAt {
             guard offset == "-" else { throw InvalidOption("-C: write -C -, which goes on where the file ends") }
-            if command.recovery.hedge != nil { throw InvalidOption("-C and --hedge contradict each other") }
             if showsHead { throw InvalidOption("-C and -i contradict each other: a head has no place within a file") }
             if total > 1 { throw InvalidOption("-C goes on with a single GET request without a Range of its own") }
         }

@@ -4,67 +4,70 @@ import HTTPRecovery
 
 /// The policies of the program: what its options make of them, and a recording says of them.
 struct PolicyChoice: Sendable {
-    /// The delays if the server states none; nil for those of the policies.
-    var backoff: BackoffRange?
+    /// The policy of a file; nil for none.
+    private let policy: PolicyFile?
+    /// The delays that take the place of the policy's; nil for none.
+    private let delays: BackoffRange?
     /// Whether these are the same each time, and not random.
-    var isConstant = false
-    /// The longest lockout that is waited out.
-    var longestLockout: Duration
+    private let isConstant: Bool
     /// Whether refused tokens are renewed or removed.
-    var renews: Bool
+    private let renews: Bool
+    /// What all of it comes to.
+    private let settings: RecoveringClient.Settings
+
+    init(_ options: RecoveryOptions, _ policy: PolicyFile?, _ settings: RecoveringClient.Settings, renews: Bool) {
+        self.policy = policy
+        self.delays = options.delays
+        self.isConstant = options.hasOneDelay
+        self.renews = renews
+        self.settings = settings
+    }
 
     /// The policies, the first asked first.
     ///
     /// - Parameter tokens: Renews tokens; a replay, which renews none, has any.
     func policies(_ tokens: TokenManager?) -> [any RecoveryPolicy] {
-        var rateLimits = RateLimitBackoff()
-        var transient = TransientRetry()
-        if let range = backoff {
-            if isConstant {
-                (rateLimits.backoff, transient.backoff) = (.constant(range.base), .constant(range.base))
-            } else {
-                rateLimits.backoff = .exponential(base: range.base, cap: range.cap, jitter: .equal)
-                transient.backoff = .exponential(base: range.base, cap: range.cap)
-            }
-        }
-        var policies: [any RecoveryPolicy] = [rateLimits, LockoutWait(atMost: longestLockout)]
+        var policies: [any RecoveryPolicy] = [
+            RateLimitBackoff(backoff: settings.throttledBackoff ?? settings.backoff)
+        ]
+        if let longest = settings.longestLockout { policies.append(LockoutWait(atMost: longest)) }
         if renews { policies.append(SessionRenewal(tokens ?? TokenManager(store: InMemoryTokenStore()))) }
-        policies.append(transient)
+        policies.append(TransientRetry(backoff: settings.backoff))
         return policies
     }
 }
 
 extension PolicyChoice {
-    init(_ options: RecoveryOptions, renews: Bool) {
-        self.init(
-            backoff: options.delays,
-            isConstant: options.retryDelay.map { $0.duration > .zero } ?? false,
-            longestLockout: options.maxWait.duration,
-            renews: renews
-        )
-    }
-
     /// The choice as a recording keeps it: times as seconds and attoseconds.
     var json: JSONValue {
         [
-            "backoff": backoff.map { [Self.json($0.base), Self.json($0.cap)] } ?? nil,
-            "constant": .bool(isConstant), "longest_lockout": Self.json(longestLockout), "renews": .bool(renews),
+            "policy": policy?.json ?? nil, "backoff": delays.map { [Self.json($0.base), Self.json($0.cap)] } ?? nil,
+            "constant": .bool(isConstant), "longest_lockout": settings.longestLockout.map(Self.json) ?? nil,
+            "renews": .bool(renews),
         ]
     }
 
     /// Reads ``json``; nil for what it cannot have written.
     init?(_ json: JSONValue) {
-        guard let longest = json["longest_lockout"].flatMap(Self.duration), let renews = json["renews"]?.bool else {
-            return nil
+        guard let renews = json["renews"]?.bool else { return nil }
+        self.renews = renews
+        self.isConstant = json["constant"]?.bool ?? false
+        var policy: PolicyFile?
+        if let text = json["policy"], !text.isNull {
+            guard let file = try? PolicyFile(text) else { return nil }
+            policy = file
         }
-        var backoff: BackoffRange?
+        var delays: BackoffRange?
         if let range = json["backoff"], !range.isNull {
             guard let base = range[0].flatMap(Self.duration), let cap = range[1].flatMap(Self.duration), base <= cap
             else { return nil }
-            backoff = BackoffRange(base: base, cap: cap)
+            delays = BackoffRange(base: base, cap: cap)
         }
-        let isConstant = json["constant"]?.bool ?? false
-        self.init(backoff: backoff, isConstant: isConstant, longestLockout: longest, renews: renews)
+        guard let longest = json["longest_lockout"], longest.isNull || Self.duration(longest) != nil else { return nil }
+        var settings = policy?.settings ?? .ofProgram
+        settings.setDelays(delays, isConstant: isConstant)
+        settings.longestLockout = Self.duration(longest)
+        (self.policy, self.delays, self.settings) = (policy, delays, settings)
     }
 
     private static func json(_ duration: Duration) -> JSONValue {

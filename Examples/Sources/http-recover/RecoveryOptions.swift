@@ -4,6 +4,16 @@ import HTTPRecovery
 
 /// Whether and how a failed request is sent again.
 struct RecoveryOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "A policy as JSON, with the options of simulate; what is written beside it counts more. Default: none.",
+            valueName: "FILE"
+        ),
+        completion: .file()
+    )
+    var policy: String?
+
     // Every value is taken as one, with a dash in front too: its own check says what is wrong with it.
     @Option(
         parsing: .unconditional,
@@ -47,7 +57,7 @@ struct RecoveryOptions: ParsableArguments {
         help: ArgumentHelp("The time an attempt may take, its body included. Default: 30.", valueName: "S"),
         transform: Seconds.parsePositive
     )
-    var attemptTimeout = Seconds(.seconds(30))
+    var attemptTimeout: Seconds?
 
     @Option(
         parsing: .unconditional,
@@ -61,7 +71,7 @@ struct RecoveryOptions: ParsableArguments {
         help: ArgumentHelp("The longest single wait. Default: 120.", valueName: "S"),
         transform: Seconds.parse
     )
-    var maxWait = Seconds(.seconds(120))
+    var maxWait: Seconds?
 
     @Option(
         parsing: .unconditional,
@@ -94,15 +104,15 @@ struct RecoveryOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The retries that each call adds to the budget, 0 to 1.", valueName: "R")
+        help: ArgumentHelp("The retries that each call adds to the budget, 0 to 1. Default: 0.2.", valueName: "R")
     )
-    var budgetRatio = 0.2
+    var budgetRatio: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The retries that are in the budget from the start.", valueName: "N")
+        help: ArgumentHelp("The retries that are in the budget from the start. Default: 10.", valueName: "N")
     )
-    var budgetBurst = 10
+    var budgetBurst: Int?
 
     @Option(
         parsing: .unconditional,
@@ -132,21 +142,6 @@ struct RecoveryOptions: ParsableArguments {
     @Option(help: "Whose errors to expect.")
     var provider = ProviderChoice.http
 
-    /// The most attempts.
-    var attempts: Int { maxAttempts ?? retry.map { $0 + 1 } ?? 3 }
-
-    /// The delays that the person wants; nil for those of the policies.
-    var delays: BackoffRange? {
-        guard let delay = retryDelay?.duration, delay > .zero else { return backoff }
-        return BackoffRange(base: delay, cap: delay)
-    }
-
-    /// Whether the time for retries ends before the call's.
-    var retriesEndFirst: Bool {
-        guard let retryTime else { return false }
-        return deadline.map { retryTime < $0.duration } ?? true
-    }
-
     /// The time for retries; nil for no limit, which 0 is too.
     var retryTime: Duration? { retryMaxTime.flatMap { $0.duration > .zero ? $0.duration : nil } }
 
@@ -160,6 +155,9 @@ struct RecoveryOptions: ParsableArguments {
         }
         if noRecovery, retry != nil || retryDelay != nil || retryMaxTime != nil {
             throw InvalidOption("--retry needs the recovery that --no-recovery switches off")
+        }
+        if noRecovery, policy != nil {
+            throw InvalidOption("--policy needs the recovery that --no-recovery switches off")
         }
     }
 }

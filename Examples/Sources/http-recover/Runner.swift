@@ -147,11 +147,11 @@ final class Runner: Sendable {
         if let key = plan.recovery.idempotencyKey.fieldValue(random: client.runtime.random) {
             request.headerFields[.idempotencyKey] = key
         }
-        if let limit = plan.recovery.deadline { deadline.withLock { $0 = time.now.advanced(by: limit.duration) } }
+        if let limit = plan.settings.deadline { deadline.withLock { $0 = time.now.advanced(by: limit) } }
         var options = RequestOptions(callID: index + 1)
         if plan.recovery.replayable { options.resend = .replayable }
         if let recordings {
-            let policies = PolicyChoice(plan.recovery, renews: plan.tokens != nil).json
+            let policies = plan.policies.json
             options.recorder = { recordings.write(["recording": $0.json, "policies": policies]) }
         }
         if let limit = plan.recovery.retryTime {
@@ -179,14 +179,14 @@ final class Runner: Sendable {
 
     /// Says at the start what the retry budget leaves of the attempts that the person has asked for.
     private func tellOfBudget() {
-        let (recovery, retries) = (plan.recovery, plan.recovery.attempts - 1)
-        let budget = recovery.budgetBurst
-        guard !recovery.noRecovery, retries > budget, recovery.maxAttempts != nil || recovery.retry != nil,
+        let (recovery, retries) = (plan.recovery, plan.settings.maxAttempts - 1)
+        guard case .ratio(let budget) = plan.settings.budget, !recovery.noRecovery, retries > budget.burst,
+            recovery.maxAttempts != nil || recovery.retry != nil,
             !terminal.isQuiet, !plan.report.silent, plan.report.telling.verbosity != .quiet
         else { return }
         terminal.tell(
             """
-            The retry budget of a server begins with \(budget) retries and gets \(recovery.budgetRatio) for each call: it may \
+            The retry budget of a server begins with \(budget.burst) retries and gets \(budget.ratio) for each call: it may \
             end a call before \(retries + 1) attempts. --budget-burst \(retries) allows them all.
             """
         )
@@ -236,12 +236,13 @@ final class Runner: Sendable {
     /// The option whose time has run out, if one's has: an attempt that was cut off was so by the call's.
     private func bound(of error: RecoveryError) -> String {
         let isCutOff = error.kind == .timedOut && error.outcome.transportError?.code != .sendLimitPassed
-        return plan.recovery.retriesEndFirst && !isCutOff ? "--retry-max-time" : "--deadline"
+        if plan.retriesEndFirst, !isCutOff { return "--retry-max-time" }
+        return plan.recovery.deadline == nil && plan.settings.deadline != nil ? "The policy's deadline_s" : "--deadline"
     }
 
     /// What a failure means for the program; as in curl, the end of the time for retries is no failure of its own.
     private func exit(_ error: RecoveryError) -> ExitStatus {
-        plan.recovery.retriesEndFirst && [.deadlineWouldPass, .deadlinePassed].contains(error.reason)
+        plan.retriesEndFirst && [.deadlineWouldPass, .deadlinePassed].contains(error.reason)
             ? .ofRequest(error.outcome) : .ofRequest(error)
     }
 
@@ -302,7 +303,7 @@ final class Runner: Sendable {
             terminal.tell("renewing the token: waiting \(HumanTime.text(duration))")
         }
         let recovery = plan.recovery.noRecovery ? [] : [engine(nil) as any ClientLayer]
-        let timeout = plan.recovery.timeout
+        let timeout = plan.settings.timeout
         return RecoveringClient(transport: transport, runtime: runtime) {
             recovery
             timeout
@@ -312,50 +313,34 @@ final class Runner: Sendable {
     /// The layers around the transport, the outermost first.
     private func middlewares(_ tokens: TokenManager?) -> [any ClientLayer] {
         var layers: [any ClientLayer] = []
-        if let deadline = plan.recovery.deadline { layers.append(Deadline(deadline.duration)) }
+        if let deadline = plan.settings.deadline { layers.append(Deadline(deadline)) }
         if let redirects = plan.redirects { layers.append(redirects) }
         // Of attempts that run beside each other only the one that counts may write.
-        if plan.recovery.hedge != nil { layers += deliveries.layers }
+        if plan.settings.hedging != nil { layers += deliveries.layers }
         if !plan.recovery.noRecovery {
             let pacing = plan.recovery.provider.pacing
             layers.append(engine(tokens, pacing: pacing))
             if let pacing { layers.append(pacing.learning) }
         }
         if let tokens, let audience = plan.tokens?.audience { layers.append(Authorization(tokens, audience: audience)) }
-        layers.append(plan.recovery.timeout)
-        if plan.recovery.hedge == nil { layers += deliveries.layers }
+        layers.append(plan.settings.timeout)
+        if let form = plan.settings.attemptNumber {
+            layers.append(RecoveringClient.AttemptNumber(form, maxAttempts: plan.settings.maxAttempts))
+        }
+        if plan.settings.hedging == nil { layers += deliveries.layers }
         return layers
     }
 
     private func engine(_ tokens: TokenManager?, pacing: FacebookPacing? = nil) -> Recovery {
-        let options = plan.recovery
-        let policies = PolicyChoice(options, renews: tokens != nil).policies(tokens)
+        let settings = plan.settings
+        let policies = plan.policies.policies(tokens)
         return Recovery(
-            maxAttempts: options.attempts,
-            maxWait: options.maxWait.duration,
-            budget: .ratio(.init(ratio: options.budgetRatio, burst: options.budgetBurst)),
-            hedging: options.hedge.map { Recovery.Hedging(after: $0.duration) },
-            admissions: (options.circuitBreaker.map { [$0] } ?? []) + (pacing.map { [$0] } ?? [])
+            maxAttempts: settings.maxAttempts,
+            maxWait: settings.maxWait,
+            budget: settings.budget,
+            hedging: settings.hedging,
+            resendsTransparently: settings.resendsTransparently,
+            admissions: settings.admissions() + (pacing.map { [$0] } ?? [])
         ) { policies }
-    }
-}
-
-extension RecoveryOptions {
-    /// The bounds of an attempt.
-    var timeout: AttemptTimeout { AttemptTimeout(attemptTimeout.duration, idle: idleTimeout?.duration) }
-
-    /// The breaker; nil for none.
-    fileprivate var circuitBreaker: (any Admission)? {
-        breaker.map { breaker in
-            Recovery.CircuitBreaker(
-                Recovery.CircuitBreaker.Configuration(
-                    window: .time(max(.seconds(60), attemptTimeout.duration * 2)),
-                    failureRatio: breaker.ratio,
-                    minimumCalls: breaker.minimumCalls,
-                    breakDuration: breaker.openTime
-                ),
-                isShared: true
-            )
-        }
     }
 }

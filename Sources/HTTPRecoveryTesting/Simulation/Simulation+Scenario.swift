@@ -18,7 +18,8 @@ extension Simulation {
             let keys: Set<String> = ["name", "options", "random", "calls"]
             reader = try SettingsReader(scenario, at: "the scenario", keys: keys, isRoot: true)
             options = try reader.object("options", keys: SettingsReader.optionKeys.union(["provider"]))
-            self.init(try options?.settings() ?? .nothing)
+            // What is absent is off.
+            self.init(try options?.settings(base: .nothing) ?? .nothing)
             if let problem = settings.problem { throw SettingsReader.Failure(key: nil, problem) }
             random = try reader.random()
             calls = try reader.calls()

@@ -62,11 +62,25 @@ import Testing
     }
 
     @Test(arguments: [
-        "{}", #"{"preset": "interactive"}"#, #"{"budget": {}, "backoff": {"base_s": 1}, "max_attempts": 2}"#,
+        #"{"preset": "standard"}"#, #"{"preset": "interactive"}"#,
+        #"{"preset": "none", "budget": {}, "backoff": {"base_s": 1}, "max_attempts": 2}"#,
     ])
     func whatWasSimulatedIsWhatIsRun(options: String) throws {
         let simulation = try Simulation(scenario: JSONValue(parsing: #"{"options": \#(options), "calls": []}"#))
         #expect(try settings(options) == simulation.settings)
+    }
+
+    /// A policy that states one value has good ones for the rest; only a scenario begins with nothing.
+    @Test func whatIsAbsentIsAsStandardHasIt() throws {
+        #expect(try settings("{}") == .standard)
+        var expected = Settings.standard
+        expected.maxAttempts = 5
+        #expect(try settings(#"{"max_attempts": 5}"#) == expected)
+        let json = try JSONValue(parsing: #"{"budget": {"burst": 3}}"#)
+        #expect(try Settings(json: json, base: .batch).maxAttempts == Settings.batch.maxAttempts)
+        #expect(try Settings(json: JSONValue(parsing: #"{"preset": "grpc"}"#), base: .batch) == .grpc)
+        let simulation = try Simulation(scenario: JSONValue(parsing: #"{"options": {"backoff": {}}, "calls": []}"#))
+        #expect(simulation.settings.maxAttempts == .max && simulation.settings.deadline == nil)
     }
 
     @Test(

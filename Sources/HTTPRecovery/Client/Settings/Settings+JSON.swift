@@ -16,16 +16,18 @@ extension RecoveringClient.Settings {
         }
     }
 
-    /// Reads a policy, by the options of a simulated scenario: one that was simulated is the one that is run.
+    /// Reads a policy, by the options of a simulated scenario.
     ///
-    /// What is absent is off, or as a `preset` has it. A time is a number of seconds, or a text with a unit: `"500ms"`,
-    /// `"30s"`, `"2m"`, `"1h"`.
+    /// What is absent is as a `preset` has it; in a scenario that names none it is off. A time is a number of seconds, or a
+    /// text with a unit: `"500ms"`, `"30s"`, `"2m"`, `"1h"`.
     ///
-    /// - Parameter json: An object with the keys that the page "Configuration" of RecoveryService lists; none other is taken.
+    /// - Parameters:
+    ///   - json: An object with the keys that the page "Configuration" of RecoveryService lists; none other is taken.
+    ///   - base: What holds where no preset is named. Default: ``standard``.
     /// - Throws: ``Invalid``, which names the key.
-    public init(json: JSONValue) throws(Invalid) {
+    public init(json: JSONValue, base: Self = .standard) throws(Invalid) {
         let reader = try SettingsReader(json, at: "the policy", keys: SettingsReader.optionKeys, isRoot: true)
-        self = try reader.settings()
+        self = try reader.settings(base: base)
         let parts: [(key: String, problem: String?)] = [
             ("budget", budget.problem), ("hedge", hedging?.problem), ("breaker", breaker?.problem),
             ("limit", limit?.algorithm.problem),

@@ -4,14 +4,14 @@ extension SettingsReader {
         "aws_standard": .awsStandard, "grpc": .grpc, "polly_standard": .pollyStandard,
     ]
 
-    /// What the options make of a preset, or of nothing.
-    package func settings() throws(Failure) -> RecoveringClient.Settings {
-        var settings = try word("preset", Self.presets) ?? .nothing
-        let isBare = try text("preset") == nil
+    /// What the options make of a preset, or of what holds where none is named.
+    package func settings(base: RecoveringClient.Settings) throws(Failure) -> RecoveringClient.Settings {
+        let preset = try word("preset", Self.presets)
+        var settings = preset ?? base
         if let attempts = try whole("max_attempts", atLeast: 1) {
             // gRPC's more than five mean five (proposal A6).
             settings.maxAttempts = try text("preset") == "grpc" ? min(attempts, 5) : attempts
-        } else if isBare, try hasRetries() {
+        } else if preset == nil, base == .nothing, try hasRetries() {
             // What is absent is off: there are retries, and nothing bounds their number.
             settings.maxAttempts = .max
         }
