@@ -1,0 +1,104 @@
+import Foundation
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+/// What is to be tested: fetches the prices of a shop.
+struct PriceList {
+    let client: RecoveringClient
+
+    func load() async throws -> String {
+        let request = try HTTPRequest(method: .get, url: "https://shop.example.com/prices")
+        let response = try await client.send(request)
+        return String(decoding: try await response.body.collect(upTo: 1 << 20), as: UTF8.self)
+    }
+}
+
+/// The guide to the tests of others: what it shows is compiled here, and does what it says.
+@Suite struct TestingGuide {
+    @Test func aRetryIsSeenInTheHistory() async throws {
+        let transport = ScriptedTransport([
+            .status(429, ["retry-after": "20"]), .status(503), .status(200, body: "3 EUR"),
+        ])
+        let clock = ManualClock()
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock))
+        let request = try HTTPRequest(method: .get, url: "https://shop.example.com/prices")
+        let response = try await clock.skippingWaits { try await client.send(request) }
+        #expect(
+            response.history.attempts.map(\.cause) == [.call, .retry(after: .rateLimited), .retry(after: .unavailable)]
+        )
+        #expect(response.history.waits.map(\.reason) == [.rateLimited, .unavailable])
+        #expect(response.history.waits[0].duration >= .seconds(20))
+    }
+
+    @Test func aFailureIsToldAsItIs() async throws {
+        let transport = ScriptedTransport([], then: .fail(.cannotConnect, .neverSent))
+        let clock = ManualClock()
+        let prices = PriceList(client: RecoveringClient(transport: transport, runtime: .manual(clock)))
+        let error = try #require(
+            await #expect(throws: RecoveryError.self) { try await clock.skippingWaits { try await prices.load() } }
+        )
+        #expect(error.kind == .transport && error.reason == .attemptsExhausted)
+        #expect(transport.received.count == 3)
+    }
+
+    @Test func anOrderIsNotSentTwice() async throws {
+        let transport = ScriptedTransport([.fail(.connectionLost, .unknown), .status(201)])
+        let client = RecoveringClient(transport: transport, runtime: .manual())
+        let order = try HTTPRequest(method: .post, url: "https://shop.example.com/orders")
+        let error = await #expect(throws: RecoveryError.self) {
+            try await client.send(order, body: MessageBody("1 apple"))
+        }
+        #expect(error?.reason == .methodNotIdempotent && transport.received.count == 1)
+    }
+
+    @Test func aServerHasAMemory() async throws {
+        let stock = Mutex(2)
+        let transport = InProcessTransport(routes: [
+            .on(.post, "/orders/{item}") { call in
+                let isSold = stock.withLock { stock in
+                    stock -= 1
+                    return stock >= 0
+                }
+                return .scripted(isSold ? 201 : 409, body: call.parameters["item"] ?? "")
+            }
+        ])
+        let client = RecoveringClient(transport: transport, runtime: .manual())
+        let order = try HTTPRequest(method: .post, url: "https://shop.example.com/orders/apple")
+        for _ in 0..<2 { #expect(try await client.send(order).status == .created) }
+        let error = await #expect(throws: RecoveryError.self) { try await client.send(order) }
+        #expect(error?.outcome.status == 409)
+    }
+
+    @Test func aServerHangs() async throws {
+        let clock = ManualClock()
+        let transport = ScriptedTransport([.hang, .status(200, body: "3 EUR")], enforcesTimeouts: false)
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock)) {
+            Recovery()
+            AttemptTimeout(.seconds(5))
+        }
+        let call = Task { try await PriceList(client: client).load() }
+        await clock.waitForSleeper(of: .seconds(5), purpose: .guard)
+        clock.advance(by: .seconds(5))
+        await clock.advanceToNextDeadline()
+        #expect(try await call.value == "3 EUR")
+        let events = EventRecorder(client.runtime.events)
+        _ = try await client.send(HTTPRequest(method: .get, url: "https://shop.example.com/prices"))
+        #expect(events.words.first == "attempt 1")
+    }
+
+    @Test func theGuideHoldsWhatIsCompiledHere() throws {
+        let file = URL(filePath: #filePath)
+        let root = (0..<4).reduce(file) { directory, _ in directory.deletingLastPathComponent() }
+        let page = root.appending(path: "Sources/HTTPRecoveryTesting/HTTPRecoveryTesting.docc/TestYourCode.md")
+        let source = try String(contentsOf: file, encoding: .utf8).filter { !$0.isWhitespace }
+        let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst()
+        #expect(parts.count == 7)
+        for part in parts {
+            let code = try #require(part.components(separatedBy: "```").first).filter { !$0.isWhitespace }
+            #expect(source.contains(code), "\(code.prefix(60))")
+        }
+    }
+}
