@@ -18,8 +18,13 @@ extension Simulation {
             let keys: Set<String> = ["name", "options", "random", "calls"]
             reader = try SettingsReader(scenario, at: "the scenario", keys: keys, isRoot: true)
             options = try reader.object("options", keys: SettingsReader.optionKeys.union(["provider"]))
-            // What is absent is off.
+            // What is absent is off: there are retries then whose number nothing bounds.
             self.init(try options?.settings(base: .nothing) ?? .nothing)
+            if let options, ["preset", "max_attempts"].allSatisfy({ options.value($0) == nil }),
+                ["backoff", "budget"].contains(where: { options.value($0) != nil })
+            {
+                settings.maxAttempts = .max
+            }
             if let problem = settings.problem { throw SettingsReader.Failure(key: nil, problem) }
             random = try reader.random()
             calls = try reader.calls()

@@ -6,14 +6,10 @@ extension SettingsReader {
 
     /// What the options make of a preset, or of what holds where none is named.
     package func settings(base: RecoveringClient.Settings) throws(Failure) -> RecoveringClient.Settings {
-        let preset = try word("preset", Self.presets)
-        var settings = preset ?? base
+        var settings = try word("preset", Self.presets) ?? base
         if let attempts = try whole("max_attempts", atLeast: 1) {
             // gRPC's more than five mean five (proposal A6).
             settings.maxAttempts = try text("preset") == "grpc" ? min(attempts, 5) : attempts
-        } else if preset == nil, base == .nothing, try hasRetries() {
-            // What is absent is off: there are retries, and nothing bounds their number.
-            settings.maxAttempts = .max
         }
         settings.deadline = try seconds("deadline_s") ?? settings.deadline
         settings.maxWait = try seconds("max_wait_s") ?? settings.maxWait
@@ -59,11 +55,6 @@ extension SettingsReader {
         let forms: [String: RecoveringClient.AttemptNumber.Form] = ["amazon": .amazon, "grpc": .grpc]
         settings.attemptNumber = try word("attempt_number", forms) ?? settings.attemptNumber
         return settings
-    }
-
-    private func hasRetries() throws(Failure) -> Bool {
-        if try object("backoff", keys: Self.keys(of: "backoff")) != nil { return true }
-        return try object("budget", keys: Self.keys(of: "budget")) != nil
     }
 
     private func backoff(_ key: String) throws(Failure) -> Backoff? {
