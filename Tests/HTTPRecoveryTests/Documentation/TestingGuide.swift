@@ -18,6 +18,18 @@ struct PriceList {
 
 /// The guide to the tests of others: what it shows is compiled here, and does what it says.
 @Suite struct TestingGuide {
+    @Test func aWaitIsAFact() async throws {
+        let clock = ManualClock()
+        let transport = ScriptedTransport([.status(429, ["retry-after": "2"]), .status(200)])
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock))
+
+        async let response = client.send(HTTPRequest(url: "https://api.example.com/items"))
+        await clock.waitForSleepers(1)  // a fact, not a guess
+        clock.advance(by: .seconds(3))
+        #expect(try await response.status == .ok)
+        #expect(transport.received.count == 2)
+    }
+
     @Test func aRetryIsSeenInTheHistory() async throws {
         let transport = ScriptedTransport([
             .status(429, ["retry-after": "20"]), .status(503), .status(200, body: "3 EUR"),
@@ -92,10 +104,10 @@ struct PriceList {
     @Test func theGuideHoldsWhatIsCompiledHere() throws {
         let file = URL(filePath: #filePath)
         let root = (0..<4).reduce(file) { directory, _ in directory.deletingLastPathComponent() }
-        let page = root.appending(path: "Sources/HTTPRecoveryTesting/HTTPRecoveryTesting.docc/TestYourCode.md")
+        let page = root.appending(path: "Sources/HTTPRecovery/HTTPRecovery.docc/Testing.md")
         let source = try String(contentsOf: file, encoding: .utf8).filter { !$0.isWhitespace }
         let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst()
-        #expect(parts.count == 7)
+        #expect(parts.count == 8)
         for part in parts {
             let code = try #require(part.components(separatedBy: "```").first).filter { !$0.isWhitespace }
             #expect(source.contains(code), "\(code.prefix(60))")
