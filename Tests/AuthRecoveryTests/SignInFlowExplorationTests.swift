@@ -117,8 +117,13 @@ import Testing
         let trace = path.joined(separator: ", ")
         let submitted = path.filter { $0.hasPrefix("submit") }
         #expect(Set(submitted).count == submitted.count, "an answer is submitted once: \(trace)")
-        let beginnings = path.filter { $0 == "begin" || $0 == "resync" }
-        #expect(beginnings.count <= 1 + options.maxRestarts, "restarts are bounded: \(trace)")
+        #expect(path.filter { $0 == "begin" }.count <= 1 + options.maxRestarts, "restarts are bounded: \(trace)")
+        // An answer that was accepted leads on; what follows another call shows that it was not refused.
+        let stretches = path.split { $0.hasPrefix("submit") }
+        for stretch in stretches {
+            let readings = stretch.filter { $0 == "resync" }.count
+            #expect(readings <= options.maxRounds, "readings in a row are bounded: \(trace)")
+        }
         #expect(path.filter { $0.hasPrefix("round 3") }.isEmpty, "rounds are bounded: \(trace)")
         let isCancelled = path.contains("cancel")
         switch result {

@@ -13,13 +13,20 @@ import Testing
         answering key: Factor.Key? = .emailCode,
         round: Int = 1,
         restarts: Int = 0,
+        resyncs: Int = 0,
         parameter: String? = nil,
         options: SignInOptions = options
     ) -> Reaction {
         var outcome = Outcome(kind, remedies: remedies)
         outcome.parameter = parameter
         let challenge = key.map { Challenge(factor: Factor(key: $0, providerName: $0.rawValue), round: round) }
-        return SignInRules.reaction(to: outcome, of: challenge, restarts: restarts, options: options)
+        return SignInRules.reaction(
+            to: outcome,
+            of: challenge,
+            restarts: restarts,
+            resyncs: resyncs,
+            options: options
+        )
     }
 
     /// What each kind leads to while everything is still allowed, with every remedy at hand.
@@ -45,10 +52,22 @@ import Testing
             for restarts in 0...2 {
                 var expected = Self.expected(kind)
                 if round >= 3, expected == .askAgain || expected == .newChallenge { expected = .fail }
-                if restarts >= 1, expected == .restart || expected == .resync { expected = .fail }
+                if restarts >= 1, expected == .restart { expected = .fail }
                 let got = reaction(kind, remedies, round: round, restarts: restarts)
                 #expect(got == expected, "\(kind) round \(round) restarts \(restarts)")
             }
+        }
+    }
+
+    /// A step whose outcome nobody knows costs no restart, and there may be several.
+    @Test(arguments: Outcome.Kind.allCases)
+    func whereAFlowStandsIsReadAsOftenAsAQuestionIsAsked(kind: Outcome.Kind) {
+        let lost: Set<Outcome.Kind> = [
+            .unavailable, .transport, .timedOut, .stateConflict, .notFound, .credentialRejected, .unknown,
+        ]
+        for resyncs in 0...4 {
+            let got = reaction(kind, [.resync], restarts: 1, resyncs: resyncs)
+            #expect((got == .resync) == (lost.contains(kind) && resyncs < 3), "\(kind) \(resyncs)")
         }
     }
 

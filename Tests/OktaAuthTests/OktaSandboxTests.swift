@@ -181,6 +181,20 @@ struct OktaSandboxTests {
         #expect(bench.count("challenge/answer") == 2)
     }
 
+    /// Each loss is read at the server, however many there are on the way.
+    @Test(arguments: [
+        ["challenge/answer", "challenge"], ["challenge", "challenge/answer"], ["identify", "challenge/answer"],
+        ["challenge/answer", "challenge", "challenge/answer"], ["identify", "challenge/answer", "challenge"],
+    ])
+    func severalAnswersThatAreLost(paths: [String]) async throws {
+        let bench = try OktaSandboxBench({ $0.okta.factors = [.init("sms")] })
+        bench.losses.withLock { $0 = paths.map { "/" + $0 } }
+        _ = try await bench.signIn(Reader(bench))
+        #expect(bench.losses.withLock { $0 }.isEmpty)
+        #expect(bench.counters.passwordAttempts == 1 && bench.counters.codes == 1)
+        #expect(bench.count("challenge/answer") == 2)
+    }
+
     /// The lost answer had the flow's new proof: where the flow stands is read, and nobody types anything again.
     @Test func aPollWhoseAnswerIsLost() async throws {
         let bench = try OktaSandboxBench({ $0.okta.factors = [.push("WAITING", "WAITING", "SUCCESS", number: "42")] })

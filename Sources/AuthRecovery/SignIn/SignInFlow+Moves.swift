@@ -243,6 +243,7 @@ extension SignInFlow {
             to: refusal.outcome,
             of: origin.answered ?? signed,
             restarts: progress.restarts,
+            resyncs: progress.resyncs,
             options: options
         )
         var move: Move?
@@ -261,7 +262,7 @@ extension SignInFlow {
         case .resync:
             // The caller's bounds leave no time to read either.
             if refusal.isOfNoAnswer, refusal.isBounded { break }
-            progress.countRestart()
+            progress.countResync()
             move = .call(.resync(after: refusal.isOfNoAnswer ? refusal : nil))
         case .restart:
             progress.countRestart()

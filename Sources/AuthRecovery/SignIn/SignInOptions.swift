@@ -7,6 +7,8 @@ public struct SignInOptions: Sendable, Hashable {
     public var compromisedPasswordFallback: [Factor.Key]
 
     /// How often one question is asked before the sign-in gives up; at least 1.
+    ///
+    /// So often in a row it is also read at the server where the sign-in stands, if an answer was lost.
     public var maxRounds: Int
 
     /// How often a flow that died is begun again.

@@ -28,8 +28,10 @@ struct SignInProgress: Sendable {
     /// A factor whose answers were accepted this often without an end of the sign-in leads nowhere.
     static let maxAcceptances = 8
 
-    /// How often the flow was begun again or read again.
+    /// How often the flow was begun again.
     fileprivate(set) var restarts = 0
+    /// How often it was read where the flow stands since the server has last accepted an answer.
+    fileprivate(set) var resyncs = 0
     /// How often one question is asked.
     var maxRounds = 1
     /// How many lockouts were waited out.
@@ -61,6 +63,7 @@ struct SignInProgress: Sendable {
     mutating func countAcceptance(of factor: Factor) throws {
         let id = FactorID(factor)
         refusals[id] = nil
+        resyncs = 0
         acceptances[id, default: 0] += 1
         if acceptances[id, default: 0] >= Self.maxAcceptances { throw Self.circles }
     }
@@ -68,6 +71,16 @@ struct SignInProgress: Sendable {
     /// Counts one more beginning: what was chosen so far stands for the questions that come again.
     mutating func countRestart() {
         restarts += 1
+        holdChoices()
+    }
+
+    /// Counts one more reading of where the flow stands, which may lead back to questions that were answered.
+    mutating func countResync() {
+        resyncs += 1
+        holdChoices()
+    }
+
+    private mutating func holdChoices() {
         standing = chosen + standing.filter { !chosen.contains($0) }
         chosen = []
     }
@@ -128,8 +141,8 @@ struct SignInProgress: Sendable {
 extension SignInProgress: RememberedFields {
     static var fields: [RememberedField<SignInProgress>] {
         [
-            .init("restarts", \.restarts), .init("lockouts", \.lockouts), .init("moves", \.moves),
-            .init("refusals", \.refusals),
+            .init("restarts", \.restarts), .init("resyncs", \.resyncs), .init("lockouts", \.lockouts),
+            .init("moves", \.moves), .init("refusals", \.refusals),
             .init("acceptances", \.acceptances), .init("discarded", \.discarded), .init("chosen", \.chosen),
             .init("standing", \.standing),
         ]

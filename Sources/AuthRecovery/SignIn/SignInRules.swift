@@ -25,16 +25,20 @@ public enum SignInRules {
     /// - Parameters:
     ///   - outcome: What the server said.
     ///   - challenge: What was answered; nil if the refusal is not about an answer.
-    ///   - restarts: How often the flow was begun again or read again so far.
+    ///   - restarts: How often the flow was begun again so far.
+    ///   - resyncs: How often it was read where the flow stands since the server has last accepted an answer.
     ///   - options: How the caller wants it.
     public static func reaction(
         to outcome: Outcome,
         of challenge: Challenge?,
         restarts: Int,
+        resyncs: Int = 0,
         options: SignInOptions
     ) -> Reaction {
         let mayAskAgain = challenge.map { $0.round < options.maxRounds } ?? false
         let mayRestart = restarts < options.maxRestarts
+        // Whoever reads may have to ask once more, so that it is bounded as the rounds of a question are.
+        let mayResync = resyncs < options.maxRounds
         switch outcome.kind {
         case .passwordCompromised:
             // While the new password is chosen, "compromised" speaks of the new one.
@@ -76,7 +80,7 @@ public enum SignInRules {
             return mayRestart ? .restart : .fail
         case .unavailable, .transport, .timedOut:
             // Nobody knows what became of the step: it is not taken again, but where the flow stands can be read.
-            return mayRestart && outcome.remedies.first == .resync ? .resync : .fail
+            return mayResync && outcome.remedies.first == .resync ? .resync : .fail
         case .stateConflict where outcome.remedies.first == .newChallenge:
             return mayAskAgain ? .newChallenge : .fail
         case .invalidRequest:
@@ -84,10 +88,10 @@ public enum SignInRules {
             return mayAskAgain && outcome.remedies.contains(.askUser) && !isUnknownName(outcome) ? .askAgain : .fail
         case .stateConflict, .notFound, .credentialRejected:
             // The server does not know the flow (any more), or knows it in another state.
-            if outcome.remedies.contains(.resync) { return mayRestart ? .resync : .fail }
+            if outcome.remedies.contains(.resync) { return mayResync ? .resync : .fail }
             return mayRestart && outcome.remedies.contains(.restartFlow) ? .restart : .fail
         case .unknown where outcome.remedies.contains(.resync):
-            return mayRestart ? .resync : .fail
+            return mayResync ? .resync : .fail
         default:
             return .fail
         }
