@@ -39,6 +39,7 @@ let package = Package(
                 "Locking",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
+                .product(name: "CurlTransport", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CommandLineSupport
 import CurlTransport
 
 /// Where connections go, whom they trust and who they are; by curl's names.

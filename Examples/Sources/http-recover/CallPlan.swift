@@ -167,44 +167,34 @@ struct CallPlan: Sendable {
         case .http3: configuration.httpVersion = .http3
         case nil: configuration.httpVersion = .automatic
         }
-        if let file = options.cacert {
-            try RequestInput.checkReadable(file)
-            configuration.caFile = file
-        }
         configuration.reportsMetrics =
             measuring(command) != nil || showingHeads(command.outputs) != nil || command.report.telling.isVerbose
-        if let limit = options.connectTimeout { configuration.connectTimeout = limit.duration }
-        try options.targets.apply(to: &configuration)
-        if let proxy = try options.proxyURL() {
-            configuration.proxy = .url(proxy, except: options.targets.hostsWithoutProxy)
-        } else if options.targets.noproxy != nil {
-            throw InvalidOption("--noproxy belongs to --proxy or --proxy-env")
-        }
-        if let problem = configuration.problem { throw InvalidOption("the connection: \(problem)") }
+        try options.network.apply(to: &configuration)
         return configuration
     }
 
     private static func ahc(_ command: HTTPRecoverCommand) throws -> AsyncHTTPClientTransport.Configuration {
-        let options = command.connection
+        let (options, network) = (command.connection, command.connection.network)
         // What it cannot do is refused, and never left out in silence.
         let version = options.version == .http3 ? "--http3" : nil
-        if let name = options.targets.firstWritten ?? measuring(command) ?? showingHeads(command.outputs) ?? version {
+        if let name = network.firstOfCurlAlone ?? measuring(command) ?? showingHeads(command.outputs) ?? version {
             throw InvalidOption("\(name) needs --transport curl")
         }
         var configuration = AsyncHTTPClientTransport.Configuration()
         configuration.maxConnectionsPerOrigin = max(64, command.calls.concurrency)
         configuration.isCertificateVerificationDisabled = options.insecure
-        if let limit = options.connectTimeout { configuration.connectTimeout = limit.duration }
+        if let limit = network.connectTimeout { configuration.connectTimeout = limit.duration }
         // It offers HTTP/2 by itself.
         if options.version == .http1 { configuration.httpVersion = .http1 }
-        if let file = options.cacert {
+        if let file = network.cacert {
             try RequestInput.checkReadable(file)
             configuration.caFile = file
         }
-        if let url = try options.proxyURL() {
-            let option = options.proxyVariable == nil ? "--proxy" : "--proxy-env"
+        if let url = try network.proxyURL() {
             let proxy = AsyncHTTPClientTransport.Proxy.url(url)
-            if let problem = proxy.problem { throw InvalidOption("\(option) with --transport ahc: \(problem)") }
+            if let problem = proxy.problem {
+                throw InvalidOption("\(network.proxyOption) with --transport ahc: \(problem)")
+            }
             configuration.proxy = proxy
         }
         return configuration

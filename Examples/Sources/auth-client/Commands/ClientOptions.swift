@@ -46,6 +46,8 @@ struct ClientOptions: ParsableArguments {
     )
     var softwareKey: String?
 
+    @OptionGroup(title: "Connection") var network: NetworkOptions
+
     @OptionGroup(title: "Requests and tokens") var sending: SendingOptions
 
     @OptionGroup(title: "OAuth 2") var oauth: OAuthOptions

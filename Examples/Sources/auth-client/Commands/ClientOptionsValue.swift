@@ -11,6 +11,7 @@ struct ClientOptionsValue: Sendable {
     let answers: String?
     let tokenPlace: TokenPlace
     let state: StateOptions
+    let network: NetworkOptions
     let sending: SendingOptions
     let clientID: String?
     let clientSecretEnv: String?
@@ -42,6 +43,7 @@ struct ClientOptionsValue: Sendable {
         answers = options.answers
         tokenPlace = TokenPlace(options)
         state = options.state
+        network = options.network
         sending = options.sending
         clientID = options.oauth.clientID
         clientSecretEnv = options.oauth.clientSecretEnv

@@ -23,7 +23,9 @@ struct CommandRun: Sendable {
         let terminal = options.telling.terminal(isQuiet: options.events == "-")
         let events: EventLog
         let store: any RecoveryStore
+        var connection = CurlTransport.Configuration()
         do {
+            try options.network.apply(to: &connection)
             events = try EventLog(options.events)
             store = try options.state.place().open()
         } catch {
@@ -31,6 +33,7 @@ struct CommandRun: Sendable {
             tell(report, terminal: terminal, now: .system())
             throw ExitCode(report.exit.rawValue)
         }
+        let transport = CurlTransport(configuration: connection)
         // Read before anything else runs: what comes from a person or a pipe takes its time.
         let request = Result {
             try options.sending.request(path ?? "/", body: RequestInput.body(options.sending.data))
@@ -66,7 +69,6 @@ struct CommandRun: Sendable {
         }
         @Sendable func work() async -> ExitStatus {
             let display = Task { await progress.run() }
-            let transport = CurlTransport()
             let deadline = options.deadline.map { runtime.time.now.advanced(by: $0) }
             let report = await perform(
                 request,

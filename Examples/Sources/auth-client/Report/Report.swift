@@ -132,7 +132,14 @@ struct Report: Sendable {
     }
 
     private static func advice(on error: RecoveryError, of provider: String?) -> String? {
-        switch (error.kind, error.reason) {
+        if error.outcome.transportError?.code == .certificateRejected {
+            return "--cacert FILE trusts another authority."
+        }
+        let wanted = [error.outcome.details?["callbackType"]?.string, error.outcome.userMessage]
+        if provider == "forgerock", wanted.contains(where: { $0?.contains("X509") == true }) {
+            return "--cert FILE, with --key FILE for its key, is shown where the connection is made."
+        }
+        return switch (error.kind, error.reason) {
         // A journey that is suspended is no refusal.
         case (.userActionRequired, _) where provider == "forgerock" && error.outcome.status == 200:
             "With the link: auth-client … --resume 'LINK' sign-in."

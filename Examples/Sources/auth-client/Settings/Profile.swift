@@ -103,8 +103,10 @@ struct Profile: Sendable {
 
     /// Whether a value may be one that others should not read: a URL with a password, a header field, a body.
     private var mayHoldSecret: Bool {
-        values["header"] != nil || values["data"] != nil
-            || values["state"]?.contains { $0.utf8.contains(UInt8(ascii: "@")) } ?? false
+        ["header", "data", "proxy-user"].contains { values[$0] != nil }
+            || ["state", "proxy"].contains { name in
+                values[name]?.contains { $0.utf8.contains(UInt8(ascii: "@")) } ?? false
+            }
     }
 
     // MARK: Listing and keeping
@@ -172,7 +174,9 @@ struct Profile: Sendable {
     }
 
     /// The options that name files, which a profile means wherever it is used.
-    private static let paths: Set = ["token-file", "answers", "software-key", "events", "state"]
+    private static let paths: Set = [
+        "token-file", "answers", "software-key", "events", "state", "cacert", "cert", "key", "unix-socket",
+    ]
 
     /// A path seen from the root; of a state, the one behind `sqlite:`.
     private static func absolute(_ value: String) -> String {

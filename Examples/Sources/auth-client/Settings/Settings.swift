@@ -9,9 +9,10 @@ struct Settings: Sendable {
 
     /// Options of which one is of no use beside another.
     private static let rivals: [Set<String>] = [
-        ["token-file", "no-token-file"], ["state", "state-env"], ["quiet", "verbose"], ["redirect-uri", "link-page"],
-        ["journey", "auth-index"], ["resume", "auth-index"], ["resume", "force-auth"], ["resume", "no-session"],
-        ["resume", "upgrade-session"], ["resume", "zero-page"], ["at", "ticket-env"], ["at", "link-page"],
+        ["token-file", "no-token-file"], ["state", "state-env"], ["proxy", "proxy-env"], ["quiet", "verbose"],
+        ["redirect-uri", "link-page"], ["journey", "auth-index"], ["resume", "auth-index"], ["resume", "force-auth"],
+        ["resume", "no-session"], ["resume", "upgrade-session"], ["resume", "zero-page"], ["at", "ticket-env"],
+        ["at", "link-page"],
     ]
 
     /// An option from elsewhere.

@@ -1,0 +1,99 @@
+public import ArgumentParser
+public import CurlTransport
+
+/// How a connection is made, and who shows what to whom; by curl's names.
+public struct NetworkOptions: ParsableArguments, Sendable {
+    /// The certificates to trust instead of the system's, as PEM; nil for those of the system.
+    @Option(
+        help: ArgumentHelp("The certificates to trust instead of the system's, as PEM.", valueName: "FILE"),
+        completion: .file()
+    )
+    public var cacert: String?
+
+    /// The time a connection may take; nil for the transport's own.
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The time a connection may take, name and TLS included. Default: 10.", valueName: "S"),
+        transform: Seconds.parsePositive
+    )
+    public var connectTimeout: Seconds?
+
+    @Option(
+        name: [.customShort("x"), .customLong("proxy")],
+        help: ArgumentHelp(
+            "An http, https, socks4, socks4a, socks5 or socks5h proxy; HOST:PORT is an http one. The environment's proxies are not used.",
+            valueName: "URL"
+        )
+    )
+    var proxy: String?
+
+    @Option(
+        name: .customLong("proxy-env"),
+        help: ArgumentHelp(
+            "The environment variable with what --proxy would say: for a URL with a password in it.",
+            valueName: "NAME"
+        )
+    )
+    var proxyVariable: String?
+
+    @OptionGroup var targets: TargetOptions
+
+    @Option(
+        name: [.customShort("U"), .customLong("proxy-user")],
+        parsing: .unconditional,
+        help: ArgumentHelp("User and password for the proxy.", valueName: "USER:PASSWORD")
+    )
+    var proxyUser: String?
+
+    /// Creates the options that say nothing.
+    public init() {}
+
+    /// The first of the options that were written and that libcurl alone can fulfil, by its name; nil for none.
+    public var firstOfCurlAlone: String? { targets.firstWritten }
+
+    /// The option that names the proxy.
+    public var proxyOption: String { proxyVariable == nil ? "--proxy" : "--proxy-env" }
+
+    /// Sets what the options say.
+    ///
+    /// - Throws: ``InvalidOption`` for what contradicts itself or cannot be, ``FileError`` for a file that cannot be read.
+    public func apply(to configuration: inout CurlTransport.Configuration) throws {
+        if let cacert {
+            try RequestInput.checkReadable(cacert)
+            configuration.caFile = cacert
+        }
+        if let connectTimeout { configuration.connectTimeout = connectTimeout.duration }
+        try targets.apply(to: &configuration)
+        if let proxy = try proxyURL() {
+            configuration.proxy = .url(proxy, except: targets.hostsWithoutProxy)
+        } else if targets.noproxy != nil {
+            throw InvalidOption("--noproxy belongs to --proxy or --proxy-env")
+        }
+        if let problem = configuration.problem { throw InvalidOption("the connection: \(problem)") }
+    }
+
+    /// The proxy, with its user; nil for none.
+    public func proxyURL() throws(InvalidOption) -> String? {
+        guard let url = try plainProxyURL() else {
+            if proxyUser != nil { throw InvalidOption("-U belongs to --proxy or --proxy-env") }
+            return nil
+        }
+        guard let proxyUser else { return url }
+        guard !url.utf8.contains(UInt8(ascii: "@")), let scheme = url.firstRange(of: "://") else {
+            throw InvalidOption("-U and a user in the proxy's URL contradict each other")
+        }
+        let parts = proxyUser.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
+            PercentEncoding.encode($0.utf8)
+        }
+        return url[..<scheme.upperBound] + parts.joined(separator: ":") + "@" + url[scheme.upperBound...]
+    }
+
+    private func plainProxyURL() throws(InvalidOption) -> String? {
+        guard let proxyVariable else {
+            return try proxy.map { url throws(InvalidOption) in try RequestInput.proxy(url) }
+        }
+        guard proxy == nil else { throw InvalidOption("--proxy-env and --proxy contradict each other") }
+        let url = try Environment.text(proxyVariable, for: "--proxy-env")
+        return try RequestInput.proxy(url, option: "--proxy-env")
+    }
+}
