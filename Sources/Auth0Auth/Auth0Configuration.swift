@@ -38,11 +38,11 @@ public struct Auth0Configuration: Sendable {
     /// If it is set, a sign-in offers the login page, and goes there when the tenant takes a password for a robot's.
     public var redirectURI: String?
     /// How long after its first use a rotated refresh token may be presented again, as the tenant's "reuse interval" says;
-    /// 0 to 60 s.
+    /// 0 to 60 s; nil if the app's refresh tokens do not rotate, so that one is presented until it is refused.
     ///
     /// With 0, the default, a call whose renewal was not answered fails. The token is kept, and another call presents it once
     /// more within 30 s: if the tenant has replaced it, the session is over in any case.
-    public var rotationLeeway: Duration
+    public var rotationLeeway: Duration?
     /// How long to wait between two questions whether a push was answered; at least 5 s, which is the default.
     public var pollInterval: Duration
 
@@ -59,7 +59,7 @@ public struct Auth0Configuration: Sendable {
         scope: String = "openid profile email offline_access",
         passwordless: [Passwordless] = [],
         redirectURI: String? = nil,
-        rotationLeeway: Duration = .zero,
+        rotationLeeway: Duration? = .zero,
         pollInterval: Duration = .seconds(5)
     ) {
         self.clientID = clientID
@@ -73,14 +73,17 @@ public struct Auth0Configuration: Sendable {
         self.scope = scope
         self.passwordless = passwordless
         self.redirectURI = redirectURI
-        self.rotationLeeway = min(max(rotationLeeway, .zero), .seconds(60))
+        self.rotationLeeway = rotationLeeway.map { min(max($0, .zero), .seconds(60)) }
         self.pollInterval = max(pollInterval, .seconds(5))
     }
 }
 
 extension Auth0Configuration {
     /// What is done with a refresh token whose use was not answered.
-    var reuse: RefreshTokenGrant.Reuse { rotationLeeway > .zero ? .rotating(grace: rotationLeeway) : .undeclared }
+    var reuse: RefreshTokenGrant.Reuse {
+        guard let rotationLeeway else { return .reusable }
+        return rotationLeeway > .zero ? .rotating(grace: rotationLeeway) : .undeclared
+    }
 
     /// How the app proves itself.
     var proof: any ClientAuthentication {

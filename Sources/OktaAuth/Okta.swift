@@ -40,7 +40,7 @@ public struct Okta: AuthProvider {
         if let app = configuration.app {
             let grant = RefreshTokenGrant(
                 client: try app.oauth(at: org, client: client),
-                reuse: .rotating(grace: app.rotationGrace)
+                reuse: app.rotationGrace.map { .rotating(grace: $0) } ?? .reusable
             )
             renewer = RefreshTokenGrant.VerifyingIDTokens(grant) { [api] token, operation in
                 try await api.within(operation).verify(token, for: app)

@@ -67,7 +67,7 @@ public struct OktaConfiguration: Sendable {
         contextDeviceToken: Secret? = nil,
         app: OktaApp? = nil
     ) {
-        self.pollInterval = max(pollInterval, .milliseconds(500))
+        self.pollInterval = max(pollInterval, .seconds(1))
         self.warnsOfExpiry = warnsOfExpiry
         self.beginsWithoutPassword = beginsWithoutPassword
         self.remembersDevice = remembersDevice

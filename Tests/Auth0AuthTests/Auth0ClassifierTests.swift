@@ -83,7 +83,14 @@ import Testing
                 #"{"error":"invalid_request","error_description":"missing username parameter"}"#, "invalid_request",
                 "username"
             ),
-            (#"{"error":"a whole sentence"}"#, nil, nil),
+            (#"{"error":"a whole sentence"}"#, "a whole sentence", nil),
+            (
+                #"{"error":"unauthorized","error_description":"Your profile is missing a phone"}"#, "unauthorized", nil
+            ),
+            (
+                #"{"error":"invalid_request","error_description":"Missing required parameter: binding_code"}"#,
+                "invalid_request", "binding_code"
+            ),
         ] as [(String, String?, String?)]
     )
     func everyEnvelopeIsRead(body: String, code: String?, parameter: String?) {

@@ -33,8 +33,8 @@ import Testing
     }
 
     /// Reuse of a rotated token ends the whole family: without a leeway that the tenant grants, none is presented twice.
-    @Test(arguments: [(Duration.zero, 1), (.seconds(30), 2)])
-    func aRefreshTokenIsPresentedAgainWithinTheLeewayAlone(leeway: Duration, sent: Int) async throws {
+    @Test(arguments: [(Duration.zero, 1), (.seconds(30), 2), (nil, 2)])
+    func aRefreshTokenIsPresentedAgainWithinTheLeewayAlone(leeway: Duration?, sent: Int) async throws {
         let configuration = Auth0Configuration(clientID: "app", rotationLeeway: leeway)
         let bench = try Auth0Bench(
             [.fail(.connectionLost, .unknown), .tokens()],
@@ -61,6 +61,19 @@ import Testing
         #expect(error?.kind != .reauthenticationRequired && bench.sent.count == 1)
         _ = try await bench.clock.skippingWaits { try await bench.auth0.refresh() }
         #expect(bench.sent.count == 2)
+        #expect(await bench.tokens.read().credentials.refreshToken == "R1")
+    }
+
+    /// One that does not rotate is good until it is refused, however long the tenant was away.
+    @Test func aTokenThatDoesNotRotateOutlastsAnOutage() async throws {
+        let configuration = Auth0Configuration(clientID: "app", rotationLeeway: nil)
+        let outage = Array(repeating: Auth0Bench.Step.status(502), count: 3)
+        let bench = try Auth0Bench(outage + [.tokens()], credentials: Self.held, configuration: configuration)
+        await #expect(throws: RecoveryError.self) {
+            try await bench.clock.skippingWaits { try await bench.auth0.refresh() }
+        }
+        bench.clock.advance(by: .seconds(3600))
+        _ = try await bench.clock.skippingWaits { try await bench.auth0.refresh() }
         #expect(await bench.tokens.read().credentials.refreshToken == "R1")
     }
 

@@ -118,4 +118,18 @@ import Testing
         #expect(error?.kind == .credentialRejected && dead.sent == [Self.password, "GET /client"])
         #expect(try await dead.credentials.clientToken == "T0")
     }
+
+    /// A ticket that Clerk has not looked at is presented with the client token that takes the place of the refused one.
+    @Test func aTicketGoesOnWithTheNewClientToken() async throws {
+        let fresh = Step.status(200, ["authorization": "T5"], body: #"{"response":null,"client":null}"#)
+        let redeemed = "POST /client/sign_ins strategy=ticket&ticket=t"
+        let bench = try ClerkBench([.error("signed_out", status: 401), fresh, .complete(token: "T6")])
+        #expect(try await bench.clerk.signIn(ticket: "t", answering: Person()).id == "sess_1")
+        #expect(bench.sent == [redeemed, "GET /client", redeemed] && bench.sentTokens == ["T0", "T0", "T5"])
+        let dead = try ClerkBench([.error("signed_out", status: 401), fresh, .error("signed_out", status: 401), fresh])
+        let error = await #expect(throws: RecoveryError.self) {
+            try await dead.clerk.signIn(ticket: "t", answering: Person())
+        }
+        #expect(error?.kind == .credentialRejected && dead.sent == [redeemed, "GET /client", redeemed])
+    }
 }

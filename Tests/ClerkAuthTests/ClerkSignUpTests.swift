@@ -93,6 +93,55 @@ import Testing
         #expect(bench.transport.received.count == 1)
     }
 
+    /// A client token that Clerk does not know any more costs one look at the client, which brings another.
+    @Test func aClientTokenThatIsRefusedIsSuperseded() async throws {
+        let fresh = ScriptedTransport.Step.status(
+            200,
+            ["authorization": "T5"],
+            body: #"{"response":null,"client":null}"#
+        )
+        let created = Self.create + " email_address=ada%40example.com&password=p4ss"
+        let bench = try ClerkBench([.error("signed_out", status: 401), fresh, complete])
+        _ = try await signUp(bench)
+        #expect(bench.sent == [created, "GET /client", created] && bench.sentTokens == ["T0", "T0", "T5"])
+        let dead = try ClerkBench([
+            .error("signed_out", status: 401), fresh, .error("signed_out", status: 401), fresh, complete,
+        ])
+        let error = await #expect(throws: RecoveryError.self) { try await signUp(dead) }
+        #expect(error?.kind == .credentialRejected && dead.sent == [created, "GET /client", created])
+    }
+
+    /// Whoever does not know whether the sign-up was made asks the server, and makes no second one.
+    @Test func aCreationWhoseAnswerIsLostIsLookedFor() async throws {
+        let lost = ScriptedTransport.Step.fail(.connectionLost, .unknown)
+        func client(_ signUp: String) -> ScriptedTransport.Step {
+            let body = #"{"response":{"object":"client","id":"client_1","sessions":[],"sign_up":\#(signUp)}}"#
+            return .status(200, [:], body: body)
+        }
+        func found(_ address: String) -> ScriptedTransport.Step {
+            client(
+                """
+                {"object":"sign_up_attempt","id":"sua_1","status":"missing_requirements","missing_fields":[],\
+                "unverified_fields":["email_address"],"email_address":"\(address)"}
+                """
+            )
+        }
+        let unproved = signUp(unverified: #""email_address""#)
+        let bench = try ClerkBench([lost, found("ada@example.com"), unproved, complete])
+        #expect(try await signUp(bench, Person([.emailCode: "1"])).id == "sess_1")
+        #expect(bench.sent.filter { $0.hasPrefix(Self.create + " ") }.count == 1 && bench.sent[1] == "GET /client")
+        for step in [found("grace@example.com"), client("null")] {
+            let other = try ClerkBench([lost, step, complete])
+            let error = await #expect(throws: RecoveryError.self) { try await signUp(other) }
+            #expect(error?.reason == .processedUnknown && other.sent.count == 2)
+        }
+        let done = try ClerkBench([
+            lost, .status(200, [:], body: #"{"response":\#(ClerkJSON.client(["sess_1"])),"client":null}"#),
+        ])
+        #expect(try await signUp(done).id == "sess_1")
+        #expect(done.sent.count == 2)
+    }
+
     @Test func aTicketIsPresentedOnce() async throws {
         let bench = try ClerkBench([.error("ticket_expired_code", status: 400), complete])
         let error = await #expect(throws: RecoveryError.self) {

@@ -36,6 +36,18 @@ struct FacebookBatchTests {
         try await bench.skippingWaits { try await bench.facebook.batch(requests, maxAttempts: maxAttempts) }
     }
 
+    /// Nobody can sign in for the app: a refusal of its token is a matter of its settings.
+    @Test func anItemIsJudgedByTheTokenOfItsBatch() async throws {
+        let refused = Self.items(Self.item(400, Recorded.error(190)))
+        for (token, kind) in [(FacebookToken.app, Outcome.Kind.misconfigured), (.stored, .credentialRejected)] {
+            let bench = try FacebookBench([refused, .status(400, [:], body: Recorded.error(190))])
+            let answers = try await bench.skippingWaits {
+                try await bench.facebook.batch([.init(path: "1")], as: token)
+            }
+            #expect(answers.map(\.outcome.kind) == [kind])
+        }
+    }
+
     // MARK: Rounds that fail
 
     /// A round that the budget does not pay for was not sent: what the server has answered before stands.

@@ -120,6 +120,7 @@ struct FacebookCodeTests {
         Row(6000, sub: 1_363_019, .unavailable, [.retry]), Row(6001, sub: 1_363_037, .unavailable, [.retry]),
         Row(6000, sub: 1_363_021, .unavailable, [.retry]), Row(6000, sub: 1_363_030, .unavailable, [.retry]),
         Row(6000, sub: 1_363_033, .unavailable, [.retry]), Row(6000, .unavailable, [.retry]),
+        Row(6000, sub: 1_363_024, .unavailable, [.retry]),
         Row(6000, sub: 1_363_041, .flowExpired, [.restartFlow]),
         Row(6000, sub: 1_363_022, .invalidRequest, [.fixRequest]),
         Row(6000, sub: 1_363_023, .invalidRequest, [.fixRequest]),

@@ -22,7 +22,11 @@ struct FacebookProductTests {
     private static let whatsApp = #","error_data":{"messaging_product":"whatsapp","details":"d"}"#
 
     static let whatsAppRows: [Row] =
-        rows([4, 80_007, 130_429, 131_056, 133_008, 133_009, 133_015, 133_016], .rateLimited, [.wait])
+        rows([4, 80_007, 130_429, 131_056, 133_009, 133_015], .rateLimited, [.wait])
+        // Whoever has registered too often, or guessed, waits for hours.
+        + [133_008, 133_016].map {
+            Row($0, .rateLimited, [.wait], processed: .no, delay: .seconds(3600), .post, at: messages)
+        }
         + rows([130_429, 131_056], status: 429, .rateLimited, [.wait])
         + rows([131_048, 131_049], .policyBlocked, [.wait])
         + rows([130_497, 131_031], status: 403, .policyBlocked, [.contactAdmin])
@@ -117,14 +121,15 @@ struct FacebookProductTests {
         Row(10, sub: 2_534_022, status: 403, .invalidRequest, [.fixRequest], processed: .no, .post, at: messages),
         Row(613, .rateLimited, [.wait], processed: .no, .post, at: messages),
         Row(613, sub: 1_893_016, .rateLimited, [.wait], processed: .no, .post, at: messages),
-        Row(4, sub: 2_018_354, .rateLimited, [.wait], processed: .no, .post, at: messages),
-        Row(9, sub: 2_018_352, .rateLimited, [.wait], processed: .no, .post, at: messages),
+        Row(4, sub: 2_018_354, .rateLimited, [.wait], processed: .no, delay: .seconds(3600), .post, at: messages),
+        Row(9, sub: 2_018_352, .rateLimited, [.wait], processed: .no, delay: .seconds(3600), .post, at: messages),
         Row(551, .policyBlocked, processed: .no, .post, at: messages),
         Row(551, sub: 1_545_041, .policyBlocked, processed: .no, .post, at: messages),
         Row(200, sub: 2_018_108, status: 403, .policyBlocked, processed: .no, .post, at: messages),
         Row(100, sub: 2_018_001, .notFound, [.fixRequest], processed: .no, .post, at: messages),
         Row(2, sub: 2_018_344, .userActionRequired, [.visitProvider], processed: .no, .post, at: messages),
         Row(1, sub: 1_357_046, .unavailable, [.retry], processed: .unknown, .post, at: messages),
+        Row(1, sub: 1_357_046, .unknown, processed: .unknown, more: final, .post, at: messages),
     ]
 
     @Test(arguments: whatsAppRows + instagramRows + messengerRows)

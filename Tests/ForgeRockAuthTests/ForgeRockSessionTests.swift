@@ -126,6 +126,23 @@ extension ScriptedTransport.Step {
         #expect(try await down.credentials == held)
     }
 
+    /// The session ends all the same, and what could not be revoked is told and kept for another try.
+    @Test func aClientThatIsSetUpWronglyKeepsNobodySignedIn() async throws {
+        let all = Credentials(accessToken: "A1", refreshToken: "R1", ssoToken: "S1")
+        let bench = try ForgeRockBench(
+            [
+                .status(401, [:], body: #"{"error":"invalid_client"}"#),
+                .status(200, [:], body: #"{"result":"Successfully logged out"}"#),
+            ],
+            credentials: all,
+            oauth: ForgeRockBench.oauth
+        )
+        let error = await #expect(throws: RecoveryError.self) { try await bench.forgeRock.signOut() }
+        #expect(error?.kind == .misconfigured)
+        #expect(bench.sent.last == "sessions?_action=logout")
+        #expect(try await bench.credentials == Credentials(accessToken: "A1", refreshToken: "R1"))
+    }
+
     @Test func signingOutRevokesTheTokensFirst() async throws {
         let all = Credentials(accessToken: "A1", refreshToken: "R1", ssoToken: "S1")
         let bench = try ForgeRockBench(

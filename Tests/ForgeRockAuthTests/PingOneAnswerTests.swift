@@ -155,6 +155,34 @@ struct PingOneAnswerTests {
             #expect(refused.kind == .invalidRequest)
         }
     }
+
+    /// Only the authentication service puts its errors into a 200; what another success calls its members is its own affair.
+    @Test(arguments: ["/ig/app", Exchanged.users, "/openidm/managed/user", Exchanged.userInfo])
+    func anApplicationsSuccessIsOneWhateverItHolds(path: String) {
+        for body in [
+            #"{"id":7,"errorMessage":""}"#, #"{"id":7,"errorMessage":"none"}"#, #"{"code":401,"name":"Rhode Island"}"#,
+            #"{"code":"450","failure":true}"#, #"{"code":503,"message":"m"}"#,
+        ] {
+            for presented in [Outcome.CredentialKind.access, .session] {
+                let outcome = Exchanged(status: 200, body: body, presented: presented, path: path).outcome
+                #expect(outcome.kind == .ok && outcome.tokenAction == .keep, "\(body) \(outcome)")
+            }
+        }
+        let empty = Exchanged(status: 200, body: #"{"errorMessage":""}"#, presented: .state).outcome
+        #expect(empty.kind != .invalidCredentials)
+    }
+
+    /// What an application says of itself in PingAM's words says nothing of the session: the server is asked.
+    @Test func anApplicationsOwnRefusalDoesNotEndTheSession() {
+        for path in ["/ig/app", "/app/pay"] {
+            let outcome = Exchanged(
+                body: Exchanged.error(401, "Access Denied"),
+                presented: .session,
+                path: path
+            ).outcome
+            #expect(outcome.kind == .credentialRejected && outcome.tokenAction == .keep)
+        }
+    }
 }
 
 @Suite("PingAM's wrong places and ways to the sign-in")

@@ -247,7 +247,19 @@ struct OktaDirectAnswerTests {
         row(400, "invalid_grant", "?", .invalidCredentials, [.askUser], presenting: nil),
         row(400, "invalid_grant", "?", .challengeIncorrect, [.askUser]),
         row(400, "invalid_grant", "?", .credentialRejected, [.restartFlow], .clear, presenting: .code, .code),
-        row(400, "invalid_grant", "?", .credentialRejected, [.reauthenticate], .clear, presenting: .refresh, .refresh),
+        row(
+            400,
+            "invalid_grant",
+            "The refresh token is invalid or expired.",
+            .credentialRejected,
+            [.reauthenticate],
+            .clear,
+            presenting: .refresh,
+            .refresh
+        ),
+        row(400, "invalid_grant", "", .credentialRejected, [.reauthenticate], .clear, presenting: .refresh, .refresh),
+        // Of a key that does not fit, and of whatever else: the token may be good.
+        row(400, "invalid_grant", "?", .credentialRejected, [.reauthenticate], presenting: .refresh, .refresh),
         row(
             400,
             "invalid_grant",

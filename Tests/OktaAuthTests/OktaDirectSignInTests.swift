@@ -165,6 +165,31 @@ struct OktaDirectSignInTests {
         #expect(silent.transport.received.count == 2)
     }
 
+    /// The code that was sent is still good: another answer to it is asked for, and no other code is sent.
+    @Test func aCodeWhoseAnswerWasLostIsAskedForAgainAndNotSentAgain() async throws {
+        let lost = ScriptedTransport.Step.fail(.connectionLost, .unknown)
+        let bench = try Self.bench(Self.second, Self.oob("prompt"), lost, lost, .tokens)
+        let person = Person([.phoneCode: [.text("1"), .text("1"), .text("1")]], choosing: "sms")
+        _ = try await bench.signIn("hunter2", person)
+        #expect(person.keys == [.phoneCode, .phoneCode, .phoneCode])
+        #expect(
+            bench.steps == ["/oauth2/v1/token", "/oauth2/v1/challenge"] + Array(repeating: "/oauth2/v1/token", count: 3)
+        )
+    }
+
+    /// Nobody knows what a code belongs to whose sending was not answered: it is not presented, and another is a wish.
+    @Test func aCodeWhoseSendingWasNotAnsweredIsSentAgainByAWishAlone() async throws {
+        let lost = ScriptedTransport.Step.fail(.connectionLost, .unknown)
+        let bench = try Self.bench(Self.second, lost, Self.oob("prompt"), .tokens)
+        let person = Person([.phoneCode: [.text("1"), .resend, .text("2")]], choosing: "sms")
+        _ = try await bench.signIn("hunter2", person)
+        #expect(person.keys == [.phoneCode, .phoneCode, .phoneCode])
+        #expect(person.questions[1].previousFailure?.userMessage?.contains("sent") == true)
+        #expect(
+            bench.steps == ["/oauth2/v1/token", "/oauth2/v1/challenge", "/oauth2/v1/challenge", "/oauth2/v1/token"]
+        )
+    }
+
     @Test func aDeadProofBeginsTheSignInAgainWithoutThePassword() async throws {
         let dead = Self.refused("access_denied", "The 'mfa_token' has expired.", 403)
         let bench = try Self.bench(Self.second, dead, .tokens)

@@ -171,6 +171,13 @@ struct OktaSessionTests {
             [
                 .answer(#"{"active":true,"uid":"00u1","username":"ada@example.com","exp":1893459600}"#),
                 .answer(#"{"active":false}"#),
+                .answer(#"{"access_token":"A2","token_type":"Bearer","expires_in":3600,"refresh_token":"R2"}"#),
+                .answer(#"{"active":false}"#),
+                .status(
+                    400,
+                    [:],
+                    body: #"{"error":"invalid_grant","error_description":"The refresh token is invalid or expired."}"#
+                ),
             ],
             credentials: held,
             configuration: Self.app
@@ -178,9 +185,11 @@ struct OktaSessionTests {
         let session = try await bench.okta.session()
         #expect(session?.userID == "00u1")
         #expect(session?.expiresAt == Timestamp(secondsSinceEpoch: 1_893_459_600))
+        // A token that is over says nothing of the one that renews it.
+        #expect(try await bench.okta.session() != nil)
+        #expect(try await bench.credentials.accessToken == "A2" && bench.credentials.refreshToken == "R2")
         #expect(try await bench.okta.session() == nil)
-        #expect(try await bench.credentials.accessToken == nil)
-        #expect(try await bench.credentials.refreshToken == "R1")
+        #expect(try await bench.credentials.accessToken == nil && bench.credentials.refreshToken == nil)
     }
 
     @Test func signingOutRevokesAndForgets() async throws {

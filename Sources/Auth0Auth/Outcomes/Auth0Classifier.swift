@@ -42,7 +42,7 @@ public struct Auth0Classifier: OutcomeClassifier {
         } else if isBlock {
             // It has counted, and the same once more would count again.
             outcome.processed = .yes
-        } else if status >= 500, status != 501 {
+        } else if status >= 500, status != 501, rule.kind != .rateLimited {
             outcome.processed = .unknown
         }
         outcome.credential = rule.clears
@@ -105,7 +105,7 @@ public struct Auth0Classifier: OutcomeClassifier {
     /// The outcome with the server's own words.
     private func named(_ outcome: Outcome, _ error: Auth0Error, _ response: HTTPResponse) -> Outcome {
         var outcome = outcome
-        outcome.code = error.hasWord ? error.code : nil
+        outcome.code = error.code.isEmpty ? nil : error.code.bounded(to: 256)
         outcome.subcode = error.name ?? outcome.subcode
         outcome.message = error.text.isEmpty ? nil : error.text
         outcome.parameter = error.parameter ?? outcome.parameter

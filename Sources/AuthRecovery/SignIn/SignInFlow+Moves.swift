@@ -262,7 +262,7 @@ extension SignInFlow {
         case .resync:
             // The caller's bounds leave no time to read either.
             if refusal.isOfNoAnswer, refusal.isBounded { break }
-            progress.countResync()
+            if refusal.isOfNoAnswer { progress.countResync() } else { progress.countRestart() }
             move = .call(.resync(after: refusal.isOfNoAnswer ? refusal : nil))
         case .restart:
             progress.countRestart()

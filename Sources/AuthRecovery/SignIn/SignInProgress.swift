@@ -28,9 +28,9 @@ struct SignInProgress: Sendable {
     /// A factor whose answers were accepted this often without an end of the sign-in leads nowhere.
     static let maxAcceptances = 8
 
-    /// How often the flow was begun again.
+    /// How often the flow was begun again, or read again because the server did not know it.
     fileprivate(set) var restarts = 0
-    /// How often it was read where the flow stands since the server has last accepted an answer.
+    /// How often it was read after a lost answer since the server has last accepted one.
     fileprivate(set) var resyncs = 0
     /// How often one question is asked.
     var maxRounds = 1
@@ -74,7 +74,7 @@ struct SignInProgress: Sendable {
         holdChoices()
     }
 
-    /// Counts one more reading of where the flow stands, which may lead back to questions that were answered.
+    /// Counts one more reading after a lost answer, which may lead back to questions that were answered.
     mutating func countResync() {
         resyncs += 1
         holdChoices()

@@ -25,8 +25,8 @@ public enum SignInRules {
     /// - Parameters:
     ///   - outcome: What the server said.
     ///   - challenge: What was answered; nil if the refusal is not about an answer.
-    ///   - restarts: How often the flow was begun again so far.
-    ///   - resyncs: How often it was read where the flow stands since the server has last accepted an answer.
+    ///   - restarts: How often the flow was begun again so far, or read again because the server did not know it.
+    ///   - resyncs: How often it was read after a lost answer since the server has last accepted one.
     ///   - options: How the caller wants it.
     public static func reaction(
         to outcome: Outcome,
@@ -37,7 +37,7 @@ public enum SignInRules {
     ) -> Reaction {
         let mayAskAgain = challenge.map { $0.round < options.maxRounds } ?? false
         let mayRestart = restarts < options.maxRestarts
-        // Whoever reads may have to ask once more, so that it is bounded as the rounds of a question are.
+        // A lost answer is no fault of the flow's; reading may lead to the same question, which is bounded by its rounds.
         let mayResync = resyncs < options.maxRounds
         switch outcome.kind {
         case .passwordCompromised:
@@ -88,10 +88,10 @@ public enum SignInRules {
             return mayAskAgain && outcome.remedies.contains(.askUser) && !isUnknownName(outcome) ? .askAgain : .fail
         case .stateConflict, .notFound, .credentialRejected:
             // The server does not know the flow (any more), or knows it in another state.
-            if outcome.remedies.contains(.resync) { return mayResync ? .resync : .fail }
+            if outcome.remedies.contains(.resync) { return mayRestart ? .resync : .fail }
             return mayRestart && outcome.remedies.contains(.restartFlow) ? .restart : .fail
         case .unknown where outcome.remedies.contains(.resync):
-            return mayResync ? .resync : .fail
+            return mayRestart ? .resync : .fail
         default:
             return .fail
         }

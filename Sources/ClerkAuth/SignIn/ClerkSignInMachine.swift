@@ -196,7 +196,10 @@ struct ClerkSignInMachine: ClerkStage {
                         reason: .notRecoverable
                     )
                 }
-                return try await redeem(try await calls.ticket(for: callback, proof: link.proof))
+                let ticket = try await calls.ticket(for: callback, proof: link.proof)
+                // The link is used up by that.
+                goal = .ticket(ticket)
+                return try await redeem(ticket)
             case .ticket(let ticket):
                 return try await redeem(ticket)
             case .token(let token, let strategy):
@@ -208,6 +211,8 @@ struct ClerkSignInMachine: ClerkStage {
                 return try await create(password: password)
             }
         } catch let error as RecoveryError {
+            // A client token that was refused before anything was looked at is superseded by the one that is read next.
+            if error.remedies.first == .resync, error.outcome.provesNothingSpent { isOpeningSpent = false }
             openingRefusal = error
             throw error
         }

@@ -59,11 +59,22 @@ struct ClerkSignUpMachine: ClerkStage {
         }
     }
 
-    var canBeLookedUp: Bool { signUp != nil }
+    /// A ticket leaves nothing to be asked for before the server has told of a sign-up.
+    var canBeLookedUp: Bool { signUp != nil || (request.ticket == nil && request.identifier != nil) }
 
     mutating func resync(after doubt: RecoveryError?) async throws -> ClerkStep {
-        guard signUp != nil else { return try await begin() }
-        return try await follow(calls.perform(ClerkAPI.Call(path: path())))
+        guard signUp == nil else { return try await follow(calls.perform(ClerkAPI.Call(path: path()))) }
+        // What is read here brings the token that supersedes one that was refused.
+        let json = try await calls.perform(ClerkAPI.Call(path: "/client")).json
+        guard let doubt else { return try await begin() }
+        let client = ClerkClient.find(in: json)
+        if let found = client?.signUp, request.isAbout(found) {
+            return try await follow(found, ClerkAnswer(json: json, response: nil))
+        }
+        guard let session = client?.currentSession, let name = request.identifier, !session.identifiers.isEmpty,
+            session.mayBelong(to: name)
+        else { throw doubt }
+        return .finished(try await calls.api.adopt(session))
     }
 
     mutating func choose(_ factor: Factor) async throws -> ClerkStep {
@@ -169,6 +180,10 @@ struct ClerkSignUpMachine: ClerkStage {
 
     private mutating func follow(_ answer: ClerkAnswer) async throws -> ClerkStep {
         guard let updated = Self.signUp(in: answer) else { throw answer.failure(.unreadable) }
+        return try await follow(updated, answer)
+    }
+
+    private mutating func follow(_ updated: ClerkSignUp, _ answer: ClerkAnswer) async throws -> ClerkStep {
         signUp = updated
         if updated.status == .complete {
             guard let id = updated.createdSessionID, let session = answer.session(id) else {

@@ -57,6 +57,18 @@ public struct ClerkSignUpRequest: Sendable, Hashable {
     /// A sign-up that takes a sign-in's proof over.
     static var transfer: ClerkSignUpRequest { ClerkSignUpRequest(transfersSignIn: true) }
 
+    /// Whom it is about, as far as that is known.
+    var identifier: String? { emailAddress ?? phoneNumber ?? username }
+
+    /// Whether a sign-up is about the address and the number that are asked for here.
+    func isAbout(_ signUp: ClerkSignUp) -> Bool {
+        let pairs = [(emailAddress, signUp.emailAddress), (phoneNumber, signUp.phoneNumber)].filter { $0.0 != nil }
+        return !pairs.isEmpty
+            && pairs.allSatisfy { wanted, found in
+                wanted.map { LockoutLedger.account(for: $0) } == found.map { LockoutLedger.account(for: $0) }
+            }
+    }
+
     var form: FormFields {
         var form = FormFields()
         form.add("email_address", emailAddress)

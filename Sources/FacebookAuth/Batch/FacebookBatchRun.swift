@@ -81,7 +81,7 @@ struct FacebookBatchRun {
         var outcome = item.outcome(
             method: request.method,
             path: "/" + String(request.path.prefix { $0 != "?" }.drop { $0 == "/" }),
-            presented: .access,
+            presented: request.token == nil ? token.presents : .access,
             now: runtime.time.wallTime,
             classifier: api.classifier
         )

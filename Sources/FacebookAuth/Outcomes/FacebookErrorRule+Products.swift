@@ -32,7 +32,7 @@ extension FacebookErrorRule {
         // Messenger: the time to answer a person is over, which is no missing permission.
         Pair(10, 2_018_278): faulty, Pair(10, 2_534_022): faulty,
         // How often one person may be sent marketing.
-        Pair(4, 2_018_354): .limit(.account), Pair(9, 2_018_352): .limit(.account),
+        Pair(4, 2_018_354): .longLimit(.account), Pair(9, 2_018_352): .longLimit(.account),
         Pair(200, 2_018_108): blocked, Pair(100, 2_018_001): .plain(.notFound, [.fixRequest]),
         Pair(2, 2_018_344): .settledAtFacebook,
         // Instagram: what is published is first prepared in a container.
@@ -71,7 +71,8 @@ extension FacebookErrorRule {
             ]
         )
         // The registration of a number and the guesses of its PIN have limits of their own.
-        set(.limit(.endpoint), [133_008, 133_009, 133_015, 133_016])
+        set(.limit(.endpoint), [133_009, 133_015])
+        set(.longLimit(.endpoint), [133_008, 133_016])
         // Taken for spam, or too much for this person; the account is restricted, its country, or locked; the person
         // cannot get it.
         set(.plain(.policyBlocked, [.wait]), [131_048, 131_049])

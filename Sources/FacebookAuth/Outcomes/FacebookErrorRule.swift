@@ -4,6 +4,8 @@ import HTTPRecovery
 enum FacebookErrorRule {
     /// A limit, of the scope.
     case limit(Outcome.Scope)
+    /// A limit that holds for hours or days, of the scope.
+    case longLimit(Outcome.Scope)
     /// The token is refused.
     case refused
     /// The same whatever was presented; the server has not done what was asked for.
@@ -75,9 +77,11 @@ enum FacebookErrorRule {
     }
 
     /// The finer codes and codes of uploads.
-    static func upload(_ code: Int?, _ subcode: Int?) -> FacebookErrorRule? {
+    ///
+    /// - Parameter isFinal: Whether the server refuses for good and tells the person why.
+    static func upload(_ code: Int?, _ subcode: Int?, isFinal: Bool) -> FacebookErrorRule? {
         if let meaning = subcode.flatMap({ uploads[$0] }) { return meaning }
-        return code == 6000 || code == 6001 ? .chunkFailed : nil
+        return !isFinal && (code == 6000 || code == 6001) ? .chunkFailed : nil
     }
 
     private static let uploads: [Int: FacebookErrorRule] = [

@@ -90,7 +90,9 @@ struct FacebookInterpretation {
         if let outcome = configured(envelope) { return outcome }
         if code == 368, envelope.isOfWhatsApp { return outcome(of: .plain(.policyBlocked, [.contactAdmin]), envelope) }
         if let meaning = FacebookErrorRule.permission(code) { return outcome(of: meaning, envelope) }
-        if let meaning = FacebookErrorRule.upload(code, subcode) { return outcome(of: meaning, envelope) }
+        if let meaning = FacebookErrorRule.upload(code, subcode, isFinal: envelope.isFinal) {
+            return outcome(of: meaning, envelope)
+        }
         if envelope.isTransient == true { return outcome(of: .serverError, envelope) }
         if code == 1 || code == 2 { return general(envelope) }
         if let meaning = request(envelope) { return outcome(of: meaning, envelope) }
@@ -116,7 +118,9 @@ struct FacebookInterpretation {
             return outcome(of: .plain(.misconfigured, [.fixRequest], scope: .app), envelope)
         }
         if envelope.number == 1, envelope.isFinal {
-            return failure(.unknown, processed: status >= 500 ? .unknown : .no)
+            // The same answer comes where a message of Messenger's was sent all the same.
+            let mayBeDone = status >= 500 || envelope.subnumber == 1_357_046
+            return failure(.unknown, processed: mayBeDone ? .unknown : .no)
         }
         return outcome(of: .serverError, envelope)
     }
@@ -162,6 +166,10 @@ struct FacebookInterpretation {
         switch meaning {
         case .limit(let scope):
             return limited(scope)
+        case .longLimit(let scope):
+            var outcome = limited(scope)
+            outcome.retryAfter = outcome.retryAfter ?? Outcome.quotaSpan
+            return outcome
         case .refused:
             if case .debugger = envelope.form { return refused(.access, isPresented: presented == .access) }
             if endpoint.issuesTokens, FacebookWords(self).refusesCode(envelope) {
@@ -217,8 +225,10 @@ struct FacebookInterpretation {
         let meaning =
             envelope.saidLimit ?? FacebookErrorRule.product(envelope.number, envelope.subnumber)
             ?? FacebookErrorRule.limit(envelope.number)
-        guard case .limit(let scope) = meaning else { return nil }
-        return scope
+        switch meaning {
+        case .limit(let scope), .longLimit(let scope): return scope
+        default: return nil
+        }
     }
 
     /// A credential is refused.

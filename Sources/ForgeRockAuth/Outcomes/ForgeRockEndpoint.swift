@@ -44,11 +44,11 @@ enum ForgeRockEndpoint: Hashable {
             && segments[0].utf8.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "-") }
     }
 
-    /// Whether PingAM's REST API answers there.
-    var isAM: Bool {
+    /// Whether the server that makes the sessions answers there.
+    var knowsSessions: Bool {
         switch self {
-        case .authenticate, .sessions, .policies, .rest: true
-        case .authorize, .oauth, .flow, .resource: false
+        case .authenticate, .sessions, .policies, .rest, .authorize, .oauth: true
+        case .flow, .resource: false
         }
     }
 }

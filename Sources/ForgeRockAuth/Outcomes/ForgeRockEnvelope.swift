@@ -18,7 +18,7 @@ struct ForgeRockEnvelope {
         let isStatus = code.flatMap { Int($0) }.map { (400..<600).contains($0) } ?? false
         let message = body["message"]?.string?.nonEmpty ?? body["errorMessage"]?.string?.nonEmpty
         isCallbackFailure = body["failure"]?.bool == true
-        let isVersion1 = body["errorMessage"]?.string != nil
+        let isVersion1 = body["errorMessage"]?.string?.nonEmpty != nil
         guard isStatus || isVersion1 || isCallbackFailure else { return nil }
         self.code = isStatus ? code?.bounded(to: 64) : nil
         self.reason = body["reason"]?.string?.nonEmpty?.bounded(to: 256)

@@ -17,7 +17,7 @@ struct ForgeRockInterpretation {
     private var json: JSONValue? { interpretation.content.json }
 
     var outcome: Outcome {
-        let envelope = json.flatMap { ForgeRockEnvelope($0) }
+        let envelope = isJudgedByStatus ? nil : json.flatMap { ForgeRockEnvelope($0) }
         if status == 429 { return throttled(envelope) }
         if let advice = PolicyAdvice.find(in: interpretation) { return stepUp(advice) }
         if let json, let flow = PingOneInterpretation(self, json) { return flow.outcome }
@@ -31,6 +31,11 @@ struct ForgeRockInterpretation {
             if isSentToSignIn { return sentToSignIn }
             return wrongPlace ?? general
         }
+    }
+
+    /// Whether a success is one, whatever its members are called: only the authentication service puts errors into a 200.
+    private var isJudgedByStatus: Bool {
+        (200..<400).contains(status) && ![.authenticate, .sessions, .policies].contains(endpoint)
     }
 
     // MARK: Redirects to the sign-in
@@ -229,9 +234,9 @@ struct ForgeRockInterpretation {
         case .client: outcome.remedies = [.fixRequest]
         default: outcome.remedies = [.reauthenticate]
         }
-        // A session is over if its own endpoint says so, or if the words are those for it; other refusals may have
-        // other reasons.
-        let isOver = message.holds("access denied") || endpoint == .sessions
+        // A session is over if its own endpoint says so, or if the server that made it has the words for that; other
+        // refusals may have other reasons, and an application's own words are about itself.
+        let isOver = message.holds("access denied") && endpoint.knowsSessions || endpoint == .sessions
         if presented == .access || (presented == .session && isOver) { outcome.tokenAction = .clear }
         return outcome
     }

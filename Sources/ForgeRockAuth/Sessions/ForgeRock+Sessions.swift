@@ -78,10 +78,16 @@ extension ForgeRock {
 
     private func signOut(by operation: RecoveryOperation) async throws {
         let held = try await api.tokens.read().credentials
+        var refusal: RecoveryError?
         if let oauth = oauth?.within(operation), let token = held.refreshToken ?? held.accessToken {
-            try await oauth.revoke(token, kind: held.refreshToken == nil ? .access : .refresh)
+            do {
+                try await oauth.revoke(token, kind: held.refreshToken == nil ? .access : .refresh)
+            } catch let error as RecoveryError where error.kind == .misconfigured && held.ssoToken != nil {
+                // That a client is set up wrongly is no reason to leave the person signed in.
+                refusal = error
+            }
         }
-        if held.refreshToken != nil || held.accessToken != nil {
+        if refusal == nil, held.refreshToken != nil || held.accessToken != nil {
             try await api.tokens.update { credentials in
                 if credentials.refreshToken == held.refreshToken { credentials.remove(.refresh) }
                 if credentials.accessToken == held.accessToken { credentials.remove(.access) }
@@ -95,6 +101,7 @@ extension ForgeRock {
             // It is gone already, which is what was wanted.
         }
         try await api.forget(session: token, operation)
+        if let refusal { throw refusal }
     }
 
     /// Ends the session of an ID token, and forgets the token.

@@ -57,10 +57,13 @@ struct OktaDirectMachine: SignInMachine {
         return try await submit(password: password)
     }
 
-    /// There is nothing to read: what is wanted is asked for anew, with the same proof.
+    /// There is nothing to read: what is wanted is asked for anew, with the same proof. A code that was sent is still
+    /// good, and no other is sent for it.
     mutating func resync() async throws -> SignInStep<OktaSession> {
-        (transaction, polling) = (nil, nil)
+        polling = nil
         if recoveryToken != nil { return newPassword }
+        if let transaction, !transaction.isAnsweredElsewhere { return .ask(Challenge(factor: transaction.factor)) }
+        transaction = nil
         return mfaToken == nil ? try await begin() : .choose(factors)
     }
 
@@ -189,11 +192,19 @@ struct OktaDirectMachine: SignInMachine {
     }
 
     private mutating func submit(bindingCode: Secret) async throws -> SignInStep<OktaSession> {
-        guard let transaction else { throw failure(.challengeExpired, [.newChallenge]) }
+        guard let transaction else { throw unheard }
         var form = FormFields()
         form.add("oob_code", secret: transaction.code)
         form.add("binding_code", secret: bindingCode)
         return try await token(grant("oob"), form)
+    }
+
+    /// A code came, and the answer with what it belongs to did not: it cannot be presented, and another is for the person
+    /// to wish for.
+    private var unheard: RecoveryError {
+        var error = failure(.challengeIncorrect, [.askUser, .newChallenge])
+        error.outcome.userMessage = "The code that was sent cannot be used: have another one sent."
+        return error
     }
 
     /// The grant of a sort, as the first factor or as the second: two families of names.
@@ -209,7 +220,8 @@ struct OktaDirectMachine: SignInMachine {
         do {
             answer = try await challenge("oob", channel: factor.providerName, resend: .spending)
         } catch let error as RecoveryError where error.isInDoubt {
-            // It may have gone out; another one is for the person to wish for.
+            // It may have gone out; another one is for the person to wish for. What was sent before is of no use any more.
+            transaction = nil
             return .ask(Challenge(factor: factor, previousFailure: error.outcome))
         }
         guard var transaction = OktaOutOfBand(answer) else { throw failure(.unreadable) }
@@ -235,8 +247,8 @@ struct OktaDirectMachine: SignInMachine {
         } else {
             form.add("login_hint", identifier)
             form.add("challenge_hint", grant(sort))
-            form.add("intent", intent)
         }
+        form.add("intent", intent)
         form.add("channel_hint", channel)
         let endpoint: OAuthServer.Endpoint = mfaToken == nil ? .primaryAuthenticate : .challenge
         return try await oauth.post(form, to: endpoint, presents: mfaToken == nil ? nil : .state, resend: resend)

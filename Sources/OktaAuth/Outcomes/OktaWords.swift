@@ -40,6 +40,9 @@ struct OktaWords {
             } else {
                 meaning = .refused(.refresh)
             }
+        } else if presented == .refresh, !text.isEmpty, !text.holds("invalid or expired") {
+            // The same word stands for a key or a client that do not fit, which is no fault of the token's.
+            meaning = .refused(.refresh)
         } else {
             return nil
         }

@@ -194,7 +194,9 @@ extension Okta {
         let introspection = try await oauth.introspect(token, hint: .access)
         guard introspection.isActive else {
             try await forget(.access, of: held, in: operation)
-            return nil
+            // It was the word on that token alone.
+            guard held.refreshToken != nil else { return nil }
+            return Self.session(of: try await tokens.renew(operation.context).credentials)
         }
         var session = Self.session(of: held)
         session.userID = introspection.claims["uid"]?.string ?? introspection.subject

@@ -15,7 +15,7 @@ public struct OktaApp: Sendable {
     public var authentication: any ClientAuthentication
     /// How long a refresh token that was rotated may be presented again after its answer was lost; 0 to 60 s, default:
     /// 30 s, as Okta's.
-    public var rotationGrace: Duration
+    public var rotationGrace: Duration?
     /// Who issues the app's tokens, as their `iss` claim says it; nil, the default, for what the org's URL says:
     /// `https://example.okta.com` of the org's own authorization server, `https://example.okta.com/oauth2/default` of
     /// another one.
@@ -39,7 +39,8 @@ public struct OktaApp: Sendable {
     ///   - scope: What is asked for; an ID token comes with `openid`, a refresh token with `offline_access`.
     ///   - authorizationServer: The authorization server's id; nil for the org's own.
     ///   - authentication: How the app proves itself.
-    ///   - rotationGrace: How long a rotated refresh token is still good; clamped to 0…60 s.
+    ///   - rotationGrace: How long a rotated refresh token is still good; clamped to 0…60 s. Nil if the app's tokens are
+    ///     persistent.
     ///   - issuer: Who issues the tokens, if that is not what the org's URL says: see ``issuer``.
     ///   - signatures: What verifies the signatures of ID tokens, those of renewed tokens too.
     ///   - dpop: What binds the tokens to a key.
@@ -49,7 +50,7 @@ public struct OktaApp: Sendable {
         scope: String = "openid offline_access",
         authorizationServer: String? = nil,
         authentication: any ClientAuthentication = .none,
-        rotationGrace: Duration = .seconds(30),
+        rotationGrace: Duration? = .seconds(30),
         issuer: String? = nil,
         signatures: (any OAuthClient.SignatureVerifier)? = nil,
         dpop: DPoPAuthorization.Binding? = nil
@@ -62,7 +63,7 @@ public struct OktaApp: Sendable {
         self.issuer = issuer
         self.signatures = signatures
         self.dpop = dpop
-        self.rotationGrace = min(max(rotationGrace, .zero), .seconds(60))
+        self.rotationGrace = rotationGrace.map { min(max($0, .zero), .seconds(60)) }
     }
 
     /// The client of the app at an org.
