@@ -17,9 +17,10 @@ struct KeptNames {
     }
 
     private static let plainFields: Set<String> = [
-        "accept", "accept-language", "accept-ranges", "age", "allow", "cache-control", "content-language",
-        "content-range", "content-type", "date", "dpop-nonce", "expires", "last-modified", "range", "retry-after",
-        "retry-after-ms", "server",
+        "accept", "accept-language", "accept-ranges", "age", "allow", "cache-control", "connection",
+        "content-encoding", "content-language", "content-range", "content-type", "date", "dpop-nonce", "expires",
+        "last-modified", "range", "retry-after",
+        "retry-after-ms", "server", "transfer-encoding",
         "user-agent", "vary", "www-authenticate",
     ]
     private static let limitFamilies = [
