@@ -48,3 +48,27 @@ extension JSONValue: CustomStringConvertible {
         text += "\""
     }
 }
+
+extension JSONValue {
+    /// The value as indented JSON, for people.
+    package var prettyText: String { Self.pretty(self, indentation: "") }
+
+    private static func pretty(_ value: JSONValue, indentation: String) -> String {
+        let inner = indentation + "  "
+        func list(_ open: String, _ items: [String], _ close: String) -> String {
+            items.isEmpty
+                ? open + close
+                : "\(open)\n" + items.map { inner + $0 }.joined(separator: ",\n") + "\n\(indentation)\(close)"
+        }
+        switch value {
+        case .array(let elements): return list("[", elements.map { pretty($0, indentation: inner) }, "]")
+        case .object(let members):
+            return list(
+                "{",
+                members.map { "\(JSONValue.string($0.key)): \(pretty($0.value, indentation: inner))" },
+                "}"
+            )
+        default: return value.description
+        }
+    }
+}

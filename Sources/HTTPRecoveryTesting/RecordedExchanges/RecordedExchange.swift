@@ -3,7 +3,8 @@ import HTTPTypes
 
 /// A recorded exchange, read from one line of JSON, and the answer to what it means.
 ///
-/// A line looks like this; `presented`, `headers`, `body`, `client_now` and `error` may be missing:
+/// A line looks like this; `presented`, `headers`, `body` (or `body_base64`), `client_now`, `error` and `error_code` may be
+/// missing:
 ///
 /// ```json
 /// {"name":"n","request":{"method":"POST","path":"/v1/x","presented":"access"},"status":429,
@@ -35,6 +36,11 @@ public struct RecordedExchange: Sendable {
         guard let value = try? JSONValue(parsing: line), case .object = value else {
             throw Malformed(description: "the line is no JSON object")
         }
+        try self.init(value, systemTime: systemTime)
+    }
+
+    /// Reads the JSON of a line.
+    init(_ value: JSONValue, systemTime: Timestamp) throws(Malformed) {
         guard let request = value["request"], let method = request["method"]?.string.flatMap(Self.method),
             let path = request["path"]?.string
         else { throw Malformed(description: "the request has no method or path") }
@@ -47,7 +53,7 @@ public struct RecordedExchange: Sendable {
             method: method,
             path: path,
             presented: Outcome.CredentialKind(rawValue: word),
-            result: status == 0 ? .failure(Self.error(value["error"])) : Self.response(status, value),
+            result: status == 0 ? .failure(Self.error(value)) : Self.response(status, value),
             now: Self.seconds(value["client_now"]).map { Timestamp(sinceEpoch: $0) } ?? systemTime
         )
     }
@@ -81,14 +87,17 @@ public struct RecordedExchange: Sendable {
         return number
     }
 
-    private static func error(_ value: JSONValue?) -> TransportError {
-        let certainty = value?.string.flatMap(TransportError.Certainty.init) ?? .unknown
-        switch certainty {
-        case .neverSent: return TransportError(.cannotConnect, certainty)
-        case .notProcessed: return TransportError(.streamRefused, certainty)
-        case .unknown: return TransportError(.connectionLost, certainty)
-        case .answered: return TransportError(.truncated, certainty)
-        }
+    /// The error of an exchange; its code, where none is stated, is that which its certainty suggests.
+    static func error(_ exchange: JSONValue) -> TransportError {
+        let certainty = exchange["error"]?.string.flatMap(TransportError.Certainty.init) ?? .unknown
+        let code: TransportError.Code =
+            switch certainty {
+            case .neverSent: .cannotConnect
+            case .notProcessed: .streamRefused
+            case .unknown: .connectionLost
+            case .answered: .truncated
+            }
+        return TransportError(exchange["error_code"]?.string.map(TransportError.Code.init) ?? code, certainty)
     }
 
     private static func response(_ status: Int, _ value: JSONValue) -> Exchange.Result {
@@ -103,12 +112,12 @@ public struct RecordedExchange: Sendable {
         }
         let body =
             switch value["body"] {
-            case nil, .null: ""
-            case .string(let text): text
-            case .some(let other): other.description
+            case nil, .null: value["body_base64"]?.string.flatMap { Base64.decode($0.utf8) } ?? []
+            case .string(let text): Array(text.utf8)
+            case .some(let other): Array(other.description.utf8)
             }
         let response = HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: fields)
-        return .response(response, body: Array(body.utf8))
+        return .response(response, body: body)
     }
 
     private static func seconds(_ value: JSONValue?) -> Duration? {

@@ -97,7 +97,8 @@ import Testing
         }
         let chaos = RecoveringClient.Chaos([
             .init(rate: 0.01, .latency(.seconds(2))),
-            .init(rate: 0.005, .outcome(HTTPResponse(status: .serviceUnavailable))),
+            .init(.every(200), .status(503, [.retryAfter: "1"])),
+            .init(.first(2), .lostAnswer, toPath: "/orders"),
         ])
         #expect(fallback.place == .outsideRecovery && !chaos.isEnabled)
     }

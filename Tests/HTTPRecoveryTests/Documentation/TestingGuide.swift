@@ -43,6 +43,11 @@ struct PriceList {
         )
         #expect(response.history.waits.map(\.reason) == [.rateLimited, .unavailable])
         #expect(response.history.waits[0].duration >= .seconds(20))
+        try response.history.expect(
+            .wait(because: .rateLimited, atLeast: .seconds(20)),
+            .retry(because: .rateLimited, status: 503),
+            .retry(because: .unavailable, status: 200)
+        )
     }
 
     @Test func aFailureIsToldAsItIs() async throws {
@@ -84,6 +89,48 @@ struct PriceList {
         #expect(error?.outcome.status == 409)
     }
 
+    @Test func aServerIsRecorded() async throws {
+        func loadsPrices(_ server: some HTTPTransport, cassette: String) async throws -> String {
+            let kept = Cassette.Redaction(keeping: ["price"])
+            return try await CassetteTransport.withFile(cassette, recording: server, redaction: kept) { transport in
+                let client = RecoveringClient(transport: transport, runtime: .manual())
+                return try await PriceList(client: client).load()
+            }
+        }
+        let cassette = URL.temporaryDirectory.appending(path: "prices-\(UUID()).json")
+        defer { try? FileManager.default.removeItem(at: cassette) }
+        let server = ScriptedTransport([.status(200, body: #"{"price":3}"#)], then: .status(404))
+        for _ in 0..<2 { #expect(try await loadsPrices(server, cassette: cassette.path) == #"{"price":3}"#) }
+        #expect(server.received.count == 1)
+    }
+
+    @Test func aServerFailsAtAGivenMoment() async throws {
+        let (clock, transport) = (ManualClock(), ScriptedTransport(then: .status(200, body: "3 EUR")))
+        let chaos = RecoveringClient.Chaos(
+            [
+                .init(.number(3), .lostAnswer), .init(.first(2), .status(503, [.retryAfter: "1"]), toPath: "/prices"),
+                .init(.every(5), .truncatedBody(after: 10)), .init(rate: 0.1, .lateAnswer(.seconds(2))),
+            ],
+            seed: 7
+        )
+        chaos.isEnabled = true
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock)) {
+            Recovery()
+            chaos
+        }
+        let error = await #expect(throws: RecoveryError.self) {
+            try await clock.skippingWaits { try await PriceList(client: client).load() }
+        }
+        #expect(error?.history.attempts.map(\.status) == [503, 503, nil] && transport.received.count == 1)
+        try error?.history.expect(.retry(because: .unavailable), .givenUp(.attemptsExhausted))
+    }
+
+    @Test func aPolicyIsSimulated() async throws {
+        let outage = Simulation.Call(answers: [.status(503), .failure(.unknown, after: .seconds(1)), .status(200)])
+        let report = try await Simulation(.awsStandard, calls: [outage]).run()
+        #expect(report.calls[0].attempts.count == 3 && report.calls[0].end == .ok)
+    }
+
     @Test func aServerHangs() async throws {
         let clock = ManualClock()
         let transport = ScriptedTransport([.hang, .status(200, body: "3 EUR")], enforcesTimeouts: false)
@@ -107,7 +154,7 @@ struct PriceList {
         let page = root.appending(path: "Sources/HTTPRecovery/HTTPRecovery.docc/Testing.md")
         let source = try String(contentsOf: file, encoding: .utf8).filter { !$0.isWhitespace }
         let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst()
-        #expect(parts.count == 8)
+        #expect(parts.count == 12)
         for part in parts {
             let code = try #require(part.components(separatedBy: "```").first).filter { !$0.isWhitespace }
             #expect(source.contains(code), "\(code.prefix(60))")

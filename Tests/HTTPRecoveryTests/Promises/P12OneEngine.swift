@@ -26,7 +26,7 @@ import Testing
             except: [
                 "HTTPRecovery/Pipeline/CallContext+Wait.swift": "the one wait, which the driver and operations call",
                 "HTTPRecovery/Engine/CallDriver+Race.swift": "until the driver sends a hedge",
-                "HTTPRecovery/Client/Layers/RecoveringClient+Chaos.swift": "latency that is injected on purpose",
+                "HTTPRecovery/Client/Layers/ChaosTransport.swift": "latency that is injected on purpose",
                 "HTTPRecovery/Time/TimeSource.swift": "the clock itself",
                 "AuthRecovery/Renewal/Renewal.swift": "a store that is busy: no requests",
                 "AuthRecovery/Tokens/Credentials+Lease.swift": "a lease's heartbeat: no requests",

@@ -1,14 +1,15 @@
 public import HTTPTypes
 
 extension RecoveringClient {
-    /// Makes attempts fail, late or otherwise on purpose: to see in production, for a share of it, that a program bears it.
+    /// Makes attempts fail, late or otherwise on purpose: in tests, or in production, for a share of it, to see that a
+    /// program bears it.
     ///
     /// It stands inside the engine and sees attempts, which recover as from a real failure. Nothing happens while
     /// ``isEnabled`` says so, as at first.
     ///
     /// ```swift
     /// let chaos = RecoveringClient.Chaos([
-    ///     .init(rate: 0.01, .latency(.seconds(2))), .init(rate: 0.005, .outcome(HTTPResponse(status: 503))),
+    ///     .init(rate: 0.01, .latency(.seconds(2))), .init(.every(200), .status(503, [.retryAfter: "1"])),
     /// ])
     /// let client = RecoveringClient(transport: transport) {
     ///     Recovery()
@@ -17,22 +18,10 @@ extension RecoveringClient {
     /// chaos.isEnabled = true
     /// ```
     public final class Chaos: ClientLayer {
-        /// What is done to an attempt.
-        @nonexhaustive public enum Injection: Sendable {
-            /// It goes out late.
-            case latency(Duration)
-            /// It does not go out, and ends with the error.
-            case fault(TransportError)
-            /// It does not go out, and is answered.
-            case outcome(HTTPResponse, body: MessageBody = .empty)
-            /// Something is done before it goes out; what it throws, the attempt ends with.
-            case behavior(@Sendable (HTTPRequest) async throws -> Void)
-        }
-
-        /// An injection and how often it is done.
+        /// An injection, and when it is done.
         public struct Monkey: Sendable {
-            /// The share of the attempts: 0 to 1.
-            public var rate: Double
+            /// When it is done, of the attempts that it applies to.
+            public var occasion: Occasion
             /// What is done.
             public var injection: Injection
             /// Which requests it is done to.
@@ -41,18 +30,49 @@ extension RecoveringClient {
             public var applies: @Sendable (HTTPRequest) -> Bool
 
             /// Creates one.
+            ///
+            /// - Parameters:
+            ///   - occasion: When it is done, of the attempts that it applies to.
+            ///   - injection: What is done.
+            ///   - applies: Which requests it is done to. Default: all.
+            public init(
+                _ occasion: Occasion,
+                _ injection: Injection,
+                to applies: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
+            ) {
+                self.occasion = occasion
+                self.injection = injection
+                self.applies = applies
+            }
+
+            /// Creates one for a path, whatever the query is.
+            public init(_ occasion: Occasion, _ injection: Injection, toPath path: String) {
+                self.init(occasion, injection) { $0.pathWithoutQuery == path }
+            }
+
+            /// Creates one for a share of the attempts: 0 to 1.
             public init(
                 rate: Double,
                 _ injection: Injection,
                 to applies: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
             ) {
-                self.rate = rate
-                self.injection = injection
-                self.applies = applies
+                self.init(.share(rate), injection, to: applies)
             }
         }
 
-        private let state: Locked<(isEnabled: Bool, monkeys: [Monkey])>
+        private struct State {
+            var isEnabled = false
+            var monkeys: [Monkey]
+            /// To how many attempts each has applied; of their own, since `applies` runs in between.
+            var counts: Locked<[Int]>
+
+            init(_ monkeys: [Monkey]) {
+                self.monkeys = monkeys
+                counts = Locked(monkeys.map { _ in 0 })
+            }
+        }
+
+        private let state: Locked<State>
         private let random: Runtime.RandomSource
 
         /// Inside the engine: it is about attempts.
@@ -61,25 +81,31 @@ extension RecoveringClient {
         /// Creates the layer, which does nothing yet.
         ///
         /// - Parameters:
-        ///   - monkeys: What is done, in order: each attempt can meet several.
+        ///   - monkeys: What is done, in order: each attempt can meet several, of which the first is outermost.
         ///   - seed: Where its random numbers begin; nil, the default, is anywhere.
         public init(_ monkeys: [Monkey], seed: UInt64? = nil) {
-            state = Locked((false, monkeys))
+            state = Locked(State(monkeys))
             random = seed.map { Runtime.RandomSource(seed: $0) } ?? Runtime.RandomSource()
         }
 
         /// Whether anything is done; false at first.
         ///
-        /// It can be changed while the client runs.
+        /// It can be changed while the client runs. What goes out while it is false is not counted.
         public var isEnabled: Bool {
             get { state.withLock { $0.isEnabled } }
             set { state.withLock { $0.isEnabled = newValue } }
         }
 
-        /// What is done; it can be changed while the client runs.
+        /// What is done; it can be changed while the client runs, and is counted anew then.
         public var monkeys: [Monkey] {
             get { state.withLock { $0.monkeys } }
-            set { state.withLock { $0.monkeys = newValue } }
+            set {
+                state.withLock { state in
+                    let isEnabled = state.isEnabled
+                    state = State(newValue)
+                    state.isEnabled = isEnabled
+                }
+            }
         }
 
         /// Does what is due to an attempt, and sends it, unless that was it.
@@ -89,69 +115,22 @@ extension RecoveringClient {
             context: CallContext,
             next: Next
         ) async throws -> RecoveredResponse {
-            let (isEnabled, monkeys) = state.withLock { $0 }
-            guard isEnabled else { return try await next(request, body: body, context: context) }
-            let due = monkeys.filter { random.unit() < $0.rate && $0.applies(request) }.map(\.injection)
+            let state = state.withLock { $0 }
+            guard state.isEnabled else { return try await next(request, body: body, context: context) }
+            var due: [Injection] = []
+            for (index, monkey) in state.monkeys.enumerated() where monkey.applies(request) {
+                let ordinal = state.counts.withLock { counts in
+                    counts[index] += 1
+                    return counts[index]
+                }
+                if monkey.occasion.isDue(ordinal, random) { due.append(monkey.injection) }
+            }
             if due.isEmpty { return try await next(request, body: body, context: context) }
             // As a part of the attempt: it is counted, told and judged as any other.
             var context = context
             let time = context.runtime.time
-            context.interposition = { ChaosTransport($0, due, asked: request, time: time) }
+            context.interposition = { [due] in ChaosTransport($0, due[...], asked: request, time: time) }
             return try await next(request, body: body, context: context)
         }
-    }
-}
-
-/// A transport for one attempt to which something is done.
-private struct ChaosTransport: HTTPTransport {
-    private let transport: any HTTPTransport
-    private let injections: [RecoveringClient.Chaos.Injection]
-    /// The request as the layer saw it, without what inner layers attach.
-    private let request: HTTPRequest
-    private let time: TimeSource
-
-    init(
-        _ transport: any HTTPTransport,
-        _ injections: [RecoveringClient.Chaos.Injection],
-        asked request: HTTPRequest,
-        time: TimeSource
-    ) {
-        self.transport = transport
-        self.injections = injections
-        self.request = request
-        self.time = time
-    }
-
-    var name: String { transport.name }
-    var enforcesTimeouts: Bool { transport.enforcesTimeouts }
-    var keepsSendLimits: Bool { transport.keepsSendLimits }
-
-    func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse {
-        var options = options
-        for injection in injections {
-            switch injection {
-            case .latency(let delay): try await wait(delay, within: &options)
-            case .fault(let error): throw error
-            case .outcome(let head, let body): return TransportResponse(head: head, body: body)
-            case .behavior(let behave): try await behave(self.request)
-            }
-        }
-        return try await transport.send(request, body: body, options: options)
-    }
-
-    /// Lets an attempt go out late, within its time.
-    ///
-    /// - Throws: `TransportError` if its time is over by then; `CancellationError` as soon as the task is cancelled.
-    private func wait(_ delay: Duration, within options: inout AttemptOptions) async throws {
-        let limit = options.timeout ?? .longest
-        try await time.sleep(for: min(delay, limit))
-        guard delay < limit else {
-            throw TransportError(
-                .timedOut,
-                .neverSent,
-                message: "the injected latency was longer than the attempt may take"
-            )
-        }
-        options.timeout = options.timeout.map { $0 - max(delay, .zero) }
     }
 }
