@@ -329,8 +329,8 @@ let package = Package(
         .testTarget(
             name: "OktaAuthTests",
             dependencies: [
-                "OktaAuth", "AuthCryptography", "AuthRecovery", "AuthSandbox", "HTTPRecovery", "HTTPRecoveryTesting",
-                "SignInSupport", "WebAuthnTesting",
+                "OktaAuth", "AuthCryptography", "AuthRecovery", "AuthSandbox", "CurlTransport", "HTTPRecovery",
+                "HTTPRecoveryTesting", "SignInSupport", "WebAuthnTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product("Crypto", of: "swift-crypto", trait: "Cryptography"),
             ]

@@ -78,19 +78,21 @@ extension OAuthWorld {
     /// sandbox's own in its place.
     private func idToken(_ token: OAuthAccessToken, _ exchange: OAuthExchange) -> String {
         let authentication = token.grant.authentication
+        let (client, fault) = (token.grant.client, exchange.settings.idTokenFault)
         let email = token.grant.scope.contains("email") ? people[token.grant.subject]?.user.emails.first : nil
         let claims: JSONValue = .present([
-            "iss": .string(exchange.issuer), "sub": .string(token.grant.subject), "aud": .string(token.grant.client),
+            "iss": .string(exchange.issuer), "sub": .string(token.grant.subject),
+            "aud": .string(fault == "other_audience" ? "not-\(client)" : client),
             "iat": .int(token.issuedAt / 1000), "exp": .int(token.issuedAt / 1000 + 3600),
             "auth_time": authentication.map { .int($0.time / 1000) },
             "acr": authentication?.acr.map(JSONValue.string),
-            "nonce": authentication?.nonce.map(JSONValue.string),
+            "nonce": authentication?.nonce.map { .string(fault == "other_nonce" ? $0 + "x" : $0) },
             "email": email.map(JSONValue.string),
         ])
         guard exchange.settings.idTokenAlgorithm == "HS256" else {
             return RSASigning.token(type: "JWT", claims: claims)
         }
-        return OAuthJWT.make(type: "JWT", claims: claims, key: secret(of: token.grant.client))
+        return OAuthJWT.make(type: "JWT", claims: claims, key: secret(of: client))
     }
 
     /// Whether an ID token is one of the provider's own, however it was signed.

@@ -49,6 +49,9 @@ public struct SandboxOAuthSettings: Sendable, Equatable {
     /// `id_token_algorithm`: how ID tokens are signed: `RS256` (by default) with the provider's key, which the key endpoints
     /// have, or `HS256` with the client's secret.
     public var idTokenAlgorithm = "RS256"
+    /// `id_token_fault`: what is wrong with ID tokens: `none` (by default), `other_audience`, which is not the client's, or
+    /// `other_nonce`, which is not the request's.
+    public var idTokenFault = "none"
     /// `key_rotated`: whether the provider publishes another key than it signs with; false by default.
     public var hidesKey = false
     /// `offline_access_required`: only the scope `offline_access` gets a refresh token; false by default.
@@ -102,6 +105,7 @@ extension SandboxOAuthSettings: SandboxPart {
         "rotation": ["rotating", "persistent"], "grace_answer": ["successor", "new"],
         "expires_in": ["number", "string", "absent"], "dpop": ["off", "optional", "required"],
         "authorize": ["approve", "deny"], "id_token_algorithm": ["RS256", "HS256"],
+        "id_token_fault": ["none", "other_audience", "other_nonce"],
     ]
 
     enum CodingKeys: String, CodingKey {
@@ -119,6 +123,7 @@ extension SandboxOAuthSettings: SandboxPart {
         case demandsNonce = "dpop_nonce"
         case nonceLifetime = "dpop_nonce_lifetime_s"
         case idTokenAlgorithm = "id_token_algorithm"
+        case idTokenFault = "id_token_fault"
         case hidesKey = "key_rotated"
         case requiresOfflineAccess = "offline_access_required"
         case defaultScope

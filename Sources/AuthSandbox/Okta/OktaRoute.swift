@@ -17,6 +17,8 @@ struct OktaRoute: Sendable, Equatable {
         case logout
         /// What people may change of their own account.
         case account
+        /// The page of another provider.
+        case provider
         /// What the org runs on.
         case organization
     }
@@ -35,6 +37,9 @@ struct OktaRoute: Sendable, Equatable {
         }
         if parts.starts(with: ["idp", "idx"]), parts.count > 2 {
             return OktaRoute(endpoint: .engine, parts: Array(parts[2...]))
+        }
+        if parts.starts(with: ["sso", "idps"]), parts.count == 3 {
+            return OktaRoute(endpoint: .provider, parts: parts)
         }
         if parts.first == "oauth2", parts.suffix(2) == ["v1", "interact"], parts.count <= 4 {
             return OktaRoute(endpoint: .interact, parts: parts)
@@ -59,6 +64,7 @@ struct OktaRoute: Sendable, Equatable {
         case .engine: "/idp/idx"
         case .account: "/idp/myaccount"
         case .interact, .direct, .logout: "/oauth2"
+        case .provider: "/sso"
         case .organization: "/.well-known"
         default: "/api/v1/\(endpoint.rawValue)"
         }

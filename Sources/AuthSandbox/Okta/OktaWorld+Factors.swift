@@ -196,6 +196,7 @@ extension OktaWorld {
         _ account: OktaAccount?,
         _ transaction: OktaTransaction,
         _ exchange: OktaExchange,
+        in flow: OktaFlow? = nil,
         context: inout SandboxContext
     ) throws(OktaFailure) {
         let type = challenge.factor.type
@@ -217,7 +218,7 @@ extension OktaWorld {
                 to: destination,
                 channel: type == "email" ? "email" : "phone",
                 strategy: "okta_\(type)",
-                code: code,
+                code: type == "email" ? flow.map { Self.mailed(code, $0, exchange) } ?? code : code,
                 sentAt: exchange.now,
                 signIn: Masking.fingerprint(transaction.token)
             )

@@ -33,6 +33,8 @@ struct OktaWorld: ProviderWorld {
     /// Flows of the identity engine, and the codes that they have ended with.
     var flows: [String: OktaFlow] = [:]
     var interactionCodes: [String: String] = [:]
+    /// The proofs of captchas that were presented.
+    var captchas: Set<String> = []
     /// The proofs and the transactions of Direct Authentication, by their handles.
     var directProofs: [String: OktaDirectProof] = [:]
     var directTransactions: [String: OktaDirectTransaction] = [:]
@@ -116,6 +118,7 @@ struct OktaWorld: ProviderWorld {
             if route.endpoint == .direct { return challengeDirectly(request, context: &context) }
             if route.endpoint == .logout { return logout(request) }
             if route.endpoint == .interact { return interact(request, context: context) }
+            if route.endpoint == .provider { return visit(request, context: &context) }
             let exchange = try OktaExchange(request, route, context)
             switch route.endpoint {
             case .authentication: return try authenticate(exchange, context: &context)
@@ -123,7 +126,7 @@ struct OktaWorld: ProviderWorld {
             case .users: return try person(exchange)
             case .organization: return organization(exchange)
             case .account: return try account(exchange)
-            case .engine, .interact, .direct, .logout: return engine(exchange, context: &context)
+            case .engine, .interact, .direct, .logout, .provider: return engine(exchange, context: &context)
             }
         } catch {
             return response(of: error, settings: context.settings.okta)
@@ -164,6 +167,7 @@ struct OktaWorld: ProviderWorld {
         if interactionCodes.count > Self.capacity {
             interactionCodes = interactionCodes.filter { flows[$0.key] != nil }
         }
+        if captchas.count > Self.capacity { captchas = [] }
         sessionTokens.forget(over: Self.capacity) { $0.expiresAt > now }
         recoveryTokens.forget(over: Self.capacity) { $0.expiresAt > now }
         sessions.forget(over: Self.capacity) { $0.expiresAt > now }

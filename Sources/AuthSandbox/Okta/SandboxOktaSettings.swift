@@ -115,6 +115,29 @@ public struct SandboxOktaSettings: Sendable, Equatable {
     ///
     /// Default: false.
     public var asksConsent = false
+    /// `identity_provider`: whether the identity engine offers another provider (`redirect-idp`): `off`, `beside` the name, or as
+    /// the `only` way.
+    ///
+    /// Its page sends the browser back at once: with the code that the sign-in ends with, or with `interaction_required` if
+    /// the person has factors to prove. Default: `off`.
+    public var identityProvider = "off"
+    /// `provider_type`: what sort of provider that is, such as `GOOGLE`, `FACEBOOK`, `OIDC`, or `X509` for a smart card.
+    ///
+    /// Default: `OIDC`.
+    public var providerType = "OIDC"
+    /// `provider_user`: who comes back from it, if its address names nobody (`login_hint`); nil (`null`, the default) for
+    /// somebody who is not known, which is answered with `access_denied`.
+    public var providerUser: String?
+    /// `captcha`: whether the name at the identity engine is taken only with the proof of a captcha: any text that does not
+    /// begin with `wrong`, once.
+    ///
+    /// Default: false.
+    public var wantsCaptcha = false
+    /// `email_link`: what the identity engine's mails hold: `off`, the code alone; `own`, a link to the app with the code and
+    /// the state of the sign-in; `other_state`, a link with a state that is not the sign-in's.
+    ///
+    /// Default: `off`.
+    public var emailLink = "off"
     /// `passwordless`: whether the Authentication API lets another factor stand in the place of the password, for people
     /// who have one.
     ///
@@ -129,7 +152,10 @@ public struct SandboxOktaSettings: Sendable, Equatable {
 
 extension SandboxOktaSettings: SandboxPart {
     static let key = "okta"
-    static let words = ["header_case": ["lower", "title", "upper"], "authorize_failure": ["login_required", "page"]]
+    static let words = [
+        "header_case": ["lower", "title", "upper"], "authorize_failure": ["login_required", "page"],
+        "identity_provider": ["off", "beside", "only"], "email_link": ["off", "own", "other_state"],
+    ]
     static let ranges: [String: ClosedRange<Int64>] = [
         "clock_skew_s": -3_155_760_000...3_155_760_000, "factor_attempts": 1...1_000_000,
     ]
@@ -159,6 +185,9 @@ extension SandboxOktaSettings: SandboxPart {
         case identifiesWithPassword = "identify_with_password"
         case probesDevice = "device_probe"
         case asksConsent = "consent"
+        case identityProvider, providerType, providerUser
+        case wantsCaptcha = "captcha"
+        case emailLink
         case allowsPasswordless = "passwordless"
     }
 }

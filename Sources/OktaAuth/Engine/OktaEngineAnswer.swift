@@ -172,6 +172,8 @@ struct OktaAuthenticator: Sendable {
 
 /// How Okta Verify on a device is reached, so that nobody types anything.
 struct OktaDeviceChallenge: Sendable {
+    /// Okta's word for the way, such as `LOOPBACK`.
+    let method: String
     /// The address that opens it; nil where a page in a browser would speak to the app itself.
     let url: Secret?
     /// What goes on without it.
@@ -179,6 +181,7 @@ struct OktaDeviceChallenge: Sendable {
 
     init?(_ json: JSONValue?, or cancel: OktaForm?) {
         guard let method = json?["challengeMethod"]?.string else { return nil }
+        self.method = method.bounded(to: 64)
         let isOpened = ["CUSTOM_URI", "UNIVERSAL_LINK", "APP_LINK"].contains(method)
         url = isOpened ? json?["href"]?.string?.nonEmpty.map { Secret($0) } : nil
         self.cancel = json?["cancel"].flatMap { OktaForm($0) } ?? cancel

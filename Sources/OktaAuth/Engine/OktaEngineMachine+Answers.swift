@@ -18,6 +18,7 @@ extension OktaEngineMachine {
             // The answer is given on the phone; without the wish for another push there is nothing to do here.
             throw RecoveryError(outcome: challenge.previousFailure ?? Outcome(.declined), reason: .notRecoverable)
         case .webauthn: return try await submit(webAuthn: answer)
+        case .captcha: return try await submit(captcha: answer)
         case _ where challenge.factor.id == Self.consentID: return try await submit(consent: answer, to: challenge)
         case _ where challenge.factor.id?.hasPrefix("question/") == true:
             return try await enroll(answer, toQuestion: challenge.factor.providerName)
@@ -44,7 +45,7 @@ extension OktaEngineMachine {
         return try await post(form, values, resend: .spending, isAttempt: true)
     }
 
-    private static func takesAnswers(_ form: OktaForm) -> Bool {
+    static func takesAnswers(_ form: OktaForm) -> Bool {
         [
             "challenge-authenticator", "enroll-authenticator", "reset-authenticator", "reenroll-authenticator",
             "reenroll-authenticator-warning",
@@ -65,6 +66,7 @@ extension OktaEngineMachine {
         guard parts.count == 2, let code = FormFields(parsing: parts[1].utf8)["otp"].first else { return answer }
         guard FormFields(parsing: parts[1].utf8)["state"].first == interaction?.state else {
             var error = failure(.challengeIncorrect, [.askUser])
+            (error.outcome.code, error.outcome.parameter) = ("state_mismatch", "state")
             error.outcome.userMessage = "This link belongs to another sign-in."
             throw error
         }
@@ -107,13 +109,17 @@ extension OktaEngineMachine {
     }
 
     private func question(_ key: Factor.Key, _ current: OktaAuthenticator, setup: Secret? = nil) -> Challenge {
-        return Challenge(
+        Challenge(
             factor: standing(key, current),
-            prompt: key == .securityAnswer
-                ? current.question : current.page.map { _ in "What Duo's page has answered" },
+            prompt: key == .securityAnswer ? current.question : current.page.map { _ in Self.duoPrompt },
             setup: setup ?? current.page
         )
     }
+
+    /// What Duo wants, for a person: no terminal can show its page.
+    private static let duoPrompt =
+        "Duo has to confirm the sign-in on a page of its own. An app that shows that page answers with the signed text "
+        + "that it gives (sig_response); without such an app, choose another way."
 
     // MARK: Security questions
 
@@ -155,6 +161,8 @@ extension OktaEngineMachine {
             )
             return .ask(Challenge(factor: factor, hint: options?.nonEmpty, prompt: field?.label ?? path))
         }
+        // What was typed stays until it is posted.
+        if let question = unsolved(form) { return question }
         var values: [String: JSONValue] = [:]
         for path in open {
             guard let text = entries.removeValue(forKey: "\(form.name)/\(path)") else { continue }

@@ -227,38 +227,45 @@ extension OktaEngineMachine {
         if answer.current?.action("recover") != nil {
             factors.append(Factor(key: .newPassword, providerName: "recover", id: "action/recover"))
         }
-        for form in answer.forms where form.name == Self.launch && !form.isLink {
-            factors.append(Factor(key: .push, providerName: form.name, id: "form/\(form.name)"))
-        }
+        factors += launches(answer)
         for form in answer.forms where form.name == "unlock-account" || form.name == "select-identify" {
             factors.append(Factor(key: .text, providerName: form.name, id: "form/\(form.name)"))
         }
         return factors + links(answer)
     }
 
-    /// The pages of identity providers that the answer names.
-    func links(_ answer: OktaEngineAnswer) -> [Factor] {
+    /// Having Okta Verify opened on the person's device.
+    func launches(_ answer: OktaEngineAnswer) -> [Factor] {
+        answer.forms.filter { $0.name == Self.launch && !$0.isLink }
+            .map { Factor(key: .push, providerName: $0.name, id: "form/\($0.name)") }
+    }
+
+    /// The pages of identity providers that the answer names, those for smart cards (PIV) included.
+    func links(_ answer: OktaEngineAnswer) -> [Factor] { pages(answer).map(\.factor) }
+
+    private func pages(_ answer: OktaEngineAnswer) -> [(factor: Factor, href: String)] {
         let entries = (answer.body["remediation"]?["value"]?.array ?? []).prefix(32)
         return entries.compactMap { entry in
-            guard entry["name"]?.string == "redirect-idp", let href = entry["href"]?.string else { return nil }
-            let name = entry["idp"]?["name"]?.string ?? entry["type"]?.string
-            return Factor(
+            guard let form = entry["name"]?.string, ["redirect-idp", "piv-idp"].contains(form),
+                let href = entry["href"]?.string
+            else { return nil }
+            let type = entry["type"]?.string
+            let factor = Factor(
                 key: .redirect,
-                providerName: entry["type"]?.string?.bounded(to: 256) ?? "redirect-idp",
-                destination: name?.bounded(to: 256),
+                providerName: type?.bounded(to: 256) ?? form,
+                destination: (entry["idp"]?["name"]?.string ?? type)?.bounded(to: 256),
                 id: "link/\(Fingerprint.text(of: href))"
             )
+            return (factor, href)
         }
     }
 
     /// Sends the person to an identity provider.
     func visit(_ answer: OktaEngineAnswer, _ factor: Factor) -> SignInStep<OktaSession> {
-        let entries = (answer.body["remediation"]?["value"]?.array ?? []).prefix(32)
-        let href = entries.lazy.compactMap { entry -> String? in
-            guard entry["name"]?.string == "redirect-idp", let href = entry["href"]?.string else { return nil }
-            return "link/\(Fingerprint.text(of: href))" == factor.id ? href : nil
-        }.first
-        return .ask(Challenge(factor: factor, url: href.map { Secret($0) }))
+        let href = pages(answer).first { $0.factor.isSame(as: factor) }?.href
+        let isCard = ["X509", "piv-idp"].contains(factor.providerName)
+        let prompt = isCard ? "The page reads a smart card: have yours in the reader of the browser's machine." : nil
+        return .ask(Challenge(factor: factor, prompt: prompt, url: href.map { Secret($0) }))
     }
 
     /// Goes on behind an identity provider: with the code that the browser has brought back, or where the flow stands.

@@ -13,8 +13,27 @@ extension OktaEngineMachine {
         _ form: OktaForm
     ) async throws -> SignInStep<OktaSession> {
         if wantsDevice, device.url != nil { return try await awaitPush(answer, form) }
-        guard let cancel = device.cancel else { throw failure(.factorUnavailable, [.switchFactor]) }
+        guard let cancel = device.cancel else {
+            // There is no way around it but those beside.
+            let others = wantsDevice ? [] : alternatives(answer)
+            if !others.isEmpty { return .choose(others) }
+            if device.url != nil { return try await awaitPush(answer, form) }
+            throw unreachable(device, answer)
+        }
         return try await post(cancel, resend: .replayable)
+    }
+
+    /// Okta Verify has to confirm, and nobody here can reach it: says so, and how it goes on.
+    func unreachable(_ device: OktaDeviceChallenge?, _ answer: OktaEngineAnswer) -> RecoveryError {
+        let isOnlyWay = alternatives(answer).isEmpty
+        var error = failure(.factorUnavailable, [isOnlyWay ? .contactAdmin : .switchFactor, .visitProvider])
+        error.outcome.code = device?.method ?? error.outcome.statusType
+        error.outcome.userMessage =
+            "Okta Verify on this device has to confirm the sign-in, and only a page in a browser can reach it there. "
+            + (isOnlyWay
+                ? "Please sign in in a browser, or ask your administrator for another way."
+                : "Please choose another way, or sign in in a browser.")
+        return error
     }
 
     static let consents: Set<String> = ["consent", "admin-consent", "granular-consent", "email-challenge-consent"]

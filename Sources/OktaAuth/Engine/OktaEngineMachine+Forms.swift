@@ -24,6 +24,8 @@ extension OktaEngineMachine {
     /// What a form wants; nil for one that is there beside others.
     private mutating func want(_ form: OktaForm, _ answer: OktaEngineAnswer) async throws -> SignInStep<OktaSession>? {
         if form.isLink { return nil }
+        // What is typed into these is not kept: the proof comes first.
+        if Self.takesAnswers(form), let question = unsolved(form) { return question }
         switch form.name {
         case "identify", "identify-recovery": return try await identify(form)
         case "challenge-authenticator": return try await challenge(form, answer)
@@ -61,20 +63,21 @@ extension OktaEngineMachine {
     /// The forms that lead elsewhere than on.
     private static let besides: Set<String> = [
         "skip", "cancel", "select-identify", "select-enroll-profile", "unlock-account", "redirect-idp", "piv-idp",
-        "launch-authenticator", "launch-webauthn-autofill-ui-challenge", "challenge-webauthn-autofillui-authenticator",
+        "device-apple-sso-extension", "launch-authenticator", "launch-webauthn-autofill-ui-challenge",
+        "challenge-webauthn-autofillui-authenticator",
         "success-redirect", "failure-redirect", "resend", "send", "recover", "device-challenge-poll",
         "cancel-polling", "authenticatorChallenge-cancel",
     ]
 
     /// What is left of an answer whose forms are all there beside others.
     private mutating func wantElse(_ answer: OktaEngineAnswer) async throws -> SignInStep<OktaSession> {
-        let links = self.links(answer)
-        if !links.isEmpty { return .choose(links) }
+        let ways = links(answer) + launches(answer)
+        if !ways.isEmpty { return .choose(ways) }
         if let skip = answer.form("skip") { return try await post(skip, resend: .spending) }
-        if answer.form("launch-authenticator") != nil || answer.form("piv-idp") != nil {
-            throw failure(.userActionRequired, [.visitProvider])
+        let isOfDevice = [Self.launch, "device-challenge-poll", "device-apple-sso-extension"].contains {
+            answer.form($0) != nil
         }
-        if answer.form("device-challenge-poll") != nil { throw failure(.factorUnavailable, [.switchFactor]) }
+        if isOfDevice { throw unreachable(answer.deviceChallenge, answer) }
         var error = failure(.unknown, [.restartFlow])
         error.outcome.code = answer.forms.first?.name
         error.outcome.userMessage = answer.text
@@ -109,6 +112,7 @@ extension OktaEngineMachine {
             return try await post(form, values, resend: .replayable)
         }
         guard let password else { return .ask(Challenge(factor: Self.passwordFactor)) }
+        if let question = unsolved(form) { return question }
         self.password = nil
         values["credentials.passcode"] = .string(password.reveal())
         return try await post(form, values, resend: .spending, isAttempt: true)
@@ -118,6 +122,10 @@ extension OktaEngineMachine {
     mutating func submit(password answer: Secret) async throws -> SignInStep<OktaSession> {
         guard let standing = self.answer else { throw missing("identify") }
         if let form = standing.form("challenge-authenticator") {
+            if let question = unsolved(form) {
+                password = answer
+                return question
+            }
             let values: [String: JSONValue] = ["credentials.passcode": .string(answer.reveal())]
             return try await post(form, values, resend: .spending, isAttempt: true)
         }

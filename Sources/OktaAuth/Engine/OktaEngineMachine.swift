@@ -17,6 +17,8 @@ struct OktaEngineMachine: SignInMachine {
     var interaction: OktaInteraction?
     /// The answer that stands.
     var answer: OktaEngineAnswer?
+    /// The proof of a captcha, until a form has taken it along.
+    var captcha: Secret?
     /// What was filled in of a form with several fields.
     var entries: [String: Secret] = [:]
     /// The option that waits for a phone number.
@@ -69,7 +71,7 @@ struct OktaEngineMachine: SignInMachine {
     mutating func begin() async throws -> SignInStep<OktaSession> {
         answer = nil
         api.transactionEndsAt = nil
-        (entries, pending, sent, polling) = ([:], nil, [:], nil)
+        (entries, pending, sent, polling, captcha) = ([:], nil, [:], nil, nil)
         if case .recover = goal { recovers = true } else { recovers = false }
         (lifts, wantsDevice) = (recovers, false)
         let interaction = try await api.interact(for: app)
@@ -150,6 +152,8 @@ struct OktaEngineMachine: SignInMachine {
         isAttempt: Bool = false
     ) async throws -> SignInStep<OktaSession> {
         guard let answer else { throw missing(form.name) }
+        if let question = unsolved(form) { return question }
+        let values = values.merging(takeProof(for: form)) { $1 }
         let body = form.body(base(answer).merging(values) { $1 }, choosing: choices)
         let isLifting = lifts
         return try await take {

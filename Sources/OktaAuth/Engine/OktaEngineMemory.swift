@@ -12,7 +12,7 @@ extension OktaEngineMachine: RecalledFields {
             .init("interaction", \.interaction), .init("answer", \.answer), .init("entries", \.entries),
             .init("pending", \.pending), .init("sent", \.sent), .init("recovers", \.recovers),
             .init("exchanges", \.exchanges), .init("lifts", \.lifts), .init("unattended", \.unattended),
-            .init("wants_device", \.wantsDevice),
+            .init("wants_device", \.wantsDevice), .init("captcha", \.captcha),
             .init("polling", \.pollingMemory),
         ]
     }

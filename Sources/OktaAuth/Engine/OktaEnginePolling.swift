@@ -41,11 +41,13 @@ struct OktaEnginePolling: RecoveryOperation.Plan {
 
     /// What the person is shown while they answer elsewhere.
     var challenge: Challenge {
-        Challenge(
+        let address = answer.deviceChallenge?.url
+        return Challenge(
             factor: factor,
+            prompt: address.map { _ in "Okta Verify has to confirm on the device that the address is opened on." },
             number: answer.current?.number,
             setup: answer.current?.setup,
-            url: answer.deviceChallenge?.url
+            url: address
         )
     }
 

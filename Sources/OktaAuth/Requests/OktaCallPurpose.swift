@@ -35,7 +35,9 @@ enum OktaCallPurpose {
 
     /// An answer without an error goes on, whatever its forms want.
     private static func goOnWithForms(_ outcome: inout Outcome, _ exchange: Exchange) {
-        let kinds: Set<Outcome.Kind> = [.passwordExpired, .userActionRequired, .challengePending]
+        let kinds: Set<Outcome.Kind> = [
+            .passwordExpired, .userActionRequired, .challengePending, .challengeRequired,
+        ]
         if outcome.code == nil, outcome.statusType != nil, kinds.contains(outcome.kind) { outcome.kind = .continue }
     }
 

@@ -82,7 +82,9 @@ extension OAuthClient {
         package static func check(_ answer: OAuthClient.TokenAnswer, nonce: Secret?) throws(RecoveryError) {
             guard let nonce else { return }
             guard let token = answer.idToken else { throw refused("id_token_missing", parameter: "id_token") }
-            guard UnverifiedJWT(token)?.claims["nonce"]?.string == nonce.reveal() else { throw mismatch("nonce") }
+            guard UnverifiedJWT(token)?.claims["nonce"]?.string == nonce.reveal() else {
+                throw OAuthClient.IDTokenKeys.mismatch("nonce", claim: "nonce")
+            }
         }
 
         private static func mismatch(_ name: String) -> RecoveryError {

@@ -56,6 +56,7 @@ extension OAuthClient {
             var outcome = Outcome(.invalidRequest, processed: .yes, remedies: [.restartFlow])
             outcome.code = "\(name)_mismatch"
             outcome.parameter = claim
+            outcome.message = "The ID token's \(name) is not what it has to be."
             return RecoveryError(outcome: outcome, reason: .notRecoverable)
         }
     }

@@ -97,7 +97,7 @@ extension OktaWorld {
         flows[flow.id] = flow
         let isOver = flow.step == .done && flow.goal == .unlock
         if isOver { flows[flow.id] = nil }
-        if flow.step == .done, !isOver, code(of: flow) == nil { issueCode(for: flow, exchange, context: &context) }
+        if flow.step == .done, !isOver, code(of: flow) == nil { issueCode(for: flow, context: &context) }
         return isOver ? unlocked(flow, exchange) : ion(of: failure, flow, exchange)
     }
 
@@ -113,14 +113,10 @@ extension OktaWorld {
     func code(of flow: OktaFlow) -> String? { interactionCodes[flow.id] }
 
     /// Ends a flow with a code for the token endpoint, good for a minute.
-    private mutating func issueCode(
-        for flow: OktaFlow,
-        _ exchange: OktaExchange,
-        context: inout SandboxContext
-    ) {
+    mutating func issueCode(for flow: OktaFlow, context: inout SandboxContext) {
         let code = "ic_" + random.letters(32)
         interactionCodes[flow.id] = code
-        let authentication = OAuthAuthentication(time: exchange.now, acr: nil, nonce: flow.request.nonce)
+        let authentication = OAuthAuthentication(time: context.now, acr: nil, nonce: flow.request.nonce)
         context.interactionCodes[code] = OAuthCode(
             grant: OAuthGrant(
                 client: flow.request.client,
@@ -131,7 +127,7 @@ extension OktaWorld {
             redirectURI: flow.request.redirectURI,
             challenge: flow.request.challenge,
             challengeMethod: "S256",
-            expiresAt: exchange.now + 60_000
+            expiresAt: context.now + 60_000
         )
     }
 
@@ -198,7 +194,8 @@ extension OktaWorld {
         _ exchange: OktaExchange,
         context: inout SandboxContext
     ) throws(OktaEngineFailure) {
-        guard flow.step == .identify else { throw .expired }
+        guard flow.step == .identify, exchange.okta.identityProvider != "only" else { throw .expired }
+        try checkCaptcha(exchange)
         guard let name = exchange.text("identifier") else {
             throw OktaEngineFailure(400, "error.username.required", "Enter a username", field: "identifier")
         }

@@ -51,7 +51,7 @@ extension OktaWorld {
         context: inout SandboxContext
     ) throws(OktaEngineFailure) {
         do {
-            try sendCode(&challenge, account(of: flow), flow.transaction, exchange, context: &context)
+            try sendCode(&challenge, account(of: flow), flow.transaction, exchange, in: flow, context: &context)
         } catch {
             throw OktaEngineFailure(error)
         }

@@ -89,7 +89,7 @@ extension OktaWorld {
         form(name, path, [], flow, exchange)
     }
 
-    private static func field(
+    static func field(
         _ name: String,
         _ label: String,
         isSecret: Bool = false,
@@ -123,10 +123,13 @@ extension OktaWorld {
                 fields.append(Self.object("credentials", [Self.field("passcode", "Password", isSecret: true, failure)]))
             }
             fields.append(["name": "rememberMe", "type": "boolean", "label": "Remember this device"])
+            if exchange.okta.wantsCaptcha { fields.append(Self.captchaField(failure)) }
+            let link = exchange.okta.identityProvider == "off" ? [] : [providerLink(flow, exchange)]
+            if exchange.okta.identityProvider == "only" { return link }
             return [
                 form("identify", "identify", fields, flow, exchange),
                 form("unlock-account", "unlock-account", [], flow, exchange),
-            ]
+            ] + link
         case .select where flow.goal == .unlock:
             return [select("select-authenticator-unlock-account", "challenge", flow, exchange)]
         case .select: return [other]
@@ -272,6 +275,7 @@ extension OktaWorld {
         case .probe:
             let probe = OktaTransaction.Challenge(factor: OktaFactor(id: "", setup: .init("signed_nonce")))
             add("authenticatorChallenge", device(probe, flow, exchange).adding("cancel", stop(flow, exchange)))
+        case .identify where exchange.okta.wantsCaptcha: add("captcha", Self.captchaView)
         case .consent: add("app", ["name": "oidc_client", "label": .string(flow.request.client)])
         case .password:
             let view: JSONValue = [

@@ -56,6 +56,10 @@ struct OktaEngineInterpretation {
 
     private func meaning(of message: OktaMessages.Message) -> OktaErrorRule? {
         var rule: OktaErrorRule?
+        // Whatever it says: that proof is of no use.
+        if message.isError, message.field?.hasPrefix("captchaVerify") == true {
+            return OktaErrorRule(.challengeIncorrect, [.askUser])
+        }
         if let code = message.code {
             rule = Self.codes[code] ?? okta.rule(for: code, text: message.text)
         } else {
