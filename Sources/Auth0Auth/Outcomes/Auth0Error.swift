@@ -72,7 +72,8 @@ struct Auth0Error {
         if code.hasPrefix("bad.") { return String(code.dropFirst(4)) }
         if code == "invalid_password" { return "password" }
         let lower = text.lowercased()
-        for (opening, closing) in [("missing required parameter: ", ""), ("missing ", " parameter"), ("missing ", " for")] {
+        let frames = [("missing required parameter: ", ""), ("missing ", " parameter"), ("missing ", " for")]
+        for (opening, closing) in frames {
             guard let start = lower.firstRange(of: opening)?.upperBound else { continue }
             let name = lower[start...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
             if !name.isEmpty, lower[name.endIndex...].hasPrefix(closing) { return String(name) }

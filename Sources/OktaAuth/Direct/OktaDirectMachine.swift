@@ -57,8 +57,9 @@ struct OktaDirectMachine: SignInMachine {
         return try await submit(password: password)
     }
 
-    /// There is nothing to read: what is wanted is asked for anew, with the same proof. A code that was sent is still
-    /// good, and no other is sent for it.
+    /// There is nothing to read: what is wanted is asked for anew, with the same proof.
+    ///
+    /// A code that was sent is still good, and no other is sent for it.
     mutating func resync() async throws -> SignInStep<OktaSession> {
         polling = nil
         if recoveryToken != nil { return newPassword }
