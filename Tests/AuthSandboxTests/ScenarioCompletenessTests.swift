@@ -59,6 +59,7 @@ struct ScenarioCompletenessTests {
                     "app_requires_mfa": true, "identity_engine": true, "interaction_code": false,
                     "identify_with_password": true, "device_probe": true, "consent": true, "passwordless": true,
                     "identity_provider": "only", "provider_type": "X509", "provider_user": "x", "captcha": true,
+                    "granular_consent": true,
                     "email_link": "own", "name_limit": {"count": 5, "per_s": 6}},
                   "forgerock": {"realms": ["one"], "default_journey": "MFA", "step_up_journey": "Login",
                     "cookie_name": "c", "api_version_required": false, "unknown_version_status": 406,

@@ -1,5 +1,4 @@
 import AuthRecovery
-import AuthSandbox
 import CurlTransport
 import Glibc
 import HTTPRecovery
@@ -8,6 +7,8 @@ import HTTPTypes
 import OktaAuth
 import SignInSupport
 import Testing
+
+@testable import AuthSandbox
 
 /// Against an org on the identity engine that behaves like one and fails on purpose, over real sockets.
 @Suite("Okta's identity engine at the sandbox", .timeLimit(.minutes(10)))
@@ -37,6 +38,7 @@ struct OktaSandboxSocketTests {
 
     static func run(
         factors: [SandboxOktaUser.Factor] = [],
+        scope: String? = nil,
         settings: (inout SandboxSettings) -> Void = { _ in },
         _ body: (Line) async throws -> Void
     ) async throws {
@@ -58,7 +60,8 @@ struct OktaSandboxSocketTests {
                 TransientRetry()
             }
         }
-        let app = OktaApp(clientID: "cli", redirectURI: "com.example.cli:/callback")
+        var app = OktaApp(clientID: "cli", redirectURI: "com.example.cli:/callback")
+        if let scope { app.scope = scope }
         let line = Line(
             sandbox: sandbox,
             clock: clock,
@@ -198,6 +201,25 @@ struct OktaSandboxSocketTests {
             let error = await #expect(throws: RecoveryError.self) { try await line.signIn(Person()) }
             #expect(error?.kind == .challengeRequired && error?.remedies == [.solveChallenge])
             #expect(error?.outcome.details?["siteKey"] == "sandbox-key" && line.count("identify") == 0)
+        }
+    }
+
+    // MARK: Consent
+
+    /// Scopes are given one by one, by their names; the tokens are for no more.
+    @Test(arguments: [("yes", "openid offline_access email"), ("email", "openid email")])
+    func scopesAreGivenOneByOne(answer: String, scope: String) async throws {
+        let settings = { (settings: inout SandboxSettings) in
+            (settings.okta.asksConsent, settings.okta.isConsentGranular) = (true, true)
+        }
+        try await Self.run(scope: "openid offline_access email", settings: settings) { line in
+            let person = Person([.text: [.text("profile"), .text(Secret(answer))]])
+            try await line.signIn(person)
+            let hint = "yes, no, or the names of what you allow: offline_access, email"
+            #expect(person.questions.map(\.hint) == [hint, hint])
+            #expect(person.keys == [.text, .text] && line.count("consent") == 1)
+            let granted = line.sandbox.withWorld { $0.oauth.families.values.map(\.grant.scope) }
+            #expect(granted == [scope.split(separator: " ").map(String.init)])
         }
     }
 

@@ -115,6 +115,10 @@ public struct SandboxOktaSettings: Sendable, Equatable {
     ///
     /// Default: false.
     public var asksConsent = false
+    /// `granular_consent`: whether the person may give each scope but `openid` by itself, where they are asked (`consent`).
+    ///
+    /// Default: false.
+    public var isConsentGranular = false
     /// `identity_provider`: whether the identity engine offers another provider (`redirect-idp`): `off`, `beside` the name, or as
     /// the `only` way.
     ///
@@ -185,6 +189,7 @@ extension SandboxOktaSettings: SandboxPart {
         case identifiesWithPassword = "identify_with_password"
         case probesDevice = "device_probe"
         case asksConsent = "consent"
+        case isConsentGranular = "granular_consent"
         case identityProvider, providerType, providerUser
         case wantsCaptcha = "captcha"
         case emailLink

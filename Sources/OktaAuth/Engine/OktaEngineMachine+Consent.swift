@@ -46,19 +46,20 @@ extension OktaEngineMachine {
         let wishes = form.wishes.joined(separator: "; ")
         let isElsewhere = form.name == "email-challenge-consent"
         let question = (isElsewhere ? "Is it you who signs in: " : "\(app) asks for your consent: ") + wishes
-        return .ask(Challenge(factor: factor, hint: "yes or no", prompt: question.bounded(to: 4096)))
+        let scopes = form.scopesToChoose
+        let hint =
+            scopes.isEmpty
+            ? "yes or no" : "yes, no, or the names of what you allow: " + scopes.joined(separator: ", ")
+        return .ask(Challenge(factor: factor, hint: hint.bounded(to: 4096), prompt: question.bounded(to: 4096)))
     }
 
     /// Tells the server what the person has decided; a no ends the sign-in.
     mutating func submit(consent text: Secret, to challenge: Challenge) async throws -> SignInStep<OktaSession> {
         guard let answer, let form = answer.form(challenge.factor.providerName) else { throw missing("consent") }
-        let word = text.reveal().trimming(\.isWhitespace).lowercased()
-        let isGiven = ["yes", "y", "true", "allow", "1"].contains(word)
-        guard isGiven || ["no", "n", "false", "deny", "0"].contains(word) else {
-            // Neither: nothing is decided.
-            throw failure(.invalidRequest, [.askUser])
-        }
-        var body = form.body(base(answer).merging(["consent": .bool(isGiven)]) { $1 })
+        // Neither a yes nor a no: nothing is decided.
+        guard let decision = form.decision(text.reveal()) else { throw failure(.invalidRequest, [.askUser]) }
+        let isGiven = decision["consent"] == true
+        var body = form.body(base(answer).merging(decision) { $1 })
         // The server takes it whether its form says so or not.
         if body["consent"] == nil, let members = body.members {
             body = .object(members + [.init("consent", .bool(isGiven))])
@@ -81,6 +82,27 @@ extension OktaForm {
     fileprivate var wishes: [String] {
         let options = fields.flatMap { field in field.options.compactMap(\.label) + field.fields.compactMap(\.title) }
         return (information + options).filter { !["Allow", "Deny"].contains($0) }
+    }
+
+    private static let scopes = "optedScopes"
+
+    /// The scopes that are given one by one; those that an app cannot do without are not among them.
+    fileprivate var scopesToChoose: [String] {
+        (self[Self.scopes]?.fields ?? []).filter { $0.isMutable && $0.type == "boolean" }.map(\.name)
+    }
+
+    /// What an answer decides, as the form's values: all, nothing, or some of the scopes by their names; nil if it is none of
+    /// these.
+    fileprivate func decision(_ text: String) -> [String: JSONValue]? {
+        let word = text.trimming(\.isWhitespace).lowercased()
+        if ["yes", "y", "true", "allow", "1"].contains(word) { return ["consent": true] }
+        if ["no", "n", "false", "deny", "0"].contains(word) { return ["consent": false] }
+        let chosen = text.split { $0 == "," || $0.isWhitespace }.map(String.init)
+        let scopes = scopesToChoose
+        guard !chosen.isEmpty, chosen.allSatisfy(scopes.contains) else { return nil }
+        var values: [String: JSONValue] = ["consent": true]
+        for scope in scopes { values["\(Self.scopes).\(scope)"] = .bool(chosen.contains(scope)) }
+        return values
     }
 }
 

@@ -4,7 +4,7 @@ import HTTPRecovery
 struct OktaFlow: Sendable {
     /// The part of the state handle that stays.
     let id: String
-    let request: Request
+    var request: Request
     /// Who it is, what is being verified, and until when it lives: as in a transaction.
     var transaction: OktaTransaction
     var step = Step.identify
@@ -23,7 +23,8 @@ struct OktaFlow: Sendable {
     struct Request: Sendable {
         let handle: String
         let client: String
-        let scope: [String]
+        /// What is asked for, and in the end what is given of it.
+        var scope: [String]
         let redirectURI: String
         let state: String
         let nonce: String?

@@ -183,6 +183,10 @@ extension OktaWorld {
         guard isGiven else {
             throw OktaEngineFailure(403, "security.access_denied", "You do not have permission.", isEnd: true)
         }
+        if exchange.okta.isConsentGranular {
+            let opted = exchange.body["optedScopes"]
+            flow.request.scope.removeAll { $0 != "openid" && opted?[$0]?.bool != true }
+        }
         flow.wantsConsent = false
         goOn(&flow)
     }

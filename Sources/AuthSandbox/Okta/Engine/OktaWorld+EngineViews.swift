@@ -116,6 +116,8 @@ extension OktaWorld {
         let other = select("select-authenticator-authenticate", "challenge", flow, exchange)
         switch flow.step {
         case .probe: return [form("device-challenge-poll", "authenticators/poll", [], flow, exchange, refresh: 2000)]
+        case .consent where exchange.okta.isConsentGranular:
+            return [form("granular-consent", "consent", Self.optedScopes(flow), flow, exchange)]
         case .consent: return [form("consent", "consent", [Self.scopes(flow)], flow, exchange)]
         case .identify:
             var fields = [Self.field("identifier", "Username", failure)]

@@ -1,7 +1,7 @@
 import HTTPRecovery
 import HTTPRecoveryTesting
 
-// What the identity engine wants of others: the word of another provider, the proof of a captcha, a link from a mail.
+// What the identity engine wants beside proofs: another provider's word, a captcha, consent, the link of a mail.
 extension OktaWorld {
     // MARK: Other providers
 
@@ -72,6 +72,20 @@ extension OktaWorld {
         else {
             throw OktaEngineFailure(400, "errors.E0000001", "The captcha was not solved.", field: "captchaToken")
         }
+    }
+
+    // MARK: Consent
+
+    /// The fields by which each scope is given by itself; the person is who they are whatever they give.
+    static func optedScopes(_ flow: OktaFlow) -> [JSONValue] {
+        let scopes: [JSONValue] = flow.request.scope.map { scope in
+            [
+                "name": .string(scope), "label": .string("Use \(scope)"), "type": "boolean", "required": true,
+                "value": true, "mutable": .bool(scope != "openid"),
+            ]
+        }
+        let consent: JSONValue = ["name": "consent", "type": "boolean", "visible": false, "required": true]
+        return [consent, ["name": "optedScopes", "form": ["value": .array(scopes)]]]
     }
 
     // MARK: Links in mails
