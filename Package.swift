@@ -213,7 +213,14 @@ let package = Package(
                 .product("Crypto", of: "swift-crypto", trait: "Cryptography"),
             ]
         ),
-        .target(name: "AuthSandbox", dependencies: ["HTTPRecovery", "HTTPRecoveryTesting"]),
+        .target(
+            name: "AuthSandbox",
+            dependencies: ["HTTPRecovery", "HTTPRecoveryTesting"],
+            // In the code, since a bundle would need Foundation and a place beside the program.
+            resources: [
+                .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
+            ]
+        ),
         .testTarget(
             name: "HTTPRecoveryTests",
             dependencies: [

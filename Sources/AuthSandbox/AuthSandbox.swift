@@ -14,8 +14,9 @@ import HTTPRecoveryTesting
 /// ```
 ///
 /// Who has an account is told by ``SandboxScenario``, what can go wrong by ``SandboxFault``. Everything that the methods
-/// here do can be done over HTTP too, by another process: `GET /_sandbox/` lists how. All ids and codes follow from the
-/// seed, and all times from the sandbox's own clock, which ``advanceClock(by:)`` moves.
+/// here do can be done over HTTP too, by another process: `GET /_sandbox/` lists how, and in a browser it is a page that
+/// shows what there is and does it by a click (``pageURL``). All ids and codes follow from the seed, and all times from
+/// the sandbox's own clock, which ``advanceClock(by:)`` moves.
 public final class AuthSandbox: Sendable {
     private let server: SocketServer
     private let world: Locked<SandboxWorld>
@@ -24,6 +25,10 @@ public final class AuthSandbox: Sendable {
     public let url: String
     /// The port that it listens on.
     public let port: Int
+    /// The page that shows it in a browser, such as `http://127.0.0.1:49152/_sandbox/`.
+    ///
+    /// Nil where the loopback interface does not lead to it: the page is shown on this machine alone.
+    public let pageURL: String?
 
     /// Starts a sandbox.
     ///
@@ -116,6 +121,11 @@ public final class AuthSandbox: Sendable {
         }
         port = server.address.port
         url = "http://\(server.address.text)"
+        switch server.address.host {
+        case "0.0.0.0": pageURL = "http://127.0.0.1:\(port)/_sandbox/"
+        case "::": pageURL = "http://[::1]:\(port)/_sandbox/"
+        case let host: pageURL = ControlGuard.isLoopback(host) ? "\(url)/_sandbox/" : nil
+        }
     }
 
     deinit {

@@ -235,7 +235,7 @@ struct UpstreamWorldTests {
         var client = try Forwarding()
         let index = client.send("GET", "/_sandbox/").response.jsonBody
         guard case .object(let members)? = index else { return #expect(Bool(false)) }
-        #expect(members.count == 9)
+        #expect(members.count == 10)
         for member in members {
             let words = member.key.split(separator: " ")
             let path = String(words[1].prefix { $0 != "?" })

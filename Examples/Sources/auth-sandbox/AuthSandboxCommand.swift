@@ -90,7 +90,9 @@ struct AuthSandboxCommand: ParsableCommand {
             CONTROL. GET /_sandbox/ lists what a test can do: read the codes (/_sandbox/outbox) and the requests \
             (/_sandbox/requests), set faults (/_sandbox/faults), move the clock (/_sandbox/clock), lock, revoke, \
             change settings, look at families of tokens (/_sandbox/oauth) at PingAM \
-            (/_sandbox/forgerock) and at Facebook (/_sandbox/facebook), begin again.
+            (/_sandbox/forgerock) and at Facebook (/_sandbox/facebook), begin again. In a browser on the same machine \
+            /_sandbox/ is a page that shows people and their passwords, the codes that were sent, and each request as \
+            it comes, and switches faults and locks by a click. Pages of other sites can switch nothing.
 
             SCENARIO. A JSON object with the keys users, default_users, oauth, settings and faults; the keys of each \
             are described with the types SandboxScenario, SandboxUser, SandboxOAuthClient, SandboxSettings, \
@@ -114,7 +116,7 @@ struct AuthSandboxCommand: ParsableCommand {
                   OPENSSL:api.example.com:443
               auth-sandbox --upstream http://127.0.0.1:8443 \\
                   --upstream-host api.example.com
-            Of /_sandbox/ there are requests, faults, clock and reset; of a scenario file only the faults count.
+            Of /_sandbox/ there are the page, requests, faults, clock, state and reset; of a scenario file only the faults count.
 
             EXIT. 0 after SIGTERM, 130 after Ctrl-C, 64 for bad usage, 65 for a scenario file that is not one, \
             69 when the address cannot be listened on, or the upstream's name cannot be looked up.
@@ -192,6 +194,7 @@ struct AuthSandboxCommand: ParsableCommand {
             throw ExitCode(error.code == .invalidInput ? 64 : 69)
         }
         Output.line("listening on \(sandbox.url)")
+        if let page = sandbox.pageURL { Output.line("in a browser: \(page)") }
         var signal: Int32 = 0
         _ = unsafe sigwait(&signals, &signal)
         sandbox.stop()

@@ -85,6 +85,19 @@ struct HeadlessBrowser: Sendable {
         }
     }
 
+    /// Waits until what a CSS selector finds shows a text among others.
+    func waits(for selector: String, toShow text: String) async throws {
+        while try await call(.get, "/element/\(element(selector))/text", orIfGone: "").string?.contains(text) != true {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Whether a CSS selector finds anything now.
+    func has(_ selector: String) async throws -> Bool {
+        let query: JSONValue = ["using": "css selector", "value": .string(selector)]
+        return try await call(.post, "/element", query, orIfGone: .null) != .null
+    }
+
     /// Waits for an element: the page may be on its way.
     private func element(_ selector: String) async throws -> String {
         while true {

@@ -28,6 +28,7 @@ struct SandboxProgramTests {
             sandbox.signal(signal)
             let end = await sandbox.end()
             #expect(end.status == status)
+            #expect(end.output.contains("\nin a browser: \(url)/_sandbox/\n"))
             #expect(end.output.contains("POST /v1/client/sign_ins -> 200"))
             #expect(!end.output.contains("open-sesame-42"))
         }

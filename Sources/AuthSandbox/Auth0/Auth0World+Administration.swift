@@ -63,6 +63,35 @@ extension Auth0World {
         static let words = ["what": ["all", "access"]]
     }
 
+    func standings(_ context: SandboxContext) -> [SandboxStanding] {
+        // The most of any address, by the name that was signed in with.
+        let failed = failures.reduce(into: [String: Int64]()) { failed, entry in
+            let name = entry.key.lastIndex(of: "|").map { String(entry.key[..<$0]) } ?? entry.key
+            failed[name] = max(failed[name] ?? 0, entry.value)
+        }
+        return people.values.sorted { $0.user.identifier < $1.user.identifier }.map { person in
+            var standing = SandboxStanding(person.user, now: context.now)
+            standing.failures = person.user.names.compactMap { failed[$0.lowercased()] }.max() ?? 0
+            // Until the link of the mail is opened.
+            if standing.failures >= context.settings.auth0.threshold { standing.lock = .indefinite }
+            return standing
+        }
+    }
+
+    func links(callback: String, _ context: SandboxContext) -> [SandboxLink] {
+        [
+            SandboxLink(
+                "Auth0: log in",
+                Self.base + "/authorize",
+                [
+                    "response_type": "code", "client_id": context.settings.auth0.clientID, "redirect_uri": callback,
+                    "scope": "openid profile email", "state": "page",
+                ]
+            ),
+            SandboxLink("Auth0: sign in a device", Self.base + "/activate"),
+        ]
+    }
+
     func known(_ name: String) throws(SandboxError) -> Person {
         guard let person = person(named: name) else { throw SandboxError(.invalidInput, "no such user: \(name)") }
         return person

@@ -130,6 +130,23 @@ extension ClerkWorld {
         return chosen.map(\.id).sorted()
     }
 
+    func standings(_ context: SandboxContext) -> [SandboxStanding] {
+        let live = sessions.values.filter(\.isLive).reduce(into: [:]) { $0[$1.account, default: 0] += 1 }
+        return accountOrder.compactMap { accounts[$0] }.map { account in
+            var standing = SandboxStanding(account.user, now: context.now)
+            standing.totp = currentTOTP(account, context)
+            (standing.failures, standing.lock) = (account.failures, account.lock)
+            standing.sessions = live[account.id] ?? 0
+            return standing
+        }
+    }
+
+    func links(callback: String, _ context: SandboxContext) -> [SandboxLink] {
+        visits.filter { !$0.value.isOver }.sorted { $0.key < $1.key }.suffix(20).map { state, visit in
+            SandboxLink("Clerk: \(visit.strategy) for a sign-in that waits", Self.visitPath, ["state": state])
+        }
+    }
+
     /// The TOTP code that somebody's authenticator shows; the next one if the present one was used up.
     func currentTOTP(_ account: ClerkAccount, _ context: SandboxContext) -> String? {
         guard let secret = account.user.totpSecret.flatMap(Base32.decode) else { return nil }

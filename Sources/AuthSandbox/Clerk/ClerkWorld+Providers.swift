@@ -45,9 +45,12 @@ extension ClerkWorld {
         let state = call.context.random.letters(40)
         visits[state] = ClerkVisit(strategy: strategy, signIn: signIn, signUp: signUp, target: target)
         var proof = ClerkProof(strategy: strategy, expireAt: call.now + call.settings.codeLife)
-        proof.page = "http://\(call.host)/v1/identity_provider?state=\(state)"
+        proof.page = "http://\(call.host)\(Self.visitPath)?state=\(state)"
         return proof
     }
+
+    /// Where the page of the identity provider is.
+    static let visitPath = "/v1/identity_provider"
 
     /// The page of the identity provider, and the answer to it: a browser's, which has no client token.
     mutating func visit(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {

@@ -8,6 +8,24 @@ extension FacebookWorld {
         return person
     }
 
+    func standings(_ context: SandboxContext) -> [SandboxStanding] {
+        personOrder.compactMap { people[$0] }.map { SandboxStanding($0.user, now: context.now) }
+    }
+
+    func links(callback: String, _ context: SandboxContext) -> [SandboxLink] {
+        [
+            SandboxLink(
+                "Facebook: the login dialog",
+                "/v25.0/dialog/oauth",
+                [
+                    "client_id": context.settings.facebook.appID, "redirect_uri": callback,
+                    "scope": "public_profile,email", "state": "page",
+                ]
+            ),
+            SandboxLink("Facebook: sign in a device", "/device"),
+        ]
+    }
+
     /// Issues a token for a person, or for a page of theirs.
     mutating func issueToken(
         for name: String,

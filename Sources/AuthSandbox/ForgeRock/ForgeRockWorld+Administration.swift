@@ -61,6 +61,29 @@ extension ForgeRockWorld {
         static let words = ["what": ["all", "access"]]
     }
 
+    func standings(_ context: SandboxContext) -> [SandboxStanding] {
+        let live = sessions.values.filter { isLive($0, context.settings.forgerock, now: context.now) }
+            .reduce(into: [:]) { $0[$1.account, default: 0] += 1 }
+        return accounts.sorted { $0.key < $1.key }.map { key, account in
+            var standing = SandboxStanding(account.user, now: context.now)
+            standing.password = account.password
+            (standing.failures, standing.lock) = (account.failures, account.lock)
+            standing.sessions = live[key] ?? 0
+            return standing
+        }
+    }
+
+    func links(callback: String, _ context: SandboxContext) -> [SandboxLink] {
+        let user = context.settings.forgerock.providerUser
+        return [
+            SandboxLink(
+                "PingAM: the identity provider, which signs \(user) in at once",
+                "/am/idp/authorize",
+                ["redirect_uri": callback, "state": "page"]
+            )
+        ]
+    }
+
     private func known(_ name: String) throws(SandboxError) -> ForgeRockAccount {
         guard let account = account(named: name) else { throw SandboxError(.invalidInput, "no such user: \(name)") }
         return account

@@ -19,9 +19,12 @@ extension ForgeRockWorld {
     }
 
     func isLive(_ session: ForgeRockSession, _ exchange: ForgeRockExchange) -> Bool {
-        let settings = exchange.settings
-        return !session.isOver && exchange.now - session.usedAt < settings.sessionIdle
-            && exchange.now - session.startedAt < settings.sessionLife
+        isLive(session, exchange.settings, now: exchange.now)
+    }
+
+    func isLive(_ session: ForgeRockSession, _ settings: SandboxForgeRockSettings, now: Int64) -> Bool {
+        !session.isOver && now - session.usedAt < settings.sessionIdle
+            && now - session.startedAt < settings.sessionLife
     }
 
     /// The live session of a token, without a use of it.

@@ -40,6 +40,28 @@ extension OAuthWorld {
         },
     ]
 
+    func standings(_ context: SandboxContext) -> [SandboxStanding] {
+        people.values.map { SandboxStanding($0.user, now: context.now) }
+            .sorted { $0.user.identifier < $1.user.identifier }
+    }
+
+    func links(callback: String, _ context: SandboxContext) -> [SandboxLink] {
+        let user = context.settings.oauth.signedInUser ?? people.values.map(\.user.identifier).min() ?? ""
+        return [
+            SandboxLink(
+                "OAuth 2: authorize, which signs \(user) in at once",
+                "/authorize",
+                [
+                    "response_type": "code", "client_id": "cli", "redirect_uri": callback, "scope": "openid",
+                    "state": "page", "login_hint": user,
+                    // A plain one: the verifier is the same.
+                    "code_challenge": String(repeating: "v", count: 43),
+                ]
+            ),
+            SandboxLink("OAuth 2: sign in a device", "/activate"),
+        ]
+    }
+
     /// Whom to sign in.
     struct IssueOrder: SandboxInput {
         var user: String

@@ -58,6 +58,18 @@ extension OktaWorld {
         return account.id
     }
 
+    func standings(_ context: SandboxContext) -> [SandboxStanding] {
+        let live = sessions.values.filter { $0.expiresAt > context.now }
+            .reduce(into: [:]) { $0[$1.account, default: 0] += 1 }
+        return accountOrder.compactMap { accounts[$0] }.map { account in
+            var standing = SandboxStanding(account.user, now: context.now)
+            standing.totp = currentTOTP(account, settings: context.settings, now: context.now)
+            (standing.failures, standing.lock) = (account.failures + account.factorFailures, account.lock)
+            standing.sessions = live[account.id] ?? 0
+            return standing
+        }
+    }
+
     /// The code that somebody's authenticator shows; the next one where the present one was used up.
     func currentTOTP(_ account: OktaAccount, settings: SandboxSettings, now: Int64) -> String? {
         let held = account.factors.first { $0.type == "token:software:totp" }?.secret

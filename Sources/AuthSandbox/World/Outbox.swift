@@ -28,10 +28,13 @@ struct Outbox: Sendable {
     private static let capacity = 1000
 
     private(set) var messages: [SandboxMessage] = []
+    /// How many there were in all.
+    private(set) var total = 0
 
     mutating func send(_ message: SandboxMessage) {
         if messages.count >= Self.capacity { messages.removeFirst(Self.capacity / 2) }
         messages.append(message)
+        total += 1
     }
 
     /// The messages to one address, or all.

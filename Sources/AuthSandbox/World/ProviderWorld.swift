@@ -30,6 +30,16 @@ protocol ProviderWorld: Sendable {
     /// Locks a person, or unlocks them; somebody else is no error.
     mutating func lock(_ user: String, _ lock: SandboxLock)
 
+    /// How everybody stands who has an account here.
+    func standings(_ context: SandboxContext) -> [SandboxStanding]
+
+    /// The pages where somebody signs in with a browser.
+    ///
+    /// - Parameters:
+    ///   - callback: Where they lead to.
+    ///   - context: The settings.
+    func links(callback: String, _ context: SandboxContext) -> [SandboxLink]
+
     /// Whether a request is for this provider; those after it in ``SandboxProvider/all`` were asked before.
     func takes(_ request: SandboxRequest, context: SandboxContext) -> Bool
 
@@ -70,6 +80,7 @@ extension ProviderWorld {
     static func secretHeaders(_ settings: SandboxSettings) -> Set<String> { [] }
 
     mutating func lock(_ user: String, _ lock: SandboxLock) {}
+    func links(callback: String, _ context: SandboxContext) -> [SandboxLink] { [] }
     mutating func precede(_ request: inout SandboxRequest, context: inout SandboxContext) -> SandboxResponse? { nil }
     mutating func follow(_ response: inout SandboxResponse, to request: SandboxRequest, context: SandboxContext) {}
 }

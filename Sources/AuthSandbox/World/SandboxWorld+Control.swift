@@ -4,6 +4,10 @@ import HTTPRecovery
 extension SandboxWorld {
     /// Answers a request to one of them.
     mutating func control(_ request: SandboxRequest) -> SandboxResponse {
+        if let refusal = ControlGuard.refusal(of: request) {
+            return .json(["error": .string(refusal)], status: 403, pretty: true)
+        }
+        if let file = SandboxPage.file(for: request) { return file }
         do throws(SandboxError) {
             let name = request.segments.dropFirst().joined(separator: "/")
             guard let control = present.first(where: { $0.name == "\(request.method) \(name)" }) else {
@@ -23,9 +27,14 @@ extension SandboxWorld {
     private static let controls = common + SandboxProvider.all.flatMap { $0.world.controls }
 
     private static let common: [SandboxControl] = [
-        SandboxControl("GET ", "this list", isForUpstream: true) { world, _ in
+        SandboxControl("GET ", "this list; to a browser, the page that shows it all", isForUpstream: true) { world, _ in
             .object(world.present.map { .init($0.title, .string($0.help)) })
         },
+        SandboxControl(
+            "GET state",
+            "what the page shows: {now_ms, providers, accounts, messages, faults, requests, links, …}; the newest of each",
+            isForUpstream: true
+        ) { world, _ in world.state() },
         SandboxControl(
             "GET outbox",
             query: "?to=",

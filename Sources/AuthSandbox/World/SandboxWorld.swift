@@ -157,6 +157,9 @@ struct SandboxWorld: Sendable {
         return providers[taker].answer(request, context: &context)
     }
 
+    /// The providers that answer.
+    var served: [any ProviderWorld] { providers.filter(serves) }
+
     private func serves(_ world: any ProviderWorld) -> Bool {
         context.serves(type(of: world))
     }
