@@ -380,6 +380,24 @@ let package = Package(
     ]
 )
 
+// Fuzz targets, for Scripts/fuzz alone: they link what only the build of a fuzzer has.
+if Context.environment["HTTP_RECOVERY_ONLY"] == "Fuzzing" {
+    package.targets += [
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzzing/CFuzzer"),
+        .executableTarget(
+            name: "Fuzzing",
+            dependencies: [
+                "CFuzzer", "Auth0Auth", "AuthCryptography", "AuthRecovery", "AuthSandbox", "ClerkAuth", "CurlTransport",
+                "FacebookAuth", "ForgeRockAuth", "HTTPRecovery", "HTTPRecoveryTesting", "OktaAuth",
+                "SQLiteRecoveryStore",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product("GRDB", of: "GRDB.swift", trait: "SQLite"),
+            ],
+            path: "Tests/Fuzzing/Sources"
+        ),
+    ]
+}
+
 // Named targets with what they need, without the others: a sanitizer's build of one module takes a fraction of the time.
 if let names = Context.environment["HTTP_RECOVERY_ONLY"] {
     var wanted: Set<String> = []
