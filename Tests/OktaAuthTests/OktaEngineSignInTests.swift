@@ -44,8 +44,18 @@ struct OktaEngineSignInTests {
         #expect(!bench.events.events.map { "\($0)" }.joined().contains("hunter2"))
     }
 
-    @Test(arguments: [(#"{"pipeline":"v1"}"#, 200), ("<html>", 404), ("{}", 200)])
-    func anyOtherOrgIsSignedInToByItsAuthenticationAPI(body: String, status: Int) async throws {
+    /// What does not say what it runs on is asked by what spends nothing, before a password goes anywhere.
+    @Test(
+        arguments: [
+            (#"{"pipeline":"v1"}"#, 200, nil), ("<html>", 404, (400, #"{"error":"access_denied"}"#)),
+            ("{}", 200, (404, "<html>")), ("{}", 200, (404, #"{"errorCode":"E0000022"}"#)),
+        ] as [(String, Int, (Int, String)?)]
+    )
+    func anyOtherOrgIsSignedInToByItsAuthenticationAPI(
+        body: String,
+        status: Int,
+        refusal: (status: Int, body: String)?
+    ) async throws {
         let code = ScriptedTransport.Step.run { received in
             let query = FormFields(parsing: (received.request.path ?? "").utf8.drop { $0 != 0x3F }.dropFirst())
             return .scripted(
@@ -53,11 +63,42 @@ struct OktaEngineSignInTests {
                 ["location": "com.example:/callback?code=c&state=\(query["state"].first?.reveal() ?? "")"]
             )
         }
-        let bench = try OktaBench.engine([.status(status, [:], body: body), .success(), code, .tokens], begins: false) {
-            $0.way = .automatic
-        }
+        let asked = refusal.map { [ScriptedTransport.Step.status($0.status, [:], body: $0.body)] } ?? []
+        let steps = [.status(status, [:], body: body)] + asked + [.success(), code, .tokens]
+        let bench = try OktaBench.engine(steps, begins: false) { $0.way = .automatic }
         _ = try await bench.signIn()
-        #expect(bench.sent[1] == "/authn {username:ada@example.com,password:hunter2}")
+        #expect(bench.sent[1 + asked.count] == "/authn {username:ada@example.com,password:hunter2}")
+    }
+
+    @Test func anOrgThatDoesNotSaySoMayRunOnTheEngine() async throws {
+        let bench = try OktaBench.engine(
+            [
+                .status(403), .interact, .ion(Ion.identify), .ion(Ion.answer, more: Ion.password), .interactionCode,
+                .tokens,
+            ],
+            begins: false
+        ) { $0.way = .automatic }
+        _ = try await bench.signIn()
+        #expect(!bench.sent.contains { $0.hasPrefix("/authn") })
+    }
+
+    @Test func somebodyWithoutAnAccountSignsUp() async throws {
+        let signUp = Ion.form("select-enroll-profile", "enroll")
+        let profile = Ion.form(
+            "enroll-profile",
+            "enroll/new",
+            Ion.object("userProfile", Ion.field("lastName", #""label":"Last name""#))
+        )
+        let bench = try OktaBench.engine([
+            .ion(Ion.identify, signUp), .ion(Ion.answer, signUp, more: Ion.password), .ion(profile), .interactionCode,
+            .tokens,
+        ])
+        let person = Person(
+            [.password: [.useAnotherFactor], .text: [.text("Lovelace")]],
+            choosing: "select-enroll-profile"
+        )
+        _ = try await bench.signIn(nil, person)
+        #expect(bench.steps.contains("enroll") && bench.steps.contains("enroll/new {userProfile:{lastName:Lovelace}}"))
     }
 
     @Test(arguments: ["access_denied", "unauthorized_client"])

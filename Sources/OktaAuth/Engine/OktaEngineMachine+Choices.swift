@@ -228,7 +228,8 @@ extension OktaEngineMachine {
             factors.append(Factor(key: .newPassword, providerName: "recover", id: "action/recover"))
         }
         factors += launches(answer)
-        for form in answer.forms where form.name == "unlock-account" || form.name == "select-identify" {
+        for form in answer.forms
+        where ["unlock-account", "select-identify", "select-enroll-profile"].contains(form.name) && !form.isLink {
             factors.append(Factor(key: .text, providerName: form.name, id: "form/\(form.name)"))
         }
         return factors + links(answer)

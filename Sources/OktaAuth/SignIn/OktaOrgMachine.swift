@@ -14,6 +14,8 @@ struct OktaOrgMachine: SignInMachine {
     /// The machine of the Authentication API; what it knows of the person is what any other begins with.
     private var classic: OktaSignInMachine
     private var way = Way.undecided
+    /// Whether the org has not said what it runs on; what spends nothing finds out.
+    private var isGuess = false
 
     init(_ classic: OktaSignInMachine) {
         self.classic = classic
@@ -89,7 +91,8 @@ struct OktaOrgMachine: SignInMachine {
         var isEngine = configuration.way == .identityEngine
         // Without an app there is nothing that the engine's flow could end in.
         if configuration.way == .automatic, configuration.app != nil {
-            isEngine = try await classic.api.pipeline() == .identityEngine
+            let pipeline = try await classic.api.pipeline()
+            (isEngine, isGuess) = (pipeline != .classic, pipeline == nil)
         }
         guard isEngine else { return way = .authentication }
         guard var engine = Self.engine(of: classic) else { throw Self.withoutApp }
@@ -116,9 +119,13 @@ struct OktaOrgMachine: SignInMachine {
 
     private func mayGoBack(after error: RecoveryError) -> Bool {
         guard case .engine(let engine) = way, engine.interaction == nil else { return false }
+        guard classic.api.configuration.way == .automatic else { return false }
+        let refusals: Set<Outcome.Kind> = [
+            .misconfigured, .notFound, .permissionDenied, .invalidRequest, .unreadable, .unknown,
+        ]
+        if isGuess, refusals.contains(error.kind) { return true }
         let words = ["access_denied", "unauthorized_client"]
-        return classic.api.configuration.way == .automatic && error.kind == .misconfigured
-            && error.outcome.code.map(words.contains) == true
+        return error.kind == .misconfigured && error.outcome.code.map(words.contains) == true
     }
 
     // MARK: The machine that is run
