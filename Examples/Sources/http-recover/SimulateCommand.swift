@@ -39,26 +39,17 @@ struct SimulateCommand: ParsableCommand {
         let drawing = try plot.map { try AtomicFile($0) }
         try StandardInput.forEachLine { line in
             guard line.contains(where: { $0 > UInt8(ascii: " ") }) else { return }
-            let (answer, plot) = Self.answer(to: Array(line))
+            var plot: String?
+            let answer = Simulation.answer(
+                to: Array(line),
+                classifier: { ProviderChoice(rawValue: $0)?.classifier },
+                drawing: drawing.map { _ in { plot = $0 } }
+            )
             try output.write(json: answer)
             guard let drawing, let plot, try drawing.restart() else { return }
             try drawing.write(Array(plot.utf8)[...])
         }
         try drawing?.commit()
         return .success
-    }
-
-    private static func answer(to line: [UInt8]) -> (JSONValue, plot: String?) {
-        guard let scenario = try? JSONValue(parsing: line) else {
-            return (["name": nil, "invalid": "the line is no JSON"], nil)
-        }
-        let name = scenario["name"] ?? .null
-        do throws(Simulation.Failure) {
-            let simulation = try Simulation(scenario: scenario) { ProviderChoice(rawValue: $0)?.classifier }
-            let report = try simulation.runOnThisThread()
-            return (report.json(name: name), report.plot(title: name.string ?? ""))
-        } catch {
-            return (["name": name, "invalid": .string(error.description)], nil)
-        }
     }
 }

@@ -3,14 +3,17 @@ import HTTPRecovery
 extension Cassette {
     /// What a cassette keeps of requests and answers.
     ///
-    /// What is not named is not kept. Always kept are methods, hosts, status codes, the names of header fields, of items in queries and forms and of JSON
-    /// members, `true`, `false` and `null`, segments of paths that read like words (fewer than 4 digits, fewer than 32 characters),
-    /// header fields about content, caching, dates, redirects, challenges and limits, and, where they look like words or
-    /// numbers, values whose names are the protocols' own, such as `error`, `type`, `grant_type` or `expires_in`.
+    /// What is not named is not kept. Always kept are methods, hosts, status codes, the names of header fields, cookies, items of
+    /// queries and forms, and JSON members, `true`, `false` and `null`, segments of paths that read like a route's, header
+    /// fields about content, caching, dates, redirects, challenges and limits, and, where they look like words or numbers, values
+    /// whose names are the protocols' own, such as `error`, `type`, `grant_type` or `expires_in`.
+    ///
+    /// A segment of a path is a route's if it has fewer than 32 characters, letters and at most one number of less than 4 digits
+    /// among them, and none in capitals alone: `v1`, `firstFactor`, not `1234` or `K7XQ`.
     ///
     /// Any other text is there as `redacted`, a number as 0. In answers `redacted-1`, `redacted-2` and so on tell one from the
     /// other: a token that is played is a new one each time that it was, and an identifier of an answer is the same in the
-    /// paths that it is used in.
+    /// paths that it is used in. In place of a JSON Web Token there is one that nobody has signed, with the times of the other.
     public struct Redaction: Sendable, Hashable {
         /// The names whose values are kept, whatever they are: of header fields, items of queries and forms, and JSON members;
         /// after a segment of a path with such a name, the next one is kept.

@@ -29,17 +29,19 @@ struct KeptNames {
 
     /// Whether a value is a protocol's own word or number.
     static func isProtocolWord(_ text: String, of name: String) -> Bool {
-        guard protocolNames.contains(name.inLowercase), let word = text.loggable, word == text else { return false }
-        // One of the names of one-time and authorization codes as well: what is no number of an error is a word.
-        if name.inLowercase == "code" {
-            return text.utf8.allSatisfy(\.isDigit)
-                ? text.utf8.count < 4 : text.utf8.allSatisfy { $0.isLowercase || "_-.:".utf8.contains($0) }
-        }
+        guard protocolNames.contains(name.inLowercase), text.loggable == text else { return false }
         return text.utf8.count < 64 && (text.utf8.count < 20 || text.utf8.count(where: \.isDigit) < 4)
     }
 
+    /// Whether the `code` of an answer is an error's, and not one that somebody could enter.
+    static func isErrorCode(_ text: String) -> Bool {
+        if text.utf8.allSatisfy(\.isDigit) { return text.utf8.count < 4 }
+        return text.utf8.allSatisfy { $0.isLowercase || "_-.:".utf8.contains($0) }
+            && text.utf8.contains { "_-.:".utf8.contains($0) } && text.utf8.count < 64
+    }
+
     private static let protocolNames: Set<String> = [
-        "code", "direction", "error", "error_code", "error_subcode", "error_type", "errorcode", "exp", "expires_in",
+        "direction", "error", "error_code", "error_subcode", "error_type", "errorcode", "exp", "expires_in",
         "factorresult", "factortype", "grant_type", "iat", "interval", "is_transient", "limit", "method", "nbf",
         "object",
         "offset", "order", "page", "page_size", "per_page", "prompt", "reason", "response_mode", "response_type",
@@ -60,10 +62,29 @@ struct KeptNames {
         "codeverifier", "dpop",
     ]
 
-    /// Whether a segment of a path, or a key, reads like a word.
+    /// Whether a key reads like a word.
     static func isWord(_ text: some StringProtocol) -> Bool {
         if text.utf8.starts(with: "\(Redactor.mark)-".utf8) { return true }
         return text.utf8.count < 32 && text.utf8.count(where: \.isDigit) < 4
             && text.utf8.allSatisfy { $0.isAlphanumeric || "-_.~:$*()".utf8.contains($0) }
     }
+
+    /// Whether a segment of a path reads like one of a route: letters, with one short number at most, and not in capitals.
+    static func isRoute(_ segment: Substring) -> Bool {
+        guard isWord(segment) else { return false }
+        if segment.utf8.starts(with: "\(Redactor.mark)-".utf8) { return true }
+        let numbers = segment.utf8.split { !$0.isDigit }.count
+        guard segment.utf8.contains(where: \.isUppercase) else { return numbers <= 1 }
+        return numbers == 0 && segment.utf8.contains(where: \.isLowercase)
+    }
+
+    /// Whether what follows a cookie is an attribute.
+    static func isCookieAttribute(_ text: Substring) -> Bool {
+        let name = text.utf8.drop { $0.isOWS }.prefix { $0 != UInt8(ascii: "=") && !$0.isOWS }
+        return cookieAttributes.contains(String(decoding: name, as: UTF8.self).inLowercase)
+    }
+
+    private static let cookieAttributes: Set<String> = [
+        "domain", "expires", "httponly", "max-age", "partitioned", "path", "priority", "samesite", "secure",
+    ]
 }

@@ -66,9 +66,23 @@ struct Redactor {
             return Self.mark
         }
         if let known = substitutes[text] { return known }
-        let substitute = "\(Self.mark)-\(substitutes.count + 1)"
+        let name = "\(Self.mark)-\(substitutes.count + 1)"
+        let substitute = Self.token(like: text, named: name) ?? name
         substitutes[text] = substitute
         return substitute
+    }
+
+    /// A token that nobody has signed, with the times of a JSON Web Token and nothing else of it; nil for what is none.
+    ///
+    /// Programs read in theirs when they run out.
+    private static func token(like text: String, named name: String) -> String? {
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let bytes = Base64.decode(parts[1]),
+            let claims = (try? JSONValue(parsing: bytes))?.members
+        else { return nil }
+        let times = claims.filter { ["auth_time", "exp", "iat", "nbf"].contains($0.key) && $0.value.number != nil }
+        let made = JSONValue.object(times + [.init("jti", .string(name))]).withSortedKeys
+        return "\(Base64.encodeForURL(#"{"alg":"none"}"#.utf8)).\(Base64.encodeForURL(made.description.utf8))."
     }
 
     /// Takes note of what a request holds: answers may repeat it.
@@ -98,12 +112,20 @@ struct Redactor {
         return KeptNames.isProtocolWord(text, of: name) ? text : substitute(for: text, of: name)
     }
 
+    /// The name is one of one-time and authorization codes as well, in requests and in URLs.
+    private func isErrorCode(_ text: String, of name: String) -> Bool {
+        isAnswer && name.inLowercase == "code" && KeptNames.isErrorCode(text)
+    }
+
     private mutating func value(_ value: JSONValue, of name: String) -> JSONValue {
         switch value {
         case .null, .bool: return value
-        case .string(let text): return .string(self.value(text, of: name))
+        case .string(let text): return .string(isErrorCode(text, of: name) ? text : self.value(text, of: name))
         case .number(let number):
-            if names.hold(name) || KeptNames.isProtocolWord(number.text, of: name) { return value }
+            if names.hold(name) || KeptNames.isProtocolWord(number.text, of: name) || isErrorCode(number.text, of: name)
+            {
+                return value
+            }
             if !isAnswer { learn(number.text, of: name) }
             return .number(JSONValue.Number(0))
         case .array(let elements): return .array(elements.map { self.value($0, of: name) })
@@ -129,6 +151,7 @@ struct Redactor {
             switch name {
             case "location", "content-location": text = target(field.value)
             case "set-cookie": text = cookie(field.value)
+            case "www-authenticate": text = kept(challenge(field.value))
             case _ where names.hold(name) || KeptNames.isPlainField(name): text = kept(field.value)
             default: text = substitute(for: field.value, of: name)
             }
@@ -139,13 +162,20 @@ struct Redactor {
         return [.init("headers", .object(members))]
     }
 
+    /// A challenge, without the token of those that have one.
+    private mutating func challenge(_ text: String) -> String {
+        let parts = text.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, ["negotiate", "ntlm"].contains(String(parts[0]).inLowercase) else { return text }
+        return "\(parts[0]) \(substitute(for: String(parts[1]), of: "token"))"
+    }
+
     /// A cookie by name and attributes.
     private mutating func cookie(_ text: String) -> String {
-        let parts = text.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = text.split(separator: ";", omittingEmptySubsequences: false)
         let pair = (parts.first ?? "").split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard pair.count == 2, KeptNames.isWord(pair[0]) else { return Self.mark }
-        let attributes = parts.count == 2 ? ";\(parts[1])" : ""
-        return "\(pair[0])=\(substitute(for: String(pair[1]), of: "cookie"))\(attributes)"
+        let attributes = parts.dropFirst().filter(KeptNames.isCookieAttribute).map { ";\($0)" }
+        return "\(pair[0])=\(substitute(for: String(pair[1]), of: "cookie"))" + attributes.joined()
     }
 
     private mutating func body(_ bytes: [UInt8], _ fields: HTTPFields) -> [JSONValue.Member] {
@@ -183,7 +213,7 @@ struct Redactor {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
             defer { before = String(segment) }
             if let known = known(String(segment)) { return known }
-            if names.hold(before) || KeptNames.isWord(segment) { return String(segment) }
+            if names.hold(before) || KeptNames.isRoute(segment) { return String(segment) }
             return substitute(for: String(segment), of: before)
         }
         return start + segments.joined(separator: "/") + (parts.count == 2 ? "?\(items(String(parts[1])))" : "")

@@ -39,16 +39,40 @@ extension Simulation {
         }
     }
 
+    /// Lives through a scenario that is a line of text, on the caller's thread.
+    ///
+    /// - Parameters:
+    ///   - line: The scenario as JSON.
+    ///   - classifier: Who tells what answers of a provider mean; nil for one that is not known. By default none is.
+    ///   - draw: Is given the calls over time, as SVG, if the scenario is one. Default: nothing is drawn.
+    /// - Returns: The answer as JSON: what has become of the calls, or why the scenario is none.
+    public static func answer(
+        to line: some Collection<UInt8>,
+        classifier: (String) -> (any OutcomeClassifier)? = { _ in nil },
+        drawing draw: ((String) -> Void)? = nil
+    ) -> JSONValue {
+        guard let scenario = try? JSONValue(parsing: line) else {
+            return ["name": nil, "invalid": "the line is no JSON"]
+        }
+        return answer(to: scenario, classifier: classifier, drawing: draw)
+    }
+
     /// Lives through a scenario, on the caller's thread.
     ///
+    /// - Parameters:
+    ///   - scenario: The scenario.
+    ///   - classifier: Who tells what answers of a provider mean; nil for one that is not known. By default none is.
+    ///   - draw: Is given the calls over time, as SVG, if the scenario is one. Default: nothing is drawn.
     /// - Returns: The answer as JSON: what has become of the calls, or why the scenario is none.
     public static func answer(
         to scenario: JSONValue,
-        classifier: (String) -> (any OutcomeClassifier)? = { _ in nil }
+        classifier: (String) -> (any OutcomeClassifier)? = { _ in nil },
+        drawing draw: ((String) -> Void)? = nil
     ) -> JSONValue {
         let name = scenario["name"] ?? .null
         do throws(Failure) {
             let report = try Simulation(scenario: scenario, classifier: classifier).runOnThisThread()
+            draw?(report.plot(title: name.string ?? ""))
             return report.json(name: name)
         } catch {
             return ["name": name, "invalid": .string(error.description)]

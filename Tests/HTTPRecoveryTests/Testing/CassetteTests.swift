@@ -153,6 +153,11 @@ import Testing
         (["set-cookie": "id=s3cr3t-1234; Path=/; HttpOnly"], "", "id=redacted-1; Path=/; HttpOnly"),
         (["location": "https://a.example/back?code=s3cr3t-1234&state=s3cr3t-1234#t=s3cr3t-1234"], "", "back?code="),
         (["authorization": "s3cr3t-1234"], "", "redacted-1"),
+        (["set-cookie": "id=a; s3cr3t-1234; path=/x; s=s3cr3t-1234"], "", "id=redacted-1; path=/x\""),
+        (["www-authenticate": "Negotiate s3cr3t-1234"], "", "Negotiate redacted-1"),
+        (["location": "/a?code=splxlobezqq&error=access_denied"], "", "/a?code=redacted-1&error=access_denied"),
+        ([:], #"{"code":"splxlobezqq","errors":[{"code":"form_password_incorrect"}]}"#, #""form_password_incorrect""#),
+        ([:], #"{"error":{"code":190,"error_subcode":463}}"#, #""code": 190"#),
         ([:], #"{"access_token":"s3cr3t-1234","token_type":"Bearer"}"#, #""token_type": "Bearer""#),
         ([:], #"{"expires_in":3600,"n":1234567}"#, #""expires_in": 3600"#),
         ([:], #"{"user_code":"WDJB-MJHT","otp":123456,"code":"WDJB-MJHT"}"#, #""otp": 0"#),
@@ -160,7 +165,7 @@ import Testing
     ])
     func noSecretOfAnAnswerIsRecorded(fields: [String: String], body: String, kept: String) async throws {
         let cassette = try await recorded(request(), nil, .status(200, fields, body: body))
-        for secret in ["s3cr3t", "12345", "MJHT"] { #expect(!cassette.text.contains(secret)) }
+        for secret in ["s3cr3t", "12345", "MJHT", "splx"] { #expect(!cassette.text.contains(secret)) }
         #expect(cassette.text.contains(kept), "\(cassette.text)")
     }
 
@@ -184,6 +189,39 @@ import Testing
         let word = try #require(first["word"]?.string)
         #expect(try await send(player, request(.get, "\(url)/\(word)")).status == 204)
         try player.verify()
+    }
+
+    @Test(arguments: [
+        ("/v1/oauth2/token", "/v1/oauth2/token"), ("/items/firstFactor/12", "/items/firstFactor/12"),
+        ("/items/1234", "/items/redacted"), ("/verify/ABCDEF", "/verify/redacted"),
+        ("/verify/k3jd9a", "/verify/redacted"),
+        ("/u/eve%40example.com", "/u/redacted"), ("/t/eyJhbGciOiJub25lIn0.eyJhIjoxfQ.", "/t/redacted"),
+        ("/items?page=2&cursor=abc&code=abcdef&type=a", "/items?page=2&cursor=redacted&code=redacted&type=a"),
+        ("/orders/1234", "/orders/1234"), ("/x?sku=a%2Fb", "/x?sku=a%2Fb"), ("/", "/"), ("/?", "/?"),
+        ("/a//b/?=", "/a//b/?="),
+    ])
+    func routesAreKeptAndIdentifiersAreNot(path: String, kept: String) async throws {
+        let url = "https://api.example.com" + path
+        let cassette = try await recorded(request(.get, url), nil, .status(200), keeping: ["Orders", "sku"])
+        #expect(cassette.exchanges.map(\.path) == [kept])
+        _ = try await send(CassetteTransport(playing: cassette), request(.get, url))
+    }
+
+    @Test func aTokenKeepsItsTimesAlone() async throws {
+        let claims = #"{"sub":"eve","exp":1893456000,"iat":1893452400,"pin":1234567}"#
+        let parts = [#"{"alg":"RS256","kid":"1"}"#, claims, "signature"]
+        let token = parts.map { Data($0.utf8).base64EncodedString().trimmingCharacters(in: ["="]) }.joined(
+            separator: "."
+        )
+        let cassette = try await recorded(request(), nil, .status(200, body: #"{"id_token":"\#(token)"}"#))
+        let played = try JSONValue(parsing: try await send(CassetteTransport(playing: cassette), request()).body)
+        let made = try #require(played["id_token"]?.string).split(separator: ".", omittingEmptySubsequences: false)
+        let payload = try #require(
+            Data(base64Encoded: made[1] + String(repeating: "=", count: (4 - made[1].count % 4) % 4))
+        )
+        let text = String(decoding: payload, as: UTF8.self)
+        #expect(text == #"{"exp":1893456000,"iat":1893452400,"jti":"redacted-1"}"#)
+        #expect(made.count == 3 && made[2].isEmpty && !cassette.text.contains(token.suffix(12)))
     }
 
     @Test func bodiesThatAreNotJSONAreKeptWhereThatIsSaid() async throws {
