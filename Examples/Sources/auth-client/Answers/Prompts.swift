@@ -92,6 +92,7 @@ final class Prompts: Sendable {
         return switch factor.key {
         case .securityAnswer: "\(factor.destination ?? factor.key.title, limit: 200)"
         case .choice: "\(factor.providerName, limit: 100)\(destination)"
+        case .redirect: "Sign in at \(factor.destination ?? factor.providerName, limit: 200)"
         case .newPassword where factor.providerName == "recover": "A new password in place of a forgotten one"
         case _ where factor.key.isSent: "\(factor.key.title)\(destination)"
         // No code goes there: it is what the person calls it.
@@ -123,7 +124,7 @@ final class Prompts: Sendable {
         }
         if lines.isEmpty, challenge.key == .emailLink {
             lines.append("A link was sent\(destination(challenge.factor)). Please open it, on any device.")
-        } else if lines.isEmpty, let url = challenge.url {
+        } else if let url = challenge.url {
             lines.append("Please open this address on your device: \(url.reveal())")
         } else if lines.isEmpty, challenge.key == .push {
             lines.append(
@@ -140,6 +141,8 @@ final class Prompts: Sendable {
     /// They are the one who needs it, and this is their screen.
     private static func setup(_ challenge: Challenge, on terminal: Terminal?) -> [ScreenText] {
         guard let setup = challenge.setup?.reveal() else { return [] }
+        // What a page of another party needs.
+        if (try? JSONValue(parsing: setup).members) != nil { return told(setup) }
         // Codes to write down, one a line.
         if challenge.key == .backupCode || challenge.key == .text {
             return setup.split(separator: "\n").map { "  \($0, limit: 100)" }
