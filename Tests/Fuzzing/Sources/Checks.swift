@@ -14,7 +14,10 @@ func checkOutcome(_ outcome: Outcome) {
     let log = "\(outcome)\(RecoveryError(outcome: outcome, reason: .notRecoverable))"
     require(log.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }, "logs are printable ASCII: \(log.debugDescription)")
     _ = RecoveryError(outcome: outcome, reason: .deadlinePassed).userMessage
-    // What an outcome is kept as in a suspended sign-in.
+}
+
+/// What an outcome is kept as in a suspended sign-in is read as it was written.
+func checkMemory(of outcome: Outcome) {
     let text = outcome.memory.description
     let read = (try? JSONValue(parsing: text)).flatMap { Outcome(memory: $0) }
     require(read?.memory == outcome.memory, "an outcome is read as it was written: \(text)")

@@ -53,15 +53,17 @@ struct FuzzedAnswer {
     /// Judges the answer as it is and with planted secrets in it.
     func judge(by classifier: some OutcomeClassifier, _ more: (FuzzedAnswer) -> [Any?] = { _ in [] }) {
         _ = classifier.endpointClass(method: method, path: path)
-        checkOutcome(classifier.classify(exchange))
+        let outcome = classifier.classify(exchange)
+        checkOutcome(outcome)
+        checkMemory(of: outcome)
         _ = more(self)
         guard let body = Planted.body(body) else { return }
         var planted = self
         planted.body = body
-        let outcome = classifier.classify(planted.exchange)
+        let plantedOutcome = classifier.classify(planted.exchange)
         Planted.checkHidden(
-            in: outcome,
-            RecoveryError(outcome: outcome, reason: .notRecoverable),
+            in: plantedOutcome,
+            RecoveryError(outcome: plantedOutcome, reason: .notRecoverable),
             planted.exchange
         )
         for value in more(planted) { Planted.checkHidden(in: value) }

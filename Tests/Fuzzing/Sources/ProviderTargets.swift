@@ -17,10 +17,9 @@ enum ProviderTargets {
             let all = ClerkAnswer(json: json, response: nil)
             let client = ClerkClient.find(in: json)
             _ = (client?.currentSession, all.signIn.flatMap { all.session(of: $0) })
-            return [
-                client, all.signIn, ClerkSignUp(json["response"]), ClerkSession(json["response"]),
-                ClerkEnvironment(json),
-            ]
+            // The settings of an instance are public, and kept as they came.
+            _ = ClerkEnvironment(json)
+            return [client, all.signIn, ClerkSignUp(json["response"]), ClerkSession(json["response"])]
         }
     }
 
