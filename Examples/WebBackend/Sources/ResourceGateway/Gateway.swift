@@ -35,7 +35,8 @@ public struct Gateway: Service {
         self.metrics = metrics
         self.logger = logger
         let transport = CurlTransport()
-        let runtime = Runtime(store: try configuration.store())
+        // The first call cannot do without its token; later ones have it in memory.
+        let runtime = Runtime(store: try configuration.store(), storeTimeout: .seconds(2))
         let observability = Observability(metrics: metrics)
         let audience = Origin(of: try HTTPRequest(url: configuration.apiURL))
         signIn = RecoveringClient(transport: transport, runtime: runtime, observability: observability)
