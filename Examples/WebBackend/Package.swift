@@ -5,7 +5,11 @@ import PackageDescription
 let package = Package(
     name: "WebBackend",
     platforms: [.macOS(.v15)],
-    products: [.executable(name: "sign-in-backend", targets: ["sign-in-backend"])],
+    products: [
+        .executable(name: "sign-in-backend", targets: ["sign-in-backend"]),
+        .executable(name: "resource-gateway", targets: ["resource-gateway"]),
+        .executable(name: "service-trials", targets: ["service-trials"]),
+    ],
     dependencies: [
         .package(
             name: "swift-http-recovery",
@@ -19,8 +23,12 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", "3.12.0"..<"5.0.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0"),
-        // What the test of names imports beside them.
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-configuration.git", from: "1.0.0"),
+        .package(url: "https://github.com/apple/swift-system.git", from: "1.5.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
+        // What the test of names imports beside them.
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.80.0"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.26.0"),
     ],
@@ -50,10 +58,75 @@ let package = Package(
                 .product(name: "SQLiteRecoveryStore", package: "swift-http-recovery"),
             ]
         ),
+        .target(
+            name: "ResourceGateway",
+            dependencies: [
+                .product(name: "AuthCryptography", package: "swift-http-recovery"),
+                .product(name: "AuthRecovery", package: "swift-http-recovery"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "RecoveryObservability", package: "swift-http-recovery"),
+                .product(name: "RecoveryService", package: "swift-http-recovery"),
+                .product(name: "RedisRecoveryStore", package: "swift-http-recovery"),
+                .product(name: "SQLiteRecoveryStore", package: "swift-http-recovery"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]
+        ),
+        .executableTarget(
+            name: "resource-gateway",
+            dependencies: [
+                "ResourceGateway",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]
+        ),
+        // Starts the services before a sandbox, for their tests and their trials.
+        .target(
+            name: "ServiceTrials",
+            dependencies: [
+                .product(name: "AuthSandbox", package: "swift-http-recovery"),
+                .product(name: "CurlTransport", package: "swift-http-recovery"),
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .executableTarget(
+            name: "service-trials",
+            dependencies: [
+                "ServiceTrials",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AuthSandbox", package: "swift-http-recovery"),
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+            ]
+        ),
+        .testTarget(
+            name: "ResourceGatewayTests",
+            dependencies: [
+                "ResourceGateway", "ServiceTrials", "resource-gateway",
+                .product(name: "AuthSandbox", package: "swift-http-recovery"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "RecoveryObservability", package: "swift-http-recovery"),
+            ]
+        ),
         .testTarget(
             name: "SignInBackendTests",
             dependencies: [
-                "sign-in-backend",
+                "ServiceTrials", "sign-in-backend",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Auth0Auth", package: "swift-http-recovery"),
                 .product(name: "AuthCryptography", package: "swift-http-recovery"),

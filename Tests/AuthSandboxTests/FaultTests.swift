@@ -96,6 +96,31 @@ struct FaultTests {
         #expect(client.call("GET", "client")["response"]?["object"] == "client")
     }
 
+    @Test func aPercentageStrikesAsOftenAndTheSameWithTheSameSeed() throws {
+        func statuses() -> [Int] {
+            var client = Harness()
+            client.control(
+                "POST",
+                "faults",
+                #"[{"kind": "status", "percent": 20, "times": 0}, {"kind": "status", "status": 502, "times": 1}]"#
+            )
+            return (0..<500).map { _ in
+                client.call("GET", "environment")
+                return client.status
+            }
+        }
+        let all = statuses()
+        #expect((70...130).contains(all.count { $0 == 503 }))
+        #expect(all.first { $0 != 503 } == 502, "what it leaves alone is left to the next fault")
+        #expect(all.count { $0 == 502 } == 1)
+        #expect(statuses() == all)
+        var client = Harness()
+        for percent in ["0", "101", "-1", "0.5"] {
+            client.control("POST", "faults", #"{"kind": "status", "percent": \#(percent)}"#)
+            #expect(client.status == 400, "\(percent)")
+        }
+    }
+
     @Test func timesSkipAndOrder() throws {
         var client = Harness()
         client.control(

@@ -161,7 +161,7 @@ struct ScenarioCompletenessTests {
                 {"faults": [{
                   "kind": "\(kind)", "match": {"method": "POST", "path": "/a", "grant": "device_code"}, "status": 599,
                   "headers": {"A": "b"}, "retry_after": "huge", "body": "x", "code": "c", "message": "m",
-                  "envelope": "D", "delay_ms": 1, "times": 2, "skip": 3, "processed": true, "meta": {}
+                  "envelope": "D", "delay_ms": 1, "times": 2, "skip": 3, "percent": 4, "processed": true, "meta": {}
                 }]}
                 """
         )

@@ -136,7 +136,7 @@ struct ScenarioFileTests {
     /// The limits of the day, once the faults are over.
     @Test func theLimitsOfABadDay() throws {
         var client = try client("bad-day")
-        client.world.faults = FaultTable()
+        client.world.faults = FaultTable(seed: 1)
         let statuses = (0..<4).map { _ -> Int in
             client.begin("ada@example.com").isEmpty ? client.status : 200
         }

@@ -123,6 +123,10 @@ public struct SandboxFault: Sendable, Equatable {
     ///
     /// Default: 0.
     public var skip: Int64 = 0
+    /// `percent`: of a hundred matching requests, how many it strikes on average, by the sandbox's seed; 1 to 100.
+    ///
+    /// Those that it leaves alone are left to the faults behind it. Default: 100.
+    public var percent: Int64 = 100
     /// `processed`: whether the request has its effect; nil is the kind's own way.
     public var isProcessed: Bool?
     /// The error's `meta`, as it came in the JSON.
@@ -158,6 +162,7 @@ extension SandboxFault: SandboxInput, Codable {
     static var ranges: [String: ClosedRange<Int64>] {
         [
             "status": 200...599, "delay_ms": 0...86_400_000, "times": 0...1_000_000_000, "skip": 0...1_000_000_000,
+            "percent": 1...100,
         ]
     }
 
@@ -167,7 +172,7 @@ extension SandboxFault: SandboxInput, Codable {
         case errorMessage = "message"
         case meta, envelope
         case delay = "delay_ms"
-        case times, skip
+        case times, skip, percent
         case isProcessed = "processed"
     }
 
@@ -197,6 +202,7 @@ extension SandboxFault: SandboxInput, Codable {
         delay = try container.decodeIfPresent(Int64.self, forKey: .delay) ?? delay
         times = try container.decodeIfPresent(Int64.self, forKey: .times) ?? times
         skip = try container.decodeIfPresent(Int64.self, forKey: .skip) ?? skip
+        percent = try container.decodeIfPresent(Int64.self, forKey: .percent) ?? percent
         isProcessed = try container.decodeIfPresent(Bool.self, forKey: .isProcessed)
     }
 
@@ -218,6 +224,7 @@ extension SandboxFault: SandboxInput, Codable {
         try container.encode(delay, forKey: .delay)
         try container.encode(times, forKey: .times)
         try container.encode(skip, forKey: .skip)
+        if percent < 100 { try container.encode(percent, forKey: .percent) }
         try container.encode(processes, forKey: .isProcessed)
     }
 

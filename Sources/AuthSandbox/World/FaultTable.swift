@@ -21,6 +21,12 @@ struct FaultTable: Sendable {
 
     private(set) var entries: [Entry] = []
     private var lastNumber = 0
+    /// For faults that strike some requests alone: what is drawn for them changes no id and no code.
+    private var random: SplitMix64
+
+    init(seed: UInt64) {
+        random = SplitMix64(seed: seed)
+    }
 
     @discardableResult
     mutating func add(_ fault: SandboxFault) -> Entry {
@@ -42,6 +48,8 @@ struct FaultTable: Sendable {
         for index in entries.indices where !entries[index].isUsedUp && entries[index].fault.matches(request) {
             entries[index].matched += 1
             if entries[index].matched <= entries[index].fault.skip { continue }
+            let percent = entries[index].fault.percent
+            if percent < 100, Int64.random(in: 0..<100, using: &random) >= percent { continue }
             entries[index].struck += 1
             return entries[index].fault
         }

@@ -11,7 +11,7 @@ struct SandboxContext: Sendable {
     /// For codes alone, so that the n-th code of a run is the same whatever else was asked for.
     var codes: SplitMix64
     var outbox = Outbox()
-    var faults = FaultTable()
+    var faults: FaultTable
     /// The subject that each person has in tokens, by their identifier.
     var subjects: [String: String] = [:]
     /// The codes that a provider's own sign-in has ended with, for a token endpoint that exchanges them.

@@ -47,7 +47,8 @@ struct SandboxWorld: Sendable {
             settings: scenario.settings,
             providers: providers,
             random: SplitMix64(seed: seed),
-            codes: SplitMix64(seed: ~seed)
+            codes: SplitMix64(seed: ~seed),
+            faults: FaultTable(seed: seed ^ 0xfa17)
         )
         for provider in SandboxProvider.all {
             self.providers.append(provider.world.init(scenario: scenario, seed: seed, context: &context))

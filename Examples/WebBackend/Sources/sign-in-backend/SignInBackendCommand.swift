@@ -36,7 +36,9 @@ struct SignInBackendCommand: AsyncParsableCommand {
         guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...]) else {
             throw ValidationError("--listen: \(listen) is no address such as 127.0.0.1:8080")
         }
-        let client = RecoveringClient(transport: CurlTransport(), runtime: Runtime(store: try store()))
+        // All that a sign-in has come to is in the store: a slow answer of it is better than none.
+        let runtime = Runtime(store: try store(), storeTimeout: .seconds(5))
+        let client = RecoveringClient(transport: CurlTransport(), runtime: runtime)
         let signIns = try BrowserSignIns(
             frontendAPI: frontendAPI,
             client: client,

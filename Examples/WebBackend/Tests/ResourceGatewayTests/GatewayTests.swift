@@ -1,0 +1,156 @@
+import AuthSandbox
+import Foundation
+import HTTPRecovery
+import ServiceTrials
+import Testing
+
+/// The gateway as a process, before a sandbox.
+@Suite(.timeLimit(.minutes(5))) struct GatewayTests {
+    private let caller = ServiceCaller()
+
+    private func json(_ url: String) async throws -> (status: Int, json: JSONValue) {
+        let answer = try await caller.call(url)
+        return (answer.status, try JSONValue(parsing: Array(answer.text.utf8)))
+    }
+
+    /// Waits for a fact; the suite's time limit is against its never coming.
+    private func wait(for fact: () async throws -> Bool) async throws {
+        while try await !fact() { try await Task.sleep(for: .milliseconds(10)) }
+    }
+
+    @Test func resourcesAreReadWithTheServicesOwnToken() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let gateway = try await RunningService.gateway(before: sandbox)
+        let (status, resource) = try await json("\(gateway.url)/resources/a")
+        #expect(status == 200 && resource["client_id"] == "service" && resource["path"] == "/api/a")
+        let (_, both) = try await json("\(gateway.url)/resources?names=b,c,b")
+        #expect(both["resources"]?.members?.map(\.key) == ["b", "c"] && both["failed"]?.members?.isEmpty == true)
+        // A name is one part of a path, whatever it says.
+        #expect(try await caller.call("\(gateway.url)/resources/..%2F..%2Foauth%2Ftoken").status == 200)
+        #expect(sandbox.requests(path: "/oauth/token").count == 1)
+        for query in ["", "?names=", "?names=" + (0...20).map(String.init).joined(separator: ",")] {
+            #expect(try await caller.call("\(gateway.url)/resources\(query)").status == 400)
+        }
+    }
+
+    @Test func whatPassesIsNotSeenAndWhatStaysIsToldInHTTPsWords() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let gateway = try await RunningService.gateway(before: sandbox)
+        sandbox.add(SandboxFault(.status, path: "/api/once"))
+        #expect(try await caller.call("\(gateway.url)/resources/once").status == 200)
+        for (name, fault, status, error) in [
+            ("none", #""status": 404"#, 404, "not_found"), ("down", #""status": 503"#, 503, "unavailable"),
+        ] {
+            let match = #""match": {"path": "/api/\#(name)"}"#
+            sandbox.add(try SandboxFault(json: #"{"kind": "status", \#(fault), \#(match), "times": 0}"#))
+            let answer = try await json("\(gateway.url)/resources/\(name)")
+            #expect(answer.status == status && answer.json["error"]?.string == error)
+        }
+        let (status, both) = try await json("\(gateway.url)/resources?names=none,some")
+        #expect(status == 200 && both["resources"]?["some"]?["client_id"] == "service")
+        #expect(both["failed"]?["none"]?["error"] == "not_found")
+    }
+
+    @Test func aCallUnderWayAtSIGTERMIsAnsweredAndTheGatewayEndsWell() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let gateway = try await RunningService.gateway(before: sandbox)
+        sandbox.add(try SandboxFault(json: #"{"kind": "latency", "delay_ms": 1500, "match": {"path": "/api/slow"}}"#))
+        async let answer = caller.call("\(gateway.url)/resources/slow")
+        try await wait { !sandbox.requests(path: "/api/slow").isEmpty }
+        gateway.send(SIGTERM)
+        #expect(try await answer.status == 200)
+        #expect(await gateway.exit() == 0)
+        #expect(gateway.lines.last?.contains("\"Ended\"") == true)
+        await #expect(throws: TransportError.self) { try await ServiceCaller().call("\(gateway.url)/health/live") }
+    }
+
+    @Test func itSaysThatItIsOnItsWayOutBeforeItIs() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let gateway = try await RunningService.gateway(before: sandbox, ["SHUTDOWN_NOTICE_S": "300"])
+        let before = try await json("\(gateway.url)/health/ready")
+        #expect(before.status == 200 && before.json["status"] == "ready" && before.json["draining"] == false)
+        gateway.send(SIGTERM)
+        try await wait { try await caller.call("\(gateway.url)/health/ready").status == 503 }
+        #expect(try await json("\(gateway.url)/health/ready").json["draining"] == true)
+        #expect(try await caller.call("\(gateway.url)/health/live").status == 200)
+        #expect(try await caller.call("\(gateway.url)/resources/a").status == 200, "and answers")
+    }
+
+    @Test func itsSuccessorGoesOnWithItsToken() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let directory = try TemporaryDirectory()
+        let settings = ["STATE": "\(directory.path)/state.db", "STATE_KEY": String(repeating: "0f", count: 32)]
+        for _ in 0..<2 {
+            let gateway = try await RunningService.gateway(before: sandbox, settings)
+            #expect(try await caller.call("\(gateway.url)/resources/a").status == 200)
+            gateway.send(SIGINT)
+            #expect(await gateway.exit() == 0)
+        }
+        #expect(sandbox.requests(path: "/oauth/token").count == 1)
+        // The file holds it sealed.
+        let kept = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        #expect(kept.contains("state.db"))
+        for name in kept {
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: "\(directory.path)/\(name)"))
+            #expect(!String(decoding: bytes, as: UTF8.self).contains("at_"), "\(name)")
+        }
+    }
+
+    @Test func eachLineOfItsLogIsAnObjectWithoutASecret() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let gateway = try await RunningService.gateway(before: sandbox, ["LOG_LEVEL": "trace"])
+        sandbox.add(SandboxFault(.status, path: "/api/a", times: 2))
+        _ = try await caller.call("\(gateway.url)/resources/a?token=query-secret")
+        _ = try await caller.call("\(gateway.url)/nothing")
+        gateway.send(SIGTERM)
+        #expect(await gateway.exit() == 0)
+        let lines = gateway.lines
+        let objects = try lines.map { try JSONValue(parsing: Array($0.utf8)) }
+        for key in ["time", "level", "label", "message"] {
+            #expect(objects.allSatisfy { $0[key]?.string?.isEmpty == false })
+        }
+        #expect(objects.contains { $0["message"] == "HTTP request is sent again" })
+        let request = objects.first { $0["message"] == "Request" && $0["url.path"] == "/resources/a" }
+        #expect(request?["http.response.status_code"] == "200")
+        #expect(objects.contains { $0["url.path"] == "/nothing" && $0["http.response.status_code"] == "404" })
+        let secret = RunningService.gatewaySecret
+        let basic = Data("service:\(secret)".utf8).base64EncodedString()
+        for line in lines {
+            #expect(![secret, basic, "query-secret", "Bearer ", "\"at_"].contains { line.contains($0) }, "\(line)")
+        }
+    }
+
+    @Test(arguments: [
+        (["OAUTH_CLIENT_SECRET": ""], "oauth.client_secret"), (["LISTEN": "nowhere"], "listen"),
+        (["API_MAX_ATTEMPTS": "0"], "max_attempts"), (["SHUTDOWN_DRAIN_S": "301"], "shutdown.drain_s"),
+        (["STATE_KEY": "not-a-key-4711"], "key"), (["STATE": "redis://user:pass-4711@/x?y"], "redis"),
+        (["LOG_LEVEL": "loud"], "log.level"), (["API_URL": "nowhere"], "URL"),
+    ])
+    func aConfigurationThatCannotWorkIsToldAndEndsIt(_ settings: [String: String], word: String) async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let failure = await #expect(throws: RunningService.NotStarted.self) {
+            try await RunningService.gateway(before: sandbox, settings)
+        }
+        let text = try #require(failure).description
+        #expect(text.contains("The configuration cannot work") && text.lowercased().contains(word.lowercased()))
+        #expect(!text.contains("4711"))
+    }
+
+    @Test func aFileConfiguresWhatTheEnvironmentDoesNot() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let directory = try TemporaryDirectory()
+        let file = "\(directory.path)/gateway.json"
+        try """
+        {"listen": "127.0.0.1:0", "oauth": {"token_url": "\(sandbox.url)/oauth/token", "client_id": "service"},
+         "api": {"url": "\(sandbox.url)/api/", "max_attempts": 1}, "log": {"level": "critical"}}
+        """.write(toFile: file, atomically: true, encoding: .utf8)
+        let gateway = try await RunningService(
+            "resource-gateway",
+            ["--config", file],
+            environment: ["OAUTH_CLIENT_SECRET": RunningService.gatewaySecret, "LOG_LEVEL": "notice"]
+        )
+        #expect(try await caller.call("\(gateway.url)/resources/a").status == 200)
+        sandbox.add(SandboxFault(.status, path: "/api/b"))
+        #expect(try await caller.call("\(gateway.url)/resources/b").status == 503, "one attempt")
+    }
+}
