@@ -212,6 +212,17 @@ import Testing
         #expect(bench.sent == ["GET /environment", "GET /environment"])
     }
 
+    @Test(arguments: ["-9223372036854775808", "-1", "-1e99", "1e99"])
+    func aLockoutOfAnyLengthIsRead(minutes: String) async throws {
+        let body = """
+            {"user_settings":{"attack_protection":{"user_lockout":\
+            {"enabled":true,"max_attempts":\(minutes),"duration_in_minutes":\(minutes)}}}}
+            """
+        let bench = try ClerkBench([.status(200, [:], body: body)])
+        let duration = try #require(try await bench.clerk.environment().lockoutDuration)
+        #expect(duration >= .zero && duration <= .longest)
+    }
+
     @Test func somebodyJoinsTheWaitlist() async throws {
         let bench = try ClerkBench([
             .status(200, [:], body: #"{"object":"waitlist_entry","id":"wle_1"}"#),

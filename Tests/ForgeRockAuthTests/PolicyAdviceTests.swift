@@ -97,6 +97,8 @@ struct PolicyAdviceTests {
     @Test func theXMLGoesThereAndBack() throws {
         let advice = PolicyAdvice([
             .init(name: "TransactionConditionAdvice", values: ["a<&>\"'"]), .init(name: "X", values: ["1", "2"]),
+            // Marks that a text would join to what stands beside them.
+            .init(name: "\u{301}Y\u{301}", values: ["\u{301}a&\u{301}", "<\u{301}", "\u{600}"]),
         ])
         let base = "https://am/?authIndexType=composite_advice&authIndexValue="
         let outcome = resource(307, [("Location", base + Base64Text.encode(advice.xml, urlSafe: true))])

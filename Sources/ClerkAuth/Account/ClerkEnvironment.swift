@@ -40,7 +40,8 @@ public struct ClerkEnvironment: Sendable, Hashable {
         lockoutThreshold = isLocking ? lockout?["max_attempts"]?.number.map { Int(clamping: $0.saturatedInt) } : nil
         lockoutDuration =
             isLocking
-            ? lockout?["duration_in_minutes"]?.number.map { .seconds(min($0.saturatedInt, 1 << 40) * 60) } : nil
+            ? lockout?["duration_in_minutes"]?.number.map { .seconds(min(max($0.saturatedInt, 0), 1 << 40) * 60) }
+            : nil
         isInMaintenance = json["maintenance_mode"]?.bool == true
     }
 

@@ -2,6 +2,8 @@ import HTTPRecovery
 
 /// The little XML in which advices travel:
 /// `<Advices><AttributeValuePair><Attribute name="…"/><Value>…</Value></AttributeValuePair></Advices>`.
+///
+/// It is read byte by byte: a character of a `String` may join a mark to the quote or the semicolon before it.
 enum AdviceXML {
     /// The longest text that is read, in bytes.
     private static let maximumLength = 65_536
@@ -22,9 +24,10 @@ enum AdviceXML {
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
             rest = rest[(start + 1)...]
             guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return nil }
-            let tag = String(decoding: rest[..<end], as: UTF8.self)
+            let tag = rest[..<end]
             rest = rest[(end + 1)...]
-            switch tag.split(whereSeparator: { $0 == " " || $0 == "/" || $0.isNewline }).first {
+            let word = tag.split(whereSeparator: { " /\t\r\n".utf8.contains($0) }).first ?? []
+            switch String(decoding: word, as: UTF8.self) {
             case "Advices": isAdvice = true
             case "AttributeValuePair":
                 close()
@@ -32,9 +35,8 @@ enum AdviceXML {
             case "Attribute":
                 close()
                 name = attribute("name", of: tag)
-            case "Value" where !tag.hasPrefix("/") && !tag.hasSuffix("/"):
-                let text = rest.prefix { $0 != UInt8(ascii: "<") }
-                let value = unescape(String(decoding: text, as: UTF8.self))
+            case "Value" where tag.first != UInt8(ascii: "/") && tag.last != UInt8(ascii: "/"):
+                let value = unescape(rest.prefix { $0 != UInt8(ascii: "<") })
                 if !value.isEmpty, values.count < 64 { values.append(value.bounded(to: 4096)) }
             default: break
             }
@@ -43,12 +45,13 @@ enum AdviceXML {
         return isAdvice ? attributes : nil
     }
 
-    private static func attribute(_ name: String, of tag: String) -> String? {
-        let parts = tag.split(separator: "=", maxSplits: 1)
-        guard parts.count == 2, parts[0].hasSuffix(name), let quote = parts[1].first, quote == "\"" || quote == "'"
+    private static func attribute(_ name: String, of tag: ArraySlice<UInt8>) -> String? {
+        let parts = tag.split(separator: UInt8(ascii: "="), maxSplits: 1)
+        guard parts.count == 2, parts[0].suffix(name.utf8.count).elementsEqual(name.utf8), let quote = parts[1].first,
+            "\"'".utf8.contains(quote)
         else { return nil }
         let value = parts[1].dropFirst().prefix { $0 != quote }
-        return value.isEmpty ? nil : unescape(String(value)).bounded(to: 256)
+        return value.isEmpty ? nil : unescape(value).bounded(to: 256)
     }
 
     private static let entities: [(name: String, text: String)] = [
@@ -70,21 +73,18 @@ enum AdviceXML {
         return escaped
     }
 
-    static func unescape(_ text: String) -> String {
-        guard text.contains("&") else { return text }
-        var result = ""
-        var rest = text[...]
-        while let start = rest.firstIndex(of: "&") {
-            result += rest[..<start]
-            rest = rest[start...]
-            if let entity = entities.first(where: { rest.hasPrefix($0.name) }) {
-                result += entity.text
-                rest = rest.dropFirst(entity.name.count)
+    private static func unescape(_ text: ArraySlice<UInt8>) -> String {
+        var result: [UInt8] = []
+        var rest = text
+        while let byte = rest.first {
+            if byte == UInt8(ascii: "&"), let entity = entities.first(where: { rest.starts(with: $0.name.utf8) }) {
+                result += entity.text.utf8
+                rest = rest.dropFirst(entity.name.utf8.count)
             } else {
-                result += "&"
+                result.append(byte)
                 rest = rest.dropFirst()
             }
         }
-        return result + rest
+        return String(decoding: result, as: UTF8.self)
     }
 }
