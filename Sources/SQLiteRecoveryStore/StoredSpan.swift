@@ -40,7 +40,7 @@ struct StoredSpan {
         // Of another run of the machine nothing is known but the span.
         guard let byBootClock = leftByBootClock(clock) else { return min(byWallClock, length) }
         // The two are not read at the same moment; only a wall clock that was set back is told from that.
-        return byWallClock.saturatingSubtracting(byBootClock) > Self.tolerance ? byBootClock : byWallClock
+        return byWallClock.saturatingSubtracting(byBootClock) > Self.tolerance ? byBootClock : min(byWallClock, length)
     }
 
     /// What is left of a span that one of the machine's processes holds: a wall clock that was set forward does not end

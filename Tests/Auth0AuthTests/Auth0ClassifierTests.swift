@@ -103,7 +103,7 @@ import Testing
         let outcome = classify(row.status, row.body, presented: row.presented)
         #expect(outcome.kind == row.kind && outcome.remedies == row.remedies, "\(row.body) \(outcome)")
         let isCounted = row.body.contains("too_many_attempts") && row.kind != .accountLocked
-        let processed: Outcome.Processed = isCounted ? .yes : row.status == 500 ? .unknown : .no
+        let processed: Outcome.Processed = isCounted ? .yes : row.status == 500 && row.kind != .rateLimited ? .unknown : .no
         #expect(outcome.kind == .continue || outcome.processed == processed)
     }
 

@@ -1,6 +1,7 @@
 import AuthRecovery
 import HTTPRecovery
 import HTTPRecoveryTesting
+import HTTPTypes
 import ProcessSupport
 import Testing
 
@@ -36,6 +37,18 @@ import Testing
         #expect(error?.description.contains("nonsense") == false)
     }
 
+    /// That nobody answers is an outage and no wrong setting.
+    @Test func aStoreThatDoesNotAnswerIsUnavailable() async throws {
+        let store = SharedTokenStore(SharedState(SilentStore()), name: "a")
+        await #expect(throws: SharedState.StoreError.self) { try await store.read() }
+        let client = RecoveringClient(transport: ScriptedTransport([.status(200)])) {
+            Authorization(TokenManager(store: store), audience: [Origin(scheme: "https", authority: "example.com")])
+        }
+        let request = try HTTPRequest(url: "https://example.com/")
+        let error = await #expect(throws: RecoveryError.self) { try await client.send(request) }
+        #expect(error?.kind == .unavailable && error?.outcome.processed == .no && error?.remedies == [.retry])
+    }
+
     @Test func oneHoldsTheLease() async throws {
         let (one, other) = (SharedTokenStore(state, name: "a"), SharedTokenStore(state, name: "a"))
         let lease = try #require(await one.acquireLease(for: .seconds(60), time: .system))
@@ -46,6 +59,15 @@ import Testing
         let next = try #require(await other.acquireLease(for: .seconds(60), time: .system))
         #expect(next.fence > lease.fence)
         #expect(await lease.extend(for: .seconds(60)) == false)
+    }
+}
+
+/// A store that is away.
+private struct SilentStore: MemoryBackedStore {
+    var name: String { "silent" }
+
+    func asked<Value>(_ question: (InMemoryRecoveryStore) async -> Value) async throws -> Value {
+        throw SharedState.StoreError("the store is away")
     }
 }
 

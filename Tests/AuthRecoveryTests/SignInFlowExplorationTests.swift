@@ -231,10 +231,7 @@ private struct ExploringMachine: SignInMachine {
 
     private mutating func answer(_ call: String) throws -> SignInStep<String> {
         oracle.note(call)
-        switch oracle.choose(of: 14) {
-        case 13:
-            oracle.note("lost")
-            throw RecoveryError.refused(.transport, .resync)
+        switch oracle.choose(of: 13) {
         case 12:
             return .pending(Challenge(factor: Factor(key: .push, providerName: "push")), SignInContext.Pause(.zero))
         case 0: return .finished("session")
@@ -246,7 +243,9 @@ private struct ExploringMachine: SignInMachine {
         case 6: throw RecoveryError.refused(.factorUnavailable, .switchFactor)
         case 7: throw RecoveryError.refused(.flowExpired, .restartFlow)
         case 8: throw RecoveryError.refused(.stateConflict, .resync)
-        case 9: throw RecoveryError.refused(.rateLimited, .wait)
+        case 9:
+            oracle.note("lost")
+            throw RecoveryError.refused(.transport, .resync)
         case 10:
             oracle.cancel()
             throw RecoveryError.refused(.transport)

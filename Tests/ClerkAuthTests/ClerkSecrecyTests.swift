@@ -37,6 +37,22 @@ import Testing
         return text
     }
 
+    /// What Clerk's protection wants to have proved comes with a token of its own.
+    @Test func aResourceDoesNotShowWhatIsToBeProved() async throws {
+        let check = #""protect_check":{"status":"pending","token":"\#(Self.planted)"}"#
+        let body = """
+            {"response":{"object":"client","id":"client_1","sessions":[],\
+            "sign_in":{"object":"sign_in","id":"sia_1","status":"needs_protect_check",\(check)},\
+            "sign_up":{"object":"sign_up_attempt","id":"sua_1","status":"missing_requirements",\(check)}},"client":null}
+            """
+        let bench = try ClerkBench([.status(200, [:], body: body)])
+        let client = try #require(try await bench.clerk.currentClient())
+        #expect(client.signIn?.id == "sia_1" && client.signUp?.id == "sua_1")
+        var text = "\(client) \(String(reflecting: client))"
+        dump(client, to: &text)
+        #expect(!text.contains(Self.planted))
+    }
+
     @Test func noneAppearsWhateverHappens() async throws {
         let factors = "\(ClerkJSON.password),\(ClerkJSON.email)"
         let rotated = ["authorization": "\(Self.planted)-rotated"]

@@ -40,7 +40,8 @@ struct FacebookBatchTests {
     @Test func anItemIsJudgedByTheTokenOfItsBatch() async throws {
         let refused = Self.items(Self.item(400, Recorded.error(190)))
         for (token, kind) in [(FacebookToken.app, Outcome.Kind.misconfigured), (.stored, .credentialRejected)] {
-            let bench = try FacebookBench([refused, .status(400, [:], body: Recorded.error(190))])
+            let steps = [refused, .status(400, [:], body: Recorded.error(190))]
+            let bench = try FacebookBench(steps, app: FacebookBench.service)
             let answers = try await bench.skippingWaits {
                 try await bench.facebook.batch([.init(path: "1")], as: token)
             }

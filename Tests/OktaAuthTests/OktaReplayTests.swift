@@ -109,6 +109,6 @@ import Testing
         try await bench.okta.refresh()
         try await bench.okta.signOut()
         #expect(bench.events.events.allSatisfy { $0.call > 0 })
-        #expect(bench.events.events.filter { $0.kind.words.hasPrefix("clear") }.map(\.call) == [1, 4, 4])
+        #expect(bench.events.events.filter { $0.kind.words.hasPrefix("clear") }.map(\.call) == [1, 5, 5])
     }
 }

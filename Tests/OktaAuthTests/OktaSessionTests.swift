@@ -187,8 +187,9 @@ struct OktaSessionTests {
         #expect(session?.expiresAt == Timestamp(secondsSinceEpoch: 1_893_459_600))
         // A token that is over says nothing of the one that renews it.
         #expect(try await bench.okta.session() != nil)
-        #expect(try await bench.credentials == Credentials(accessToken: "A2", refreshToken: "R2"))
-        #expect(try await bench.okta.session() == nil)
+        let renewed = try await bench.credentials
+        #expect(renewed.accessToken == "A2" && renewed.refreshToken == "R2")
+        #expect(try await bench.skippingWaits { try await bench.okta.session() } == nil)
         #expect(try await bench.credentials == Credentials())
     }
 

@@ -91,6 +91,52 @@ struct OktaTerminalTests {
         }
     }
 
+    /// Somebody at the identity engine, with an app.
+    private static func engine(
+        _ factors: [SandboxOktaUser.Factor],
+        _ body: (TerminalProgram) async throws -> Void
+    ) async throws {
+        try await Bench.okta(Bench.person(factors)) { bench in
+            bench.sandbox.updateSettings { $0.okta.isIdentityEngine = true }
+            let program = try TerminalProgram(
+                "auth-client",
+                [
+                    "--provider", "okta", "--org", bench.sandbox.url, "--token-file", bench.tokenFile, "--client-id",
+                    "cli", "--redirect-uri", "com.example.cli:/callback", "--json", "sign-in", "--identifier",
+                    Bench.eva,
+                ],
+                in: bench.directory
+            )
+            try await Self.password(program)
+            try await body(program)
+            #expect(try await Self.ended(program).status == 0)
+        }
+    }
+
+    /// Okta Verify on the device is opened by its address, which stands below what the person has to do.
+    @Test func oktaVerifyIsOpenedByItsAddress() async throws {
+        var device = SandboxOktaUser.Factor("signed_nonce")
+        device.script = ["WAITING", "SUCCESS"]
+        try await Self.engine([device]) { program in
+            try await program.sees("Okta Verify has to confirm on the device that the address is opened on.")
+            try await program.sees("Please open this address on your device: com-okta-authenticator:")
+        }
+    }
+
+    /// Of Duo's page the person sees all that it needs, and may take another way.
+    @Test func duosPageIsDescribed() async throws {
+        try await Self.engine([.init("web"), .init("question")]) { program in
+            try await program.sees("Which one? [1-2] ")
+            program.type("1")
+            try await program.sees("  host: api-sandbox.duosecurity.com")
+            try await program.sees("  signedToken: TX|")
+            try await program.sees("Duo has to confirm the sign-in on a page of its own.")
+            program.type("other")
+            try await program.sees("What is the name of your first pet? ")
+            program.type("Rex")
+        }
+    }
+
     @Test func aPasswordThatExpiresSoonIsKept() async throws {
         try await Bench.okta { bench in
             let program = try Self.start(bench, "whitfield@example.com")

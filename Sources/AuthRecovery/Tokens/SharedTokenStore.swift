@@ -33,9 +33,10 @@ public final class SharedTokenStore: TokenStore {
 
     /// The credentials now; empty ones if nothing is stored.
     ///
-    /// - Throws: ``Credentials/StoreError`` when the state's store cannot be reached and nothing was read before.
+    /// - Throws: `SharedState.StoreError` when the state's store does not answer and nothing was read before, which a client tells
+    ///   as `unavailable`; ``Credentials/StoreError`` for what is stored and cannot be opened.
     public func read() async throws -> Credentials.Stored {
-        guard let record = try await asking({ try await state.record(key) }) else {
+        guard let record = try await state.record(key) else {
             return Credentials.Stored(Credentials(), version: 0)
         }
         do {
@@ -50,9 +51,7 @@ public final class SharedTokenStore: TokenStore {
         // What cannot be opened is not to be replaced either, also if its version is known.
         if version != 0 { _ = try await read() }
         let bytes = try coding.encode(credentials)
-        let stored = try await asking {
-            try await state.replaceRecord(key, version: version == 0 ? nil : version, with: bytes)
-        }
+        let stored = try await state.replaceRecord(key, version: version == 0 ? nil : version, with: bytes)
         return stored.map { Credentials.Stored(credentials, version: $0.version) }
     }
 
@@ -62,13 +61,6 @@ public final class SharedTokenStore: TokenStore {
         return StateLease(state: state, lease: lease)
     }
 
-    private func asking<Value>(_ question: () async throws -> Value) async throws -> Value {
-        do {
-            return try await question()
-        } catch let error as SharedState.StoreError {
-            throw Credentials.StoreError(error.description)
-        }
-    }
 }
 
 /// A lease of a client's state.

@@ -20,8 +20,13 @@ public struct ClerkSignUp: Sendable, Hashable {
     public var createdSessionID: String?
     /// The user that it led to.
     public var createdUserID: String?
-    /// What has to be proved against abuse before it goes on.
-    var check: JSONValue?
+    /// What has to be proved against abuse before it goes on; it may hold a token.
+    var check: JSONValue? {
+        get { sealedCheck.flatMap { try? JSONValue(parsing: $0.reveal()) } }
+        set { sealedCheck = newValue.map { Secret($0.description) } }
+    }
+
+    private var sealedCheck: Secret?
 
     /// Reads a sign-up; nil when the value has no id, or one that would lead a path astray.
     init?(_ json: JSONValue?) {
