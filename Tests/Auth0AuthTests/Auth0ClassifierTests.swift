@@ -103,7 +103,8 @@ import Testing
         let outcome = classify(row.status, row.body, presented: row.presented)
         #expect(outcome.kind == row.kind && outcome.remedies == row.remedies, "\(row.body) \(outcome)")
         let isCounted = row.body.contains("too_many_attempts") && row.kind != .accountLocked
-        let processed: Outcome.Processed = isCounted ? .yes : row.status == 500 && row.kind != .rateLimited ? .unknown : .no
+        let isUnknown = row.status == 500 && row.kind != .rateLimited
+        let processed: Outcome.Processed = isCounted ? .yes : isUnknown ? .unknown : .no
         #expect(outcome.kind == .continue || outcome.processed == processed)
     }
 

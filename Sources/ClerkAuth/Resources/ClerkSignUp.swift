@@ -1,3 +1,4 @@
+import AuthRecovery
 import HTTPRecovery
 
 /// A sign-up, as the server tells it.
