@@ -135,7 +135,7 @@ struct Report: Sendable {
         if error.outcome.transportError?.code == .certificateRejected {
             return "--cacert FILE trusts another authority."
         }
-        let wanted = [error.outcome.details?["callbackType"]?.string, error.outcome.userMessage]
+        let wanted = [error.outcome.details?["callbackType"]?.string, error.outcome.message]
         if provider == "forgerock", wanted.contains(where: { $0?.contains("X509") == true }) {
             return "--cert FILE, with --key FILE for its key, is shown where the connection is made."
         }
