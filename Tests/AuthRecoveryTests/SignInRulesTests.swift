@@ -69,6 +69,14 @@ import Testing
         }
     }
 
+    /// Nor is a password sent again by a new beginning while nobody knows what became of the last answer.
+    @Test func aFlowIsNotBegunAgainOverALostAnswer() {
+        #expect(reaction(.flowExpired, [.restartFlow]) == .restart)
+        #expect(reaction(.flowExpired, [.restartFlow], resyncs: 1) == .fail)
+        let patient = SignInOptions(maxRestarts: 2)
+        #expect(reaction(.flowExpired, [.restartFlow], resyncs: 3, options: patient) == .restart)
+    }
+
     @Test func aLockoutIsUnlockedWhereThatIsARemedyAndNotAgainAndAgain() {
         #expect(reaction(.accountLocked, [.unlock, .contactAdmin]) == .unlock)
         #expect(reaction(.accountLocked, [.unlock], restarts: 1) == .fail)

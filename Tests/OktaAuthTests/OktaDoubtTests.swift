@@ -93,7 +93,7 @@ struct OktaDoubtTests {
             ]
         )
         let person = Person([.newPassword: [.text("better")], .totp: [.text("1"), .text("2")]])
-        _ = try await changed.signIn("hunter2", person)
+        _ = try await changed.signIn("hunter2", person, options: SignInOptions(maxRestarts: 2))
         #expect(changed.sent[4] == "/authn {username:ada@example.com,password:better}")
     }
 

@@ -9,6 +9,17 @@ public enum Environment {
         return unsafe String(cString: value)
     }
 
+    /// Whether there is a variable whose name begins so.
+    public static func holds(prefix: String) -> Bool {
+        // The list belongs to the system and ends with a null pointer; nothing here changes it.
+        var next: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe environ
+        while let variable = unsafe next?.pointee {
+            if unsafe strncmp(variable, prefix, prefix.utf8.count) == 0 { return true }
+            unsafe next = unsafe next?.successor()
+        }
+        return false
+    }
+
     /// A folder that a variable names (XDG Base Directory Specification), else one in the home; nil without a home.
     ///
     /// By the specification a path that is not absolute is to be ignored.

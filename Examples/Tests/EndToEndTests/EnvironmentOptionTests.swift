@@ -109,6 +109,6 @@ struct EnvironmentOptionTests {
     func theHelpSaysSo(program: String) async throws {
         let end = try await BuiltProgram.run(program, ["--help"])
         #expect(end.output.contains("--state-env"))
-        #expect(end.output.contains("--proxy-env") == (program == "http-recover"))
+        #expect(end.output.contains("--proxy-env"))
     }
 }

@@ -36,7 +36,8 @@ public enum SignInRules {
         options: SignInOptions
     ) -> Reaction {
         let mayAskAgain = challenge.map { $0.round < options.maxRounds } ?? false
-        let mayRestart = restarts < options.maxRestarts
+        // What a lost answer leaves in doubt is not spent again by another beginning, before the server has accepted one.
+        let mayRestart = restarts + min(max(resyncs, 0), 1) < options.maxRestarts
         // A lost answer is no fault of the flow's; reading may lead to the same question, which is bounded by its rounds.
         let mayResync = resyncs < options.maxRounds
         switch outcome.kind {

@@ -28,6 +28,11 @@ struct Settings: Sendable {
     /// - Parameter arguments: What is written on the command line, without the program's name.
     /// - Throws: ``InputError`` about the profile or a variable.
     init(_ arguments: [String]) throws {
+        // Where nothing can be added the parser need not tell its options, which takes longer than all else at the start.
+        guard arguments.contains(where: { $0.hasPrefix("--profile") }) || Environment.holds(prefix: Self.prefix) else {
+            (self.arguments, sources) = (arguments, [:])
+            return
+        }
         let options = try OptionList(of: AuthClient.self)
         let written = options.written(in: arguments)
         let command = options.positional(in: arguments).first.flatMap { CommandName(rawValue: $0) }
@@ -88,6 +93,9 @@ struct Settings: Sendable {
         return named.isEmpty ? nil : named.map { "  \($0.key) is set by \($0.value)." }.joined(separator: "\n")
     }
 
+    /// What the names of variables begin with.
+    private static let prefix = "AUTH_CLIENT_"
+
     /// The options that ask about the program itself.
     private static let aboutProgram: Set = ["help", "version"]
 
@@ -101,7 +109,7 @@ struct Settings: Sendable {
     /// The variable of an option that is set, and its text: `AUTH_CLIENT_` and the long name in capitals.
     private static func variable(of option: OptionList.Option) -> (name: String, text: String)? {
         for name in option.longNames where name != "help" && name != "version" {
-            let variable = "AUTH_CLIENT_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
+            let variable = prefix + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
             if let text = Environment.text(variable) { return (variable, text) }
         }
         return nil
