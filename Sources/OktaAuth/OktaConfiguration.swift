@@ -3,7 +3,7 @@ import HTTPRecovery
 
 /// What an app wants of an org beside its address.
 public struct OktaConfiguration: Sendable {
-    /// How long to wait between two questions whether a push was answered; at least 500 ms, default: 4 s.
+    /// How long to wait between two questions whether a push was answered; at least 1 s, default: 4 s.
     public var pollInterval: Duration
 
     /// Whether the server is to say that a password expires soon; default: no.

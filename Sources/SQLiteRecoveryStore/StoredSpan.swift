@@ -36,11 +36,11 @@ struct StoredSpan {
 
     /// What is left, in microseconds; not more than the whole span, whatever was done to the wall clock.
     func left(at now: Timestamp, clock: BootClock) -> Int64 {
-        let byWallClock = endsAt.saturatingSubtracting(now.sinceEpoch.microseconds)
+        let byWallClock = min(endsAt.saturatingSubtracting(now.sinceEpoch.microseconds), length)
         // Of another run of the machine nothing is known but the span.
-        guard let byBootClock = leftByBootClock(clock) else { return min(byWallClock, length) }
+        guard let byBootClock = leftByBootClock(clock) else { return byWallClock }
         // The two are not read at the same moment; only a wall clock that was set back is told from that.
-        return byWallClock.saturatingSubtracting(byBootClock) > Self.tolerance ? byBootClock : min(byWallClock, length)
+        return byWallClock.saturatingSubtracting(byBootClock) > Self.tolerance ? byBootClock : byWallClock
     }
 
     /// What is left of a span that one of the machine's processes holds: a wall clock that was set forward does not end

@@ -15,6 +15,8 @@ public struct OktaApp: Sendable {
     public var authentication: any ClientAuthentication
     /// How long a refresh token that was rotated may be presented again after its answer was lost; 0 to 60 s, default:
     /// 30 s, as Okta's.
+    ///
+    /// Nil if the app's refresh tokens are persistent: then one is presented until it is refused.
     public var rotationGrace: Duration?
     /// Who issues the app's tokens, as their `iss` claim says it; nil, the default, for what the org's URL says:
     /// `https://example.okta.com` of the org's own authorization server, `https://example.okta.com/oauth2/default` of
