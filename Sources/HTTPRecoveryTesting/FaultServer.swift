@@ -65,6 +65,11 @@ public final class FaultServer: Sendable {
         try await server.log.wait { $0.connections >= count }
     }
 
+    /// Waits until so many heads of requests have arrived at a server of the conformance kit.
+    func heads(count: Int) async throws {
+        try await server.log.wait { $0.heads >= count }
+    }
+
     /// Waits until the client has closed or reset so many connections.
     public func hangups(count: Int) async throws {
         try await server.log.wait { $0.hangups.count >= count }

@@ -36,7 +36,70 @@ public struct NetworkOptions: ParsableArguments, Sendable {
     )
     var proxyVariable: String?
 
-    @OptionGroup var targets: TargetOptions
+    @Option(
+        name: [.customShort("E"), .customLong("cert")],
+        help: ArgumentHelp(
+            "The certificate to show to a server that asks for one, as PEM; its key may stand in the same file.",
+            valueName: "FILE"
+        ),
+        completion: .file()
+    )
+    var cert: String?
+
+    @Option(help: ArgumentHelp("The private key of --cert, as PEM.", valueName: "FILE"), completion: .file())
+    var key: String?
+
+    @Option(
+        name: .customLong("key-pass-env"),
+        help: ArgumentHelp("The environment variable with what the key is encrypted with.", valueName: "NAME")
+    )
+    var passphraseVariable: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Accepts only a server with one of these public keys, beside a certificate that is trusted.",
+            valueName: "sha256//BASE64;…"
+        )
+    )
+    var pinnedpubkey: String?
+
+    @Flag var lowestTLS: TLSChoice?
+
+    @Option(
+        name: .customLong("tls-max"),
+        help: ArgumentHelp("Accept no later version of TLS than that.", valueName: "1.2|1.3"),
+        transform: TLSChoice.parse
+    )
+    var highestTLS: TLSChoice?
+
+    @Flag var family: FamilyChoice?
+
+    @Option(
+        help: ArgumentHelp("Connects to that unix-domain socket, whatever the host.", valueName: "PATH"),
+        completion: .file()
+    )
+    var unixSocket: String?
+
+    @Option(
+        name: .customLong("connect-to"),
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Connects to HOST2:PORT2 for what is meant for HOST1:PORT1; an empty part is any, or stays as it is.",
+            valueName: "HOST1:PORT1:HOST2:PORT2"
+        )
+    )
+    var connectTo: [String] = []
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Takes that address for the host and port.", valueName: "HOST:PORT:ADDRESS")
+    )
+    var resolve: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Hosts that are reached without --proxy, separated by commas.", valueName: "HOSTS")
+    )
+    var noproxy: String?
 
     @Option(
         name: [.customShort("U"), .customLong("proxy-user")],
@@ -47,9 +110,6 @@ public struct NetworkOptions: ParsableArguments, Sendable {
 
     /// Creates the options that say nothing.
     public init() {}
-
-    /// The first of the options that were written and that libcurl alone can fulfil, by its name; nil for none.
-    public var firstOfCurlAlone: String? { targets.firstWritten }
 
     /// The option that names the proxy.
     public var proxyOption: String { proxyVariable == nil ? "--proxy" : "--proxy-env" }
@@ -63,10 +123,10 @@ public struct NetworkOptions: ParsableArguments, Sendable {
             configuration.caFile = cacert
         }
         if let connectTimeout { configuration.connectTimeout = connectTimeout.duration }
-        try targets.apply(to: &configuration)
+        try applyTargets(to: &configuration)
         if let proxy = try proxyURL() {
-            configuration.proxy = .url(proxy, except: targets.hostsWithoutProxy)
-        } else if targets.noproxy != nil {
+            configuration.proxy = .url(proxy, except: hostsWithoutProxy)
+        } else if noproxy != nil {
             throw InvalidOption("--noproxy belongs to --proxy or --proxy-env")
         }
         if let problem = configuration.problem { throw InvalidOption("the connection: \(problem)") }

@@ -20,6 +20,8 @@ struct CallPlan: Sendable {
     let redirects: Redirects?
     /// How failures are treated, as it was written.
     let recovery: RecoveryOptions
+    /// Where limits and budgets are remembered.
+    let state: StateOptions
     /// What that comes to, with the policy of a file.
     let settings: RecoveringClient.Settings
     /// What is decided by.
@@ -30,6 +32,8 @@ struct CallPlan: Sendable {
     let transport: TransportPlan
     /// What is told.
     let report: ReportOptions
+    /// How much of it, and how.
+    let telling: TellingOptions
     /// What is written when a call has ended; nil for nothing.
     let writeOut: WriteOutFormat?
 
@@ -59,12 +63,14 @@ struct CallPlan: Sendable {
         self.concurrency = command.calls.concurrency
         self.redirects = command.target.location ? Redirects(limit: command.target.maxRedirs ?? Redirects().limit) : nil
         self.recovery = command.recovery
+        self.state = command.state
         let policy = try command.recovery.policy.map { path in try PolicyFile(contentsOf: path) }
         self.settings = command.recovery.settings(policy)
         if settings.timeout.problem(among: []) != nil {
             throw InvalidOption("--idle-timeout is to be shorter than --attempt-timeout, or it never ends an attempt")
         }
         self.report = command.report
+        self.telling = command.telling
         self.outputs = try OutputPlan(command, words)
         if outputs.resumes, settings.hedging != nil { throw InvalidOption("-C and --hedge contradict each other") }
         self.measures = Self.measuring(command) != nil
@@ -168,13 +174,13 @@ struct CallPlan: Sendable {
         case nil: configuration.httpVersion = .automatic
         }
         configuration.reportsMetrics =
-            measuring(command) != nil || showingHeads(command.outputs) != nil || command.report.telling.isVerbose
-        try options.network.apply(to: &configuration)
+            measuring(command) != nil || showingHeads(command.outputs) != nil || command.telling.isVerbose
+        try command.network.apply(to: &configuration)
         return configuration
     }
 
     private static func ahc(_ command: HTTPRecoverCommand) throws -> AsyncHTTPClientTransport.Configuration {
-        let (options, network) = (command.connection, command.connection.network)
+        let (options, network) = (command.connection, command.network)
         // What it cannot do is refused, and never left out in silence.
         let version = options.version == .http3 ? "--http3" : nil
         if let name = network.firstOfCurlAlone ?? measuring(command) ?? showingHeads(command.outputs) ?? version {

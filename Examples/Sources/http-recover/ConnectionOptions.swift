@@ -35,6 +35,4 @@ struct ConnectionOptions: ParsableArguments {
         help: "Accept any server certificate. For tests on one's own machine."
     )
     var insecure = false
-
-    @OptionGroup var network: NetworkOptions
 }

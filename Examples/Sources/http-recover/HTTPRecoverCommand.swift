@@ -3,6 +3,8 @@ import CommandLineSupport
 import HTTPRecovery
 
 /// The options of the program, as they were written.
+///
+/// No group holds another: a debug build of swift-argument-parser checks each level five times as often as the one above.
 struct HTTPRecoverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "http-recover",
@@ -25,13 +27,19 @@ struct HTTPRecoverCommand: ParsableCommand {
 
     @OptionGroup(title: "Recovery") var recovery: RecoveryOptions
 
+    @OptionGroup(title: "Recovery") var state: StateOptions
+
     @OptionGroup(title: "Credentials") var tokens: TokenOptions
 
     @OptionGroup(title: "Several calls") var calls: CallOptions
 
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
 
+    @OptionGroup(title: "Connection") var network: NetworkOptions
+
     @OptionGroup(title: "What is told") var report: ReportOptions
+
+    @OptionGroup(title: "What is told") var telling: TellingOptions
 
     @OptionGroup(title: "What is so anyway, for scripts that were written for curl") var kept: KeptOptions
 }

@@ -137,8 +137,6 @@ struct RecoveryOptions: ParsableArguments {
     )
     var hedge: Seconds?
 
-    @OptionGroup var state: StateOptions
-
     @Option(help: "Whose errors to expect.")
     var provider = ProviderChoice.http
 

@@ -46,8 +46,6 @@ struct ReportOptions: ParsableArguments {
     @Flag(name: [.customShort("S"), .customLong("show-error")], help: "Tells errors in spite of -s.")
     var showError = false
 
-    @OptionGroup var telling: TellingOptions
-
     /// Whether not even errors are told.
     var isSilent: Bool { silent && !showError }
 }

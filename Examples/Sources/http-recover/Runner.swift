@@ -34,10 +34,10 @@ final class Runner: Sendable {
     init(_ plan: CallPlan) throws {
         self.plan = plan
         self.log = try EventLog(plan.report.events)
-        self.store = try plan.recovery.state.place().open()
+        self.store = try plan.state.place().open()
         self.recordings = try plan.report.record.map { path throws(FileError) in try LineFile(path) }
         // Whoever reads events from standard error reads nothing else there.
-        self.terminal = plan.report.telling.terminal(
+        self.terminal = plan.telling.terminal(
             isQuiet: plan.report.events == "-",
             isSilent: plan.report.silent
         )
@@ -59,7 +59,7 @@ final class Runner: Sendable {
     func run() async -> ExitStatus {
         let start = time.now
         tellOfBudget()
-        let isVerbose = plan.report.telling.isVerbose
+        let isVerbose = plan.telling.isVerbose
         let progress = Progress(terminal: terminal, time: time, total: plan.total, tellsWaits: !isVerbose)
         let timeline = isVerbose ? Timeline(terminal: terminal, time: time, total: plan.total) : nil
         let runtime = Runtime(time: time, store: store, classifier: plan.recovery.provider.classifier)
@@ -159,7 +159,7 @@ final class Runner: Sendable {
         }
         let attempts = plan.measures ? AttemptLog(time) : nil
         if let attempts { options.attemptLayers.append(attempts) }
-        if plan.report.telling.isVerbose { options.attemptLayers.append(Conversation(terminal: terminal)) }
+        if plan.telling.isVerbose { options.attemptLayers.append(Conversation(terminal: terminal)) }
         var result: CallResult
         do {
             let place = try single ?? Self.place(index, plan.outputs, output)
@@ -182,7 +182,7 @@ final class Runner: Sendable {
         let (recovery, retries) = (plan.recovery, plan.settings.maxAttempts - 1)
         guard case .ratio(let budget) = plan.settings.budget, !recovery.noRecovery, retries > budget.burst,
             recovery.maxAttempts != nil || recovery.retry != nil,
-            !terminal.isQuiet, !plan.report.silent, plan.report.telling.verbosity != .quiet
+            !terminal.isQuiet, !plan.report.silent, plan.telling.verbosity != .quiet
         else { return }
         terminal.tell(
             """

@@ -125,6 +125,9 @@ extension FaultServer {
 
         // MARK: Internal
 
+        /// Adds the head of a request, whose body may not have come, to what the server has seen.
+        func recordHead() { server.log.addHead() }
+
         enum Event {
             case gate
             case hangup

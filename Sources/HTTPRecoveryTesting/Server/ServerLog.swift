@@ -5,6 +5,7 @@ final class ServerLog: Sendable {
     struct State {
         var requests: [FaultServer.Request] = []
         var connections = 0
+        var heads = 0
         var hangups: Set<Int> = []
         var waiters: [Int: Waiter] = [:]
         var nextWaiter = 0
@@ -21,6 +22,7 @@ final class ServerLog: Sendable {
     var connections: Int { state.withLock { $0.connections } }
 
     func add(_ request: FaultServer.Request) { change { $0.requests.append(request) } }
+    func addHead() { change { $0.heads += 1 } }
     func addHangup(of connection: Int) { change { _ = $0.hangups.insert(connection) } }
 
     func addConnection() -> Int {

@@ -1,10 +1,12 @@
 import ArgumentParser
 import CommandLineSupport
 import HTTPRecovery
-import HTTPTypes
 import ProgramVersion
 
 /// A command-line client of auth servers.
+///
+/// Its options stand here and not in a group of groups: a debug build of swift-argument-parser checks each level of groups
+/// five times as often as the one above.
 @main
 struct AuthClient: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,33 +16,93 @@ struct AuthClient: ParsableCommand {
         version: ProgramVersion.current
     )
 
-    /// Begins the program.
-    static func main() {
-        Program.openStandardDescriptors()
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        let settings: Settings
-        do {
-            settings = try Settings(arguments)
-        } catch {
-            refuse(error, isForPrograms: arguments.contains("--json"))
-        }
-        do {
-            var command = try parseAsRoot(settings.arguments)
-            try command.run()
-        } catch {
-            Program.refuse(error, by: Self.self, arguments: settings.arguments, note: settings.note)
-        }
-    }
+    @Option(
+        name: .customLong("provider"),
+        help: "Whose server it is; http serves classify and explain alone."
+    )
+    var namedProvider: ProviderName?
 
-    /// Says what is wrong with a profile or the environment, and ends the program.
-    private static func refuse(_ error: any Error, isForPrograms: Bool) -> Never {
-        let report = Report.failed(nil, with: error)
-        if isForPrograms { try? StandardOutput(terminal: Terminal()).write(json: report.json) }
-        Terminal().write("auth-client: \(report.failure?.message ?? "", limit: 500)")
-        Program.exit(report.exit)
-    }
+    @Option(
+        help: ArgumentHelp("Take what is not said otherwise from this profile.", valueName: "name"),
+        completion: .custom { _, _, _ in Profile.names }
+    )
+    var profile: String?
 
-    @OptionGroup var options: ClientOptions
+    @Option(
+        name: [.customLong("base-url"), .customLong("org")],
+        help: """
+            The URL of what stands before the server's paths: before /v1 for clerk, before /api/v1 for okta, before /json \
+            for forgerock, before the version for facebook, the tenant for auth0, the issuer for oauth.
+            """
+    )
+    var baseURL: String?
+
+    @Option(help: "Who signs in: an e-mail address, phone number or user name.")
+    var identifier: String?
+
+    @Flag(name: .customLong("password-stdin"), help: "Take the password from the first line of standard input.")
+    var passwordFromInput = false
+
+    @Option(help: ArgumentHelp("Take the answers from this JSON file.", valueName: "file"), completion: .file())
+    var answers: String?
+
+    @OptionGroup var tokens: TokenFileOptions
+
+    @Option(
+        name: .customLong("software-key"),
+        help: ArgumentHelp(
+            "clerk, okta, forgerock: answer WebAuthn with a security key in software, kept in this file (mode 0600). For tests.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var softwareKey: String?
+
+    @OptionGroup(title: "Connection") var network: NetworkOptions
+
+    @OptionGroup(title: "Requests and tokens") var sending: SendingOptions
+
+    @OptionGroup(title: "OAuth 2") var oauth: OAuthOptions
+
+    @OptionGroup var way: WayOptions
+
+    @OptionGroup(title: "Clerk") var clerk: ClerkOptions
+
+    @OptionGroup(title: "Okta") var okta: OktaOptions
+
+    @OptionGroup(title: "ForgeRock") var forgeRock: ForgeRockOptions
+
+    @OptionGroup(title: "Facebook") var facebook: FacebookOptions
+
+    @OptionGroup(title: "Auth0") var auth0: Auth0Options
+
+    @OptionGroup(title: "Explaining") var explain: ExplainOptions
+
+    @OptionGroup var state: StateOptions
+
+    @Option(
+        help: ArgumentHelp("Write events as JSON Lines to this file, or - for standard error.", valueName: "file"),
+        completion: .file()
+    )
+    var events: String?
+
+    @Option(
+        name: .customLong("max-wait"),
+        help: ArgumentHelp("The longest single wait, lockouts included. Default: 120.", valueName: "seconds"),
+        transform: { try Seconds.parse($0) }
+    )
+    var maxWait = Seconds(.seconds(120))
+
+    @Option(
+        help: ArgumentHelp("The time the whole command may take. Default: no limit.", valueName: "seconds"),
+        transform: { try Seconds.parsePositive($0) }
+    )
+    var deadline: Seconds?
+
+    @Flag(help: "Write the result as one JSON object on the last line of standard output; never a token.")
+    var json = false
+
+    @OptionGroup(title: "What is told") var telling: TellingOptions
 
     @Argument(
         help: ArgumentHelp(
@@ -58,115 +120,6 @@ struct AuthClient: ParsableCommand {
     )
     var path: String?
 
-    func validate() throws {
-        if let needed = command.argument, path?.isEmpty ?? true {
-            throw ValidationError("\(command.rawValue) needs \(needed).")
-        }
-        if command.argument == nil, let path { throw ValidationError("Unexpected argument '\(path)'.") }
-        // What is kept is checked where it is used.
-        if command == .saveProfile { return }
-        guard options.namedProvider != nil || !command.needsProvider else {
-            throw ValidationError("--provider is missing: whose server it is. A --profile can tell it.")
-        }
-        try options.explain.check(for: command)
-        try options.sending.check(for: command)
-        if command.needsServer {
-            guard !options.provider.servesNoServer else {
-                throw ValidationError("--provider \(options.provider.rawValue) serves classify and explain alone.")
-            }
-            try options.oauth.check(for: options.provider)
-            if options.softwareKey != nil, ![.okta, .forgerock, .clerk].contains(options.provider) {
-                throw ValidationError("--software-key belongs to --provider okta, forgerock or clerk.")
-            }
-            try options.clerk.check(
-                for: options.provider,
-                command: command,
-                redirectURI: options.oauth.redirectURI
-            )
-            try options.forgeRock.check(for: options.provider, command: command)
-            try options.facebook.check(
-                for: options.provider,
-                command: command,
-                hasBrowser: options.oauth.redirectURI != nil
-            )
-            let way = options.way.way
-            try options.way.check(for: options.provider, command: command)
-            try options.auth0.check(
-                for: options.provider,
-                command: command,
-                redirectURI: options.oauth.redirectURI,
-                way: way
-            )
-            let hasApp = options.oauth.clientID != nil
-            try options.okta.check(for: options.provider, command: command, way: way, hasApp: hasApp)
-            guard let baseURL = options.baseURL else {
-                throw ValidationError("--base-url is missing: the URL of what stands before the server's paths.")
-            }
-            let base: HTTPRequest
-            do {
-                base = try HTTPRequest(url: baseURL)
-                guard !baseURL.contains("?"), !baseURL.contains("#") else {
-                    throw ValidationError("--base-url: leave the query and the fragment out")
-                }
-            } catch {
-                throw ValidationError("--base-url: \(error)")
-            }
-            try options.forgeRock.checkLink(against: base)
-            if command.requestsPath, let path, path.contains("://") { try check(url: path, against: base) }
-        }
-        let mayAsk = command.mayAsk(at: options.provider)
-        if !mayAsk, options.answers != nil {
-            throw ValidationError("--answers belongs to commands that may ask, such as sign-in.")
-        }
-        if !command.beginsSession, options.identifier != nil || options.passwordFromInput {
-            throw ValidationError("--identifier and --password-stdin belong to sign-in and sign-up.")
-        }
-    }
-
-    /// A whole URL is taken where the session's credential may go to: as of a gateway beside PingAM.
-    private func check(url: String, against base: HTTPRequest) throws {
-        guard let request = try? HTTPRequest(url: url) else { return }
-        guard options.provider == .forgerock, Origin(of: request) == Origin(of: base) else {
-            throw ValidationError(
-                "\(command.rawValue) takes a path below the base URL, such as /v1/me: the session's credential goes nowhere else."
-            )
-        }
-    }
-
-    func run() throws {
-        switch command {
-        case .classify: try Classify(provider: options.provider).run()
-        case .explain:
-            try Explain(
-                provider: options.provider,
-                hints: options.explain.hints(for: options.provider),
-                json: options.json,
-                terminal: options.telling.terminal(isQuiet: false)
-            ).run()
-        case .profiles, .saveProfile:
-            do {
-                try command == .profiles ? listProfiles() : saveProfile()
-            } catch {
-                Self.refuse(error, isForPrograms: options.json)
-            }
-        default: try CommandRun(options: options, command: command, path: path).run()
-        }
-    }
-
-    private func listProfiles() throws {
-        let terminal = options.telling.terminal(isQuiet: false)
-        let (output, lines) = (StandardOutput(terminal: terminal), Profile.lines)
-        for line in lines { try output.write(line) }
-        if lines.isEmpty, terminal.tellsProgress {
-            terminal.write("There is none yet: save-profile NAME keeps one.")
-        }
-        if options.json { try output.write(json: Report.ok(nil).json) }
-    }
-
-    private func saveProfile() throws {
-        let terminal = options.telling.terminal(isQuiet: false)
-        let profile = try Profile.saving(CommandLine.arguments.dropFirst(), as: path ?? "")
-        if terminal.tellsProgress { terminal.write("The profile is kept in \(profile.path, limit: 500).") }
-        if options.json { try StandardOutput(terminal: terminal).write(json: Report.ok(nil).json) }
-    }
+    /// Whose server it is; where nobody's is asked, plain HTTP's.
+    var provider: ProviderName { namedProvider ?? .http }
 }

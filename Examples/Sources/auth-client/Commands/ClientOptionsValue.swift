@@ -35,7 +35,7 @@ struct ClientOptionsValue: Sendable {
     let telling: TellingOptions
     let softwareKey: String?
 
-    init(_ options: ClientOptions) {
+    init(_ options: AuthClient) {
         provider = options.provider
         baseURL = options.baseURL ?? ""
         identifier = options.identifier

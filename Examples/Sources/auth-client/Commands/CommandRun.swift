@@ -12,10 +12,10 @@ struct CommandRun: Sendable {
     private let command: CommandName
     private let path: String?
 
-    init(options: ClientOptions, command: CommandName, path: String?) {
-        self.options = ClientOptionsValue(options)
-        self.command = command
-        self.path = path
+    init(_ parsed: AuthClient) {
+        options = ClientOptionsValue(parsed)
+        command = parsed.command
+        path = parsed.path
     }
 
     /// Runs the command and ends the program.

@@ -52,7 +52,7 @@ enum TokenPlace: Sendable {
     }
 
     /// The place that the options name.
-    init(_ options: ClientOptions) {
+    init(_ options: AuthClient) {
         if options.tokens.keepsNothing {
             self = .memory
         } else if let path = options.tokens.tokenFile {
@@ -65,7 +65,7 @@ enum TokenPlace: Sendable {
     }
 
     /// A name that no two servers, realms or clients share, so that no token goes to another than its own.
-    private static func fileName(_ options: ClientOptions) -> String {
+    private static func fileName(_ options: AuthClient) -> String {
         let url = options.baseURL ?? ""
         let isSecure = url.lowercased().hasPrefix("https://")
         var server = url.drop { $0 != "/" }.drop { $0 == "/" }

@@ -10,6 +10,7 @@ extension ConformancePeer {
         _ reply: (FaultServer.Request) -> PeerReply
     ) async throws -> TransportResponse {
         let number = log.addConnection()
+        log.addHead()
         do {
             var request = FaultServer.Request(
                 method: call.request.method.rawValue,

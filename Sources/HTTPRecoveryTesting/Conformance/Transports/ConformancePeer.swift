@@ -118,11 +118,13 @@ final class ConformancePeer: Sendable {
         }
     }
 
-    /// Returns when so many clients have come: connections, or calls of the function.
+    /// Returns when so many heads of requests have come, or calls of the function.
+    ///
+    /// A connection that the system has accepted is none: its client may not know of it yet.
     func arrivals(count: Int) async throws {
         switch facts {
-        case .server(let server): try await server.connections(count: count)
-        case .log(let log): try await log.wait { $0.connections >= count }
+        case .server(let server): try await server.heads(count: count)
+        case .log(let log): try await log.wait { $0.heads >= count }
         }
     }
 

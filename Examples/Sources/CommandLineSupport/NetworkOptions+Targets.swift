@@ -1,78 +1,12 @@
 import ArgumentParser
 import CurlTransport
 
-/// Where connections go, whom they trust and who they are; by curl's names.
-struct TargetOptions: ParsableArguments {
-    @Option(
-        name: [.customShort("E"), .customLong("cert")],
-        help: ArgumentHelp(
-            "The certificate to show to a server that asks for one, as PEM; its key may stand in the same file.",
-            valueName: "FILE"
-        ),
-        completion: .file()
-    )
-    var cert: String?
-
-    @Option(help: ArgumentHelp("The private key of --cert, as PEM.", valueName: "FILE"), completion: .file())
-    var key: String?
-
-    @Option(
-        name: .customLong("key-pass-env"),
-        help: ArgumentHelp("The environment variable with what the key is encrypted with.", valueName: "NAME")
-    )
-    var passphraseVariable: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Accepts only a server with one of these public keys, beside a certificate that is trusted.",
-            valueName: "sha256//BASE64;…"
-        )
-    )
-    var pinnedpubkey: String?
-
-    @Flag var lowestTLS: TLSChoice?
-
-    @Option(
-        name: .customLong("tls-max"),
-        help: ArgumentHelp("Accept no later version of TLS than that.", valueName: "1.2|1.3"),
-        transform: TLSChoice.parse
-    )
-    var highestTLS: TLSChoice?
-
-    @Flag var family: FamilyChoice?
-
-    @Option(
-        help: ArgumentHelp("Connects to that unix-domain socket, whatever the host.", valueName: "PATH"),
-        completion: .file()
-    )
-    var unixSocket: String?
-
-    @Option(
-        name: .customLong("connect-to"),
-        parsing: .unconditionalSingleValue,
-        help: ArgumentHelp(
-            "Connects to HOST2:PORT2 for what is meant for HOST1:PORT1; an empty part is any, or stays as it is.",
-            valueName: "HOST1:PORT1:HOST2:PORT2"
-        )
-    )
-    var connectTo: [String] = []
-
-    @Option(
-        parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Takes that address for the host and port.", valueName: "HOST:PORT:ADDRESS")
-    )
-    var resolve: [String] = []
-
-    @Option(
-        help: ArgumentHelp("Hosts that are reached without --proxy, separated by commas.", valueName: "HOSTS")
-    )
-    var noproxy: String?
-
+extension NetworkOptions {
     /// The hosts of `--noproxy`.
     var hostsWithoutProxy: [String] { noproxy.map { $0.split(separator: ",").map(String.init) } ?? [] }
 
-    /// The first of the options that were written, by its name; nil for none.
-    var firstWritten: String? {
+    /// The first of the options that were written and that libcurl alone can fulfil, by its name; nil for none.
+    public var firstOfCurlAlone: String? {
         let options: [(name: String, isWritten: Bool)] = [
             ("--cert", cert != nil), ("--key", key != nil), ("--key-pass-env", passphraseVariable != nil),
             ("--pinnedpubkey", pinnedpubkey != nil), ("--tlsv1.2 or --tlsv1.3", lowestTLS != nil),
@@ -82,8 +16,8 @@ struct TargetOptions: ParsableArguments {
         return options.first { $0.isWritten }?.name
     }
 
-    /// Sets what the options say.
-    func apply(to configuration: inout CurlTransport.Configuration) throws {
+    /// Sets where connections go, whom they trust and who they are.
+    func applyTargets(to configuration: inout CurlTransport.Configuration) throws {
         // curl's -E may have a passphrase behind the file, which must not be repeated.
         if let cert, cert.utf8.contains(UInt8(ascii: ":")), (try? RequestInput.checkReadable(cert)) == nil {
             throw InvalidOption("-E: write the file alone; --key-pass-env takes a passphrase from the environment")

@@ -1,0 +1,143 @@
+import ArgumentParser
+import CommandLineSupport
+import HTTPRecovery
+import HTTPTypes
+
+extension AuthClient {
+    /// Begins the program.
+    static func main() {
+        Program.openStandardDescriptors()
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let settings: Settings
+        do {
+            settings = try Settings(arguments)
+        } catch {
+            refuse(error, isForPrograms: arguments.contains("--json"))
+        }
+        do {
+            var command = try parseAsRoot(settings.arguments)
+            try command.run()
+        } catch {
+            Program.refuse(error, by: Self.self, arguments: settings.arguments, note: settings.note)
+        }
+    }
+
+    /// Says what is wrong with a profile or the environment, and ends the program.
+    private static func refuse(_ error: any Error, isForPrograms: Bool) -> Never {
+        let report = Report.failed(nil, with: error)
+        if isForPrograms { try? StandardOutput(terminal: Terminal()).write(json: report.json) }
+        Terminal().write("auth-client: \(report.failure?.message ?? "", limit: 500)")
+        Program.exit(report.exit)
+    }
+
+    func validate() throws {
+        if let needed = command.argument, path?.isEmpty ?? true {
+            throw ValidationError("\(command.rawValue) needs \(needed).")
+        }
+        if command.argument == nil, let path { throw ValidationError("Unexpected argument '\(path)'.") }
+        // What is kept is checked where it is used.
+        if command == .saveProfile { return }
+        guard namedProvider != nil || !command.needsProvider else {
+            throw ValidationError("--provider is missing: whose server it is. A --profile can tell it.")
+        }
+        try explain.check(for: command)
+        try sending.check(for: command)
+        if command.needsServer {
+            guard !provider.servesNoServer else {
+                throw ValidationError("--provider \(provider.rawValue) serves classify and explain alone.")
+            }
+            try oauth.check(for: provider)
+            if softwareKey != nil, ![.okta, .forgerock, .clerk].contains(provider) {
+                throw ValidationError("--software-key belongs to --provider okta, forgerock or clerk.")
+            }
+            try clerk.check(
+                for: provider,
+                command: command,
+                redirectURI: oauth.redirectURI
+            )
+            try forgeRock.check(for: provider, command: command)
+            try facebook.check(
+                for: provider,
+                command: command,
+                hasBrowser: oauth.redirectURI != nil
+            )
+            try way.check(for: provider, command: command)
+            try auth0.check(
+                for: provider,
+                command: command,
+                redirectURI: oauth.redirectURI,
+                way: way.way
+            )
+            let hasApp = oauth.clientID != nil
+            try okta.check(for: provider, command: command, way: way.way, hasApp: hasApp)
+            guard let baseURL = baseURL else {
+                throw ValidationError("--base-url is missing: the URL of what stands before the server's paths.")
+            }
+            let base: HTTPRequest
+            do {
+                base = try HTTPRequest(url: baseURL)
+                guard !baseURL.contains("?"), !baseURL.contains("#") else {
+                    throw ValidationError("--base-url: leave the query and the fragment out")
+                }
+            } catch {
+                throw ValidationError("--base-url: \(error)")
+            }
+            try forgeRock.checkLink(against: base)
+            if command.requestsPath, let path, path.contains("://") { try check(url: path, against: base) }
+        }
+        let mayAsk = command.mayAsk(at: provider)
+        if !mayAsk, answers != nil {
+            throw ValidationError("--answers belongs to commands that may ask, such as sign-in.")
+        }
+        if !command.beginsSession, identifier != nil || passwordFromInput {
+            throw ValidationError("--identifier and --password-stdin belong to sign-in and sign-up.")
+        }
+    }
+
+    /// A whole URL is taken where the session's credential may go to: as of a gateway beside PingAM.
+    private func check(url: String, against base: HTTPRequest) throws {
+        guard let request = try? HTTPRequest(url: url) else { return }
+        guard provider == .forgerock, Origin(of: request) == Origin(of: base) else {
+            throw ValidationError(
+                "\(command.rawValue) takes a path below the base URL, such as /v1/me: the session's credential goes nowhere else."
+            )
+        }
+    }
+
+    func run() throws {
+        switch command {
+        case .classify: try Classify(provider: provider).run()
+        case .explain:
+            try Explain(
+                provider: provider,
+                hints: explain.hints(for: provider),
+                json: json,
+                terminal: telling.terminal(isQuiet: false)
+            ).run()
+        case .profiles, .saveProfile:
+            do {
+                try command == .profiles ? listProfiles() : saveProfile()
+            } catch {
+                Self.refuse(error, isForPrograms: json)
+            }
+        default: try CommandRun(self).run()
+        }
+    }
+
+    private func listProfiles() throws {
+        let terminal = telling.terminal(isQuiet: false)
+        let (output, lines) = (StandardOutput(terminal: terminal), Profile.lines)
+        for line in lines { try output.write(line) }
+        if lines.isEmpty, terminal.tellsProgress {
+            terminal.write("There is none yet: save-profile NAME keeps one.")
+        }
+        if json { try output.write(json: Report.ok(nil).json) }
+    }
+
+    private func saveProfile() throws {
+        let terminal = telling.terminal(isQuiet: false)
+        let profile = try Profile.saving(CommandLine.arguments.dropFirst(), as: path ?? "")
+        if terminal.tellsProgress { terminal.write("The profile is kept in \(profile.path, limit: 500).") }
+        if json { try StandardOutput(terminal: terminal).write(json: Report.ok(nil).json) }
+    }
+}
