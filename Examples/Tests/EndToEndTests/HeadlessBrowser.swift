@@ -25,12 +25,14 @@ struct HeadlessBrowser: Sendable {
         driver.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
         driver.standardError = FileHandle.nullDevice
         try driver.run()
-        defer { driver.terminate() }
+        // It does not heed SIGTERM.
+        defer { _ = kill(driver.processIdentifier, SIGKILL) }
         let transport = CurlTransport()
         let result: Result<Void, any Error>
         do {
             let browser = try await HeadlessBrowser(port: port(writtenTo: output), transport, directory)
-            result = .success(try await body(browser))
+            do { result = .success(try await body(browser)) } catch { result = .failure(error) }
+            // Its windows end with it.
             _ = try? await browser.call(.delete, "")
         } catch {
             result = .failure(error)
