@@ -39,33 +39,8 @@ enum AHCConformance {
 
     static let all = [http1, http2]
 
-    /// Checks that are done one after the other.
-    ///
-    /// All of them at once keep the two event loops of a small machine busy for so long that attempts with a time limit
-    /// run out of it before they begin.
-    struct Lane: Sendable, CustomTestStringConvertible {
-        let subject: TransportUnderTest
-        let number: Int
-        let checks: [TransportConformance.Check]
-
-        var testDescription: String { "\(subject), lane \(number)" }
-
-        func run() async {
-            for check in checks {
-                do { try await check(subject) } catch { Issue.record(error, "\(subject): \(check)") }
-            }
-        }
-    }
-
-    static func lanes(areRepeated: Bool) -> [Lane] {
-        all.flatMap { subject in
-            let checks = TransportConformance.checks(for: subject).filter { $0.isRepeated == areRepeated }
-            return (0..<4).map { number in
-                // Neighbours in the list wait for the same faults' ends: each lane gets some of them.
-                let own = checks.indices.filter { $0 % 4 == number }.map { checks[$0] }
-                return Lane(subject: subject, number: number, checks: own)
-            }
-        }
+    static func lanes(areRepeated: Bool) -> [TransportConformance.Lane] {
+        all.flatMap { TransportConformance.lanes(4, for: $0, repeated: areRepeated) }
     }
 
     @Sendable private static func make(_ options: TransportUnderTest.Options) -> any HTTPTransport {
@@ -98,13 +73,13 @@ enum AHCConformance {
 @Suite(.timeLimit(.minutes(30)))
 struct AHCConformanceTests {
     @Test(arguments: AHCConformance.lanes(areRepeated: true))
-    func endsAtAnyMoment(_ lane: AHCConformance.Lane) async {
-        await lane.run()
+    func endsAtAnyMoment(_ lane: TransportConformance.Lane) async {
+        await lane.run { Issue.record($1, "\(lane.subject): \($0)") }
     }
 
     @Test(arguments: AHCConformance.lanes(areRepeated: false))
-    func conforms(_ lane: AHCConformance.Lane) async {
-        await lane.run()
+    func conforms(_ lane: TransportConformance.Lane) async {
+        await lane.run { Issue.record($1, "\(lane.subject): \($0)") }
     }
 
     @Test(arguments: AHCConformance.all)

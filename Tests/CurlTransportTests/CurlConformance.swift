@@ -47,16 +47,8 @@ enum CurlConformance {
 
     static let all = [http1, http2, priorKnowledge]
 
-    /// A check and what it is for, so that one list of arguments serves all.
-    struct Case: Sendable, CustomTestStringConvertible {
-        let subject: TransportUnderTest
-        let check: TransportConformance.Check
-
-        var testDescription: String { "\(subject): \(check)" }
-    }
-
-    static let cases: [Case] = all.flatMap { subject in
-        TransportConformance.checks(for: subject).map { Case(subject: subject, check: $0) }
+    static func lanes(areRepeated: Bool) -> [TransportConformance.Lane] {
+        all.flatMap { TransportConformance.lanes(2, for: $0, repeated: areRepeated) }
     }
 
     @Sendable private static func make(_ options: TransportUnderTest.Options) -> any HTTPTransport {
@@ -87,18 +79,16 @@ enum CurlConformance {
 }
 
 /// What every transport has to do, done by this one.
-///
-/// One check after the other: many of them start programs, and all at once would hold up the tests beside them.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)))
 struct CurlConformanceTests {
-    @Test(arguments: CurlConformance.cases.filter { $0.check.isRepeated })
-    func endsAtAnyMoment(_ item: CurlConformance.Case) async throws {
-        try await item.check(item.subject)
+    @Test(arguments: CurlConformance.lanes(areRepeated: true))
+    func endsAtAnyMoment(_ lane: TransportConformance.Lane) async {
+        await lane.run { Issue.record($1, "\(lane.subject): \($0)") }
     }
 
-    @Test(arguments: CurlConformance.cases.filter { !$0.check.isRepeated })
-    func conforms(_ item: CurlConformance.Case) async throws {
-        try await item.check(item.subject)
+    @Test(arguments: CurlConformance.lanes(areRepeated: false))
+    func conforms(_ lane: TransportConformance.Lane) async {
+        await lane.run { Issue.record($1, "\(lane.subject): \($0)") }
     }
 
     @Test(arguments: CurlConformance.all)
