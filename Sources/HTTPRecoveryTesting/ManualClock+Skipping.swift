@@ -3,7 +3,8 @@ import HTTPRecovery
 extension ManualClock {
     /// Does something while the clock jumps over whatever is waited for.
     ///
-    /// To the end of a wait (`TimeSource.SleepPurpose.wait`) the clock jumps as soon as the others have had their turn. What only
+    /// To the end of a wait (`TimeSource.SleepPurpose.wait`) the clock jumps as soon as the others have had their turn, and a
+    /// fraction of a millisecond of the machine's time since the last of them began or ended a sleep. What only
     /// guards the work, as a timeout or a lease's heartbeat does (`TimeSource.SleepPurpose.guard`), it leaves alone while the work
     /// is under way. The clock never passes a guard's end, however: if it is what comes next, the clock jumps there
     /// once the others have had hundreds of turns, and some ten milliseconds of the machine's time, without anybody
@@ -54,7 +55,7 @@ extension ManualClock {
         while !Task.isCancelled {
             var step = Skipping.Step.pause
             wake { state in
-                step = skipping.step(on: state)
+                step = skipping.step(on: state, at: .now)
                 guard case .jump(let instant) = step else { return nil }
                 return instant
             }
@@ -97,16 +98,17 @@ struct Skipping {
 
     /// How often the others have had their turn since the last jump.
     private var turns = 0
-    /// How often the clock has looked the same, and which of its changes was the last.
-    private var quiet = (looks: 0, since: UInt64.max)
+    /// How often the clock has looked the same, which of its changes was the last, and when that was seen.
+    private var quiet = (looks: 0, change: UInt64.max, since: ContinuousClock.now)
     private var jumps = 0
     /// How many of them led to guards' ends since the last that led to a wait's.
     private var guards = 0
     /// How many sleeps of nothing there were before.
     private var emptySleeps: Int?
 
-    /// How many turns the others have before a jump.
-    private static let patience = 5
+    /// How many turns the others have before a jump, and how much time: where nothing else runs, a turn is over before the
+    /// work on another thread has come to its next sleep.
+    private static let patience = (turns: 5, time: Duration.microseconds(250))
     /// How many they have before a guard's end while nothing changes; and every how many of them the machine has time.
     private static let longPatience = (turns: 240, pause: 6)
 
@@ -115,9 +117,9 @@ struct Skipping {
         self.bound = bound
     }
 
-    mutating func step(on state: ManualClock.State) -> Step {
+    mutating func step(on state: ManualClock.State, at now: ContinuousClock.Instant) -> Step {
         turns += 1
-        quiet = state.changes == quiet.since ? (quiet.looks + 1, quiet.since) : (0, state.changes)
+        if state.changes == quiet.change { quiet.looks += 1 } else { quiet = (0, state.changes, now) }
         let empty = state.emptySleeps - (emptySleeps ?? state.emptySleeps)
         emptySleeps = emptySleeps ?? state.emptySleeps
         if jumps + empty > bound { return end(state, after: jumps + empty, .wait) }
@@ -125,7 +127,7 @@ struct Skipping {
         guard let next = state.next, limit.map({ state.now.duration(to: next.deadline) <= $0 }) ?? true else {
             return .waitForChange(since: state.changes)
         }
-        if turns <= Self.patience { return .yield }
+        if turns <= Self.patience.turns || now - quiet.since < Self.patience.time { return .yield }
         switch next.purpose {
         case .wait: guards = 0
         case .guard where quiet.looks < Self.longPatience.turns:

@@ -74,6 +74,11 @@ public final class ManualClock: TimeSource.PurposefulClock, Sendable {
             sleepers.values.min { $0.isDue(before: $1) }
         }
 
+        /// Who sleeps for something; nil for whatever.
+        fileprivate func sleepers(for purpose: TimeSource.SleepPurpose?) -> [Sleeper] {
+            sleepers.values.filter { purpose == nil || $0.purpose == purpose }
+        }
+
         /// Takes note of a change, and takes out the watchers whose fact has become true.
         fileprivate mutating func takeSatisfiedWatchers() -> [Watcher] {
             changes += 1
@@ -199,12 +204,20 @@ public final class ManualClock: TimeSource.PurposefulClock, Sendable {
 
     /// Moves the clock to the next sleeper's deadline, once at least `count` tasks sleep; not any more once its own task
     /// is cancelled.
-    public func advanceToNextDeadline(afterSleepers count: Int = 1) async {
+    ///
+    /// - Parameters:
+    ///   - count: How many have to sleep before. Default: 1.
+    ///   - purpose: What they sleep for, those who are counted and the one whose deadline it is; nil, the default, is whatever
+    ///     for. What guards come and go beside a wait hangs on which thread is first: a test that means a wait says so.
+    public func advanceToNextDeadline(afterSleepers count: Int = 1, of purpose: TimeSource.SleepPurpose? = nil) async {
         repeat {
-            await waitForSleepers(count)
+            await wait { $0.sleepers(for: purpose).count >= count }
             if Task.isCancelled { return }
             // Whoever slept may have been cancelled since: then it waits for the next.
-        } while !wake { $0.sleepers.count >= count ? $0.next?.deadline : nil }
+        } while !wake { state in
+            let sleepers = state.sleepers(for: purpose)
+            return sleepers.count >= count ? sleepers.min { $0.isDue(before: $1) }?.deadline : nil
+        }
     }
 
     /// Moves the clock to the instant that the state leads to, and wakes whoever has slept long enough.

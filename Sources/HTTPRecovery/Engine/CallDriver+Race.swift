@@ -56,7 +56,7 @@ struct HedgeRace {
             func startTimer(_ delay: Duration) {
                 timer += 1
                 group.addTask { [timer] in
-                    try await time.sleep(for: delay)
+                    try await time.sleep(for: delay, purpose: .guard)
                     return .due(timer: timer)
                 }
             }

@@ -141,7 +141,7 @@ struct PriceList {
         let call = Task { try await PriceList(client: client).load() }
         await clock.waitForSleeper(of: .seconds(5), purpose: .guard)
         clock.advance(by: .seconds(5))
-        await clock.advanceToNextDeadline()
+        await clock.advanceToNextDeadline(of: .wait)
         #expect(try await call.value == "3 EUR")
         let events = EventRecorder(client.runtime.events)
         _ = try await client.send(HTTPRequest(method: .get, url: "https://shop.example.com/prices"))

@@ -170,7 +170,7 @@ import Testing
     @Test func cancellationEndsAllOfThem() async throws {
         let bench = Self.client([.hang, .hang], .init(after: .seconds(1)))
         let call = Task { try await bench.client.send(Bench.get) }
-        await bench.clock.waitForSleeper(of: .seconds(1))
+        await bench.clock.waitForSleeper(of: .seconds(1), purpose: .guard)
         bench.clock.advance(by: .seconds(1))
         await bench.transport.waitForRequests(2)
         call.cancel()
