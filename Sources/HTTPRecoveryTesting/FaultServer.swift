@@ -65,7 +65,7 @@ public final class FaultServer: Sendable {
         try await server.log.wait { $0.connections >= count }
     }
 
-    /// Waits until so many heads of requests have arrived at a server of the conformance kit.
+    /// Waits until so many heads of requests have arrived.
     func heads(count: Int) async throws {
         try await server.log.wait { $0.heads >= count }
     }

@@ -70,13 +70,12 @@ public final class ManualClock: TimeSource.PurposefulClock, Sendable {
         fileprivate var end: Endless?
 
         /// Who wakes next; nil when nobody sleeps.
-        var next: Sleeper? {
-            sleepers.values.min { $0.isDue(before: $1) }
-        }
+        var next: Sleeper? { next(of: nil, among: 1) }
 
-        /// Who sleeps for something; nil for whatever.
-        fileprivate func sleepers(for purpose: TimeSource.SleepPurpose?) -> [Sleeper] {
-            sleepers.values.filter { purpose == nil || $0.purpose == purpose }
+        /// Who wakes next of those who sleep for something, nil for whatever; nil while they are fewer.
+        fileprivate func next(of purpose: TimeSource.SleepPurpose?, among count: Int) -> Sleeper? {
+            let those = sleepers.values.lazy.filter { purpose == nil || $0.purpose == purpose }
+            return those.count < count ? nil : those.min { $0.isDue(before: $1) }
         }
 
         /// Takes note of a change, and takes out the watchers whose fact has become true.
@@ -206,18 +205,15 @@ public final class ManualClock: TimeSource.PurposefulClock, Sendable {
     /// is cancelled.
     ///
     /// - Parameters:
-    ///   - count: How many have to sleep before. Default: 1.
+    ///   - count: How many have to sleep before; at least one has to. Default: 1.
     ///   - purpose: What they sleep for, those who are counted and the one whose deadline it is; nil, the default, is whatever
     ///     for. What guards come and go beside a wait hangs on which thread is first: a test that means a wait says so.
     public func advanceToNextDeadline(afterSleepers count: Int = 1, of purpose: TimeSource.SleepPurpose? = nil) async {
         repeat {
-            await wait { $0.sleepers(for: purpose).count >= count }
+            await wait { $0.next(of: purpose, among: count) != nil }
             if Task.isCancelled { return }
             // Whoever slept may have been cancelled since: then it waits for the next.
-        } while !wake { state in
-            let sleepers = state.sleepers(for: purpose)
-            return sleepers.count >= count ? sleepers.min { $0.isDue(before: $1) }?.deadline : nil
-        }
+        } while !wake { $0.next(of: purpose, among: count)?.deadline }
     }
 
     /// Moves the clock to the instant that the state leads to, and wakes whoever has slept long enough.

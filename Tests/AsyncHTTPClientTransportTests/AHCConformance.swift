@@ -40,7 +40,7 @@ enum AHCConformance {
     static let all = [http1, http2]
 
     static func lanes(areRepeated: Bool) -> [TransportConformance.Lane] {
-        all.flatMap { TransportConformance.lanes(4, for: $0, repeated: areRepeated) }
+        all.flatMap { TransportConformance.lanes(4, for: $0) { $0.isRepeated == areRepeated } }
     }
 
     @Sendable private static func make(_ options: TransportUnderTest.Options) -> any HTTPTransport {

@@ -48,7 +48,7 @@ enum CurlConformance {
     static let all = [http1, http2, priorKnowledge]
 
     static func lanes(areRepeated: Bool) -> [TransportConformance.Lane] {
-        all.flatMap { TransportConformance.lanes(2, for: $0, repeated: areRepeated) }
+        all.flatMap { TransportConformance.lanes(2, for: $0) { $0.isRepeated == areRepeated } }
     }
 
     @Sendable private static func make(_ options: TransportUnderTest.Options) -> any HTTPTransport {

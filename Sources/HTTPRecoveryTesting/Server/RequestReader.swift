@@ -17,6 +17,7 @@ package struct RequestReader {
         while let outcome = parser.nextHead() {
             guard case .incomplete = outcome, readMore() else { return nil }
         }
+        if parser.head != nil { connection.recordHead() }
         return parser.head
     }
 

@@ -50,27 +50,14 @@ extension AuthClient {
             if softwareKey != nil, ![.okta, .forgerock, .clerk].contains(provider) {
                 throw ValidationError("--software-key belongs to --provider okta, forgerock or clerk.")
             }
-            try clerk.check(
-                for: provider,
-                command: command,
-                redirectURI: oauth.redirectURI
-            )
+            try clerk.check(for: provider, command: command, redirectURI: oauth.redirectURI)
             try forgeRock.check(for: provider, command: command)
-            try facebook.check(
-                for: provider,
-                command: command,
-                hasBrowser: oauth.redirectURI != nil
-            )
+            try facebook.check(for: provider, command: command, hasBrowser: oauth.redirectURI != nil)
             try way.check(for: provider, command: command)
-            try auth0.check(
-                for: provider,
-                command: command,
-                redirectURI: oauth.redirectURI,
-                way: way.way
-            )
+            try auth0.check(for: provider, command: command, redirectURI: oauth.redirectURI, way: way.way)
             let hasApp = oauth.clientID != nil
             try okta.check(for: provider, command: command, way: way.way, hasApp: hasApp)
-            guard let baseURL = baseURL else {
+            guard let baseURL else {
                 throw ValidationError("--base-url is missing: the URL of what stands before the server's paths.")
             }
             let base: HTTPRequest

@@ -12,7 +12,6 @@ extension ConformancePeer {
         while let head = reader.head() {
             var request = FaultServer.Request(head, connection: connection.id, index: index)
             index += 1
-            connection.recordHead()
             if case .after(let signal) = bodies, connection.wait(for: signal.gate, milliseconds: -1) != .gate { return }
             switch bodies {
             case .never: break

@@ -36,10 +36,14 @@ extension TransportConformance {
     /// - Parameters:
     ///   - count: How many lanes; at least 1.
     ///   - subject: The transport.
-    ///   - repeated: Whether those that are repeated (``Check/isRepeated``), or the others; nil for all.
+    ///   - isIncluded: Which of them. Default: all.
     /// - Returns: The lanes. Neighbours in ``checks`` wait for the same faults' ends, so each lane gets some of them.
-    public static func lanes(_ count: Int, for subject: TransportUnderTest, repeated: Bool? = nil) -> [Lane] {
-        let checks = checks(for: subject).filter { repeated == nil || $0.isRepeated == repeated }
+    public static func lanes(
+        _ count: Int,
+        for subject: TransportUnderTest,
+        where isIncluded: (Check) -> Bool = { _ in true }
+    ) -> [Lane] {
+        let checks = checks(for: subject).filter(isIncluded)
         let count = max(1, count)
         return (0..<count).map { number in
             let own = stride(from: number, to: checks.count, by: count).map { checks[$0] }
