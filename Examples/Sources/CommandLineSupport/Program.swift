@@ -65,7 +65,11 @@ public enum Program {
         if arguments.isEmpty {
             // The whole help would push off the screen what is missing.
             let name = command.configuration.commandName ?? "the program"
-            return "Error: \(command.message(for: error))\n\(command.usageString())\n  See '\(name) --help' for more."
+            return """
+                Error: \(command.message(for: error))
+                Usage: \(command.usageString())
+                  See '\(name) --help' for more information.
+                """
         }
         let full = command.fullMessage(for: error)
         guard full.hasPrefix("Error: Unexpected argument") else { return full }
