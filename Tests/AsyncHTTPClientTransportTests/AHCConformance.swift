@@ -33,6 +33,7 @@ enum AHCConformance {
     private static let exclusions = [
         "cancellation/while-connecting":
             "AsyncHTTPClient makes a connection whose request was cancelled all the same; the caller is let go at once",
+        "early-answers/reset": "the body of such an answer is lost in some of the rounds; its head is not",
         "headers/response/folded": "SwiftNIO's parser takes obsolete folding for an error",
         "headers/response/latin1": "SwiftNIO hands over texts, in which bytes that are not UTF-8 are replaced",
     ]

@@ -103,4 +103,36 @@ struct UploadTests {
             await transport.shutdown()
         }
     }
+
+    /// About one in ten of these answers comes while libcurl writes, and the write fails.
+    ///
+    /// On a used connection libcurl then takes the connection for a stale one, and opens another, which is not used.
+    @Test(arguments: [false, true])
+    func noEarlyAnswerIsLost(isOnUsedConnection: Bool) async throws {
+        let early = try #require(HTTPField.Name("X-Early"))
+        let server = try FaultServer(
+            plan: { _ in .answerWithoutReadingBodies },
+            reply: { request in
+                if request.method == "GET" { return .answer() }
+                return .answer(401, headers: [("Connection", "close"), ("X-Early", "1")], body: "no").then(.close)
+            }
+        )
+        var configuration = CurlTransport.Configuration()
+        configuration.reportsMetrics = true
+        let transport = CurlTransport.patient(configuration)
+        for _ in 0..<300 {
+            if isOnUsedConnection { _ = try await transport.fetch(.to(server.authority)) }
+            let body = MessageBody(Self.content)
+            let response = try await transport.send(.to(server.authority, .post), body: body, options: AttemptOptions())
+            #expect(response.head.status == .unauthorized)
+            #expect(response.head.headerFields[early] == "1")
+            #expect(try await response.body.collect(upTo: 10) == Array("no".utf8))
+            #expect(response.metrics?.wireAttempts == 1)
+            #expect(response.metrics?.isConnectionReused == isOnUsedConnection)
+            #expect(response.metrics?.remoteAddress == "127.0.0.1")
+        }
+        let posts = server.receivedRequests.filter { $0.method == "POST" }
+        #expect(posts.count == 300)
+        await transport.shutdown()
+    }
 }

@@ -40,6 +40,7 @@ struct URLSessionConformanceTests {
         "cancellation/upload": "bodies are collected before they are sent",
         "shutdown/upload": "bodies are collected before they are sent",
         "early-answers/*/streamed": "bodies are collected before they are sent",
+        "early-answers/reset": "an answer that comes while the body is written is lost in some of the rounds",
         "connect/refused/POST-once": "bodies are collected before they are sent",
         "requests/target": "segments of dots are taken out of paths",
         "responses/coding/*": "codings are undone that the caller asked for, and the field that names them is kept",

@@ -73,6 +73,7 @@ let readCallback: ccurl_data_callback = { bytes, size, count, context in
 /// decided on by itself, whatever the method.
 let prereqCallback: curl_prereq_callback = { context, _, _, _, localPort in
     guard let easy = unsafe easy(context), let transfer = easy.transfer else { return CURL_PREREQFUNC_ABORT }
+    if easy.readsSavedAnswer { return easy.serveSaved() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT }
     if transfer.facts.wireAttempts > 0 {
         transfer.facts.isVetoed = true
         return CURL_PREREQFUNC_ABORT

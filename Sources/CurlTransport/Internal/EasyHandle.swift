@@ -24,6 +24,7 @@ final class EasyHandle {
     private var isCustom = false
     private var isOnNewConnection = false
     private var bufferSize = 0
+    private var savedAnswer: SavedAnswer?
 
     init?(loop: EventLoop) {
         guard let handle = unsafe curl_easy_init() else { return nil }
@@ -40,6 +41,9 @@ final class EasyHandle {
         unsafe errorText.deallocate()
         transfer = nil
     }
+
+    /// Whether it is used for an answer that was saved from another's connection, and for nothing else.
+    var readsSavedAnswer: Bool { savedAnswer != nil }
 
     /// libcurl's text about the failure.
     var detail: String {
@@ -146,6 +150,24 @@ final class EasyHandle {
         }
         unsafe errorText[0] = 0
     }
+
+    /// Prepares a new handle to read what a server answered while the request was sent, by any other handle.
+    func begin(_ transfer: Transfer, from answer: SavedAnswer) {
+        self.transfer = transfer
+        savedAnswer = answer
+        // The name is looked up nowhere, and no other connection has it.
+        set(CURLOPT_URL, "http://saved/")
+        set(CURLOPT_ABSTRACT_UNIX_SOCKET, answer.name)
+        set(CURLOPT_PROXY, "")
+        set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        set(CURLOPT_CUSTOMREQUEST, transfer.request.method)
+        if transfer.request.decodes { set(CURLOPT_ACCEPT_ENCODING, "") }
+        set(CURLOPT_FRESH_CONNECT, 1)
+        set(CURLOPT_FORBID_REUSE, 1)
+    }
+
+    /// Serves the saved answer on the connection that libcurl has made for it.
+    func serveSaved() -> Bool { savedAnswer?.serve() ?? false }
 
     /// Makes libcurl give up what it keeps behind a pause of receiving, before the handle is taken from it.
     ///

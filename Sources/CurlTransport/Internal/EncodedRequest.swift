@@ -105,6 +105,14 @@ struct EncodedRequest: Sendable {
 
     var isTLS: Bool { origin.isTLS }
 
+    var sendsBody: Bool {
+        switch body {
+        case .none: false
+        case .bytes(let bytes): !bytes.isEmpty
+        case .stream: true
+        }
+    }
+
     private static func plan(
         _ body: MessageBody?,
         method: HTTPRequest.Method,

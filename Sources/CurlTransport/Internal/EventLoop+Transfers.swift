@@ -16,6 +16,7 @@ extension EventLoop {
     }
 
     func closed(_ socket: Int32) {
+        saveUnread(on: socket)
         poller.closed(socket)
         if mayUseHTTP2 { ledger.closed(socket) }
     }
@@ -91,27 +92,34 @@ extension EventLoop {
         }
         transfer.meter?.begin()
         easy.begin(transfer, milliseconds: milliseconds)
-        let result = unsafe curl_multi_add_handle(shard.multi, easy.handle)
-        guard result == CURLM_OK else {
-            easy.destroy()
+        guard add(transfer, easy, to: shard, origin) else {
             transfer.finish(
                 TransportError(.outOfResources, .neverSent, message: "libcurl does not accept the transfer"),
                 &resumptions
             )
             return
         }
-        transfer.easy = easy
-        transfer.shard = shard
-        shard.count += 1
-        origin.active += 1
-        running[ObjectIdentifier(transfer)] = transfer
         // libcurl 7.88 looks at no deadline while a transfer waits for a connection that another one makes, and does not
         // free what it keeps for one that has paused on a connection that others use.
         if transfer.isShared, transfer.deadline != Monotonic.never { deadlines.insert(transfer) }
     }
 
+    /// Puts a handle that is ready for the transfer to work; one that libcurl does not accept is destroyed.
+    func add(_ transfer: Transfer, _ easy: EasyHandle, to shard: Shard, _ origin: OriginQueue) -> Bool {
+        guard unsafe curl_multi_add_handle(shard.multi, easy.handle) == CURLM_OK else {
+            easy.destroy()
+            return false
+        }
+        transfer.easy = easy
+        transfer.shard = shard
+        shard.count += 1
+        origin.active += 1
+        running[ObjectIdentifier(transfer)] = transfer
+        return true
+    }
+
     /// The lowest with room, so that few handles have all the connections.
-    private func shardWithRoom(isShared: Bool) -> Shard? {
+    func shardWithRoom(isShared: Bool) -> Shard? {
         if let shard = shards.first(where: { $0.isShared == isShared && $0.count < $0.capacity }) { return shard }
         guard let shard = Shard(loop: self, isShared: isShared) else { return nil }
         shards.append(shard)
@@ -146,10 +154,13 @@ extension EventLoop {
         // A body that could not be rewound is a resend prevented too.
         if code == 65 { transfer.facts.isVetoed = true }
         transfer.facts.isRefused = transfer.evidence.isProven
-        let error = Verdict.error(for: transfer.facts)
+        var error = Verdict.error(for: transfer.facts)
+        // What was saved was no answer.
+        if let failure = transfer.sendFailure, !transfer.facts.sawStatus { error = failure }
         // Before the handle carries another transfer.
         transfer.meter?.read(easy, transfer.facts, isOver: true)
         release(transfer, easy, shard, isReusable: result == 0)
+        if let error, readSaved(transfer, after: error) { return }
         transfer.finish(error, &resumptions)
     }
 
@@ -185,7 +196,7 @@ extension EventLoop {
         deadlines.remove(transfer)
         noteEnd(of: transfer, easy)
         easy.end()
-        if isReusable, pool.count < 512 {
+        if isReusable, !easy.readsSavedAnswer, pool.count < 512 {
             pool.append(easy)
         } else {
             easy.destroy()

@@ -12,6 +12,8 @@ struct HeadReception {
     var facts = TransferFacts(code: 0)
     /// Bytes of the header section.
     private var bytes: [UInt8] = []
+    /// Whether nothing has come of a header section, or of the next one.
+    var isBetweenHeads: Bool { bytes.isEmpty && !facts.sawHead }
     /// Bytes of all header sections so far, interim responses included.
     private var byteCount = 0
     /// Bytes of the fields after the body.

@@ -62,6 +62,10 @@ final class Transfer: @unchecked Sendable {
     var hasNews = false
     /// How much of a body in memory has gone out.
     var sentBytes = 0
+    /// What had come, and was not read, on the connection that libcurl closed.
+    var unread: [UInt8]?
+    /// Why the request could not be sent whole, once an answer is read that came before that.
+    var sendFailure: TransportError?
     /// What the refusal of an HTTP/2 stream is proven by.
     var evidence = RefusalEvidence()
 

@@ -20,6 +20,8 @@ final class TransferMeter: Sendable {
 
     /// Asks libcurl; on the loop's thread, while the handle carries the transfer.
     func read(_ easy: EasyHandle, _ facts: TransferFacts, isOver: Bool) {
+        // Of a connection that is none there is nothing to say.
+        if easy.readsSavedAnswer { return }
         let info = unsafe Info(handle: easy.handle)
         values.withLock { metrics in
             let opened = info.number(CURLINFO_NUM_CONNECTS)

@@ -140,32 +140,59 @@ extension TransportConformance {
 
     // MARK: Early answers
 
-    static let earlyAnswerChecks: [Check] = [401, 413, 429].flatMap { status in
-        [("streamed", false), ("large", true)].map { (word: String, isLarge: Bool) in
-            Check(
-                "early-answers/\(status)/\(word)",
-                "an answer that comes before the body was read (\(word)) is kept"
-            ) { bench in
-                let peer = try bench.peer(bodies: .never) { _ in
-                    PeerReply(
-                        status: status,
-                        fields: [("Connection", "close"), ("X-Early", "1")],
-                        framing: .length(5),
-                        body: [.send(Array("early".utf8)), .stall]
-                    )
+    static let earlyAnswerChecks: [Check] =
+        [401, 413, 429].flatMap { status in
+            [("streamed", false), ("large", true)].map { (word: String, isLarge: Bool) in
+                Check(
+                    "early-answers/\(status)/\(word)",
+                    "an answer that comes before the body was read (\(word)) is kept"
+                ) { bench in
+                    let peer = try bench.peer(bodies: .never) { _ in
+                        PeerReply(
+                            status: status,
+                            fields: [("Connection", "close"), ("X-Early", "1")],
+                            framing: .length(5),
+                            body: [.send(Array("early".utf8)), .stall]
+                        )
+                    }
+                    let body =
+                        isLarge
+                        ? MessageBody([UInt8](repeating: 1, count: 32 << 20))
+                        : MessageBody(once: EndlessStream(pieces: [Array("the beginning".utf8)]))
+                    let transport = try bench.transport()
+                    let response = try await transport.send(peer.request(.post), body: body, options: AttemptOptions())
+                    try bench.expect(response.head.status.code, is: status, "the status")
+                    try bench.expect(response.head.headerFields[bench.name("X-Early")], is: "1", "the field")
+                    // Its end is known by its length, however much of the request is left.
+                    let bytes = try await response.body.collect(upTo: 1024)
+                    try bench.expect(String(decoding: bytes, as: UTF8.self), is: "early", "the body")
                 }
-                let body =
-                    isLarge
-                    ? MessageBody([UInt8](repeating: 1, count: 32 << 20))
-                    : MessageBody(once: EndlessStream(pieces: [Array("the beginning".utf8)]))
-                let transport = try bench.transport()
-                let response = try await transport.send(peer.request(.post), body: body, options: AttemptOptions())
-                try bench.expect(response.head.status.code, is: status, "the status")
-                try bench.expect(response.head.headerFields[bench.name("X-Early")], is: "1", "the field")
-                // Its end is known by its length, however much of the request is left.
-                let bytes = try await response.body.collect(upTo: 1024)
-                try bench.expect(String(decoding: bytes, as: UTF8.self), is: "early", "the body")
             }
+        } + [answerBeforeAReset]
+
+    /// The answer is in the socket when a write fails, which happens in some of the rounds.
+    private static let answerBeforeAReset = Check(
+        "early-answers/reset",
+        "an answer that comes before the body was read is kept, though the server ends the connection",
+        needs: [.sockets]
+    ) { bench in
+        let peer = try bench.peer(bodies: .never) { _ in
+            PeerReply(
+                status: 401,
+                fields: [("Connection", "close"), ("X-Early", "1")],
+                framing: .length(5),
+                body: [.send(Array("early".utf8)), .cut]
+            )
+        }
+        let transport = try bench.transport()
+        for round in 1...50 {
+            let body = MessageBody([UInt8](repeating: 1, count: 1 << 20))
+            let response = try await transport.send(peer.request(.post), body: body, options: AttemptOptions())
+            try bench.expect(response.head.status.code, is: 401, "the status in round \(round)")
+            try bench.expect(response.head.headerFields[bench.name("X-Early")], is: "1", "the field")
+            let bytes = try await response.body.collect(upTo: 1024)
+            try bench.expect(String(decoding: bytes, as: UTF8.self), is: "early", "the body")
+            try bench.expect(peer.requests.count, is: round, "the requests")
         }
     }
 }

@@ -1,0 +1,49 @@
+import CCurl
+import HTTPRecovery
+
+// Answers that came while libcurl was sending, and that it did not come to read.
+//
+// A server may answer before it has read the request's body, and close the connection (RFC 9112, section 9.6). The next
+// write fails then, which is the end to libcurl although the answer lies in the socket. It is taken out before the socket
+// is closed, and given to libcurl once more, from a connection that holds nothing else: one parser reads all answers. Not
+// over TLS, whose bytes only the connection's own session can read, and not over HTTP/2, where libcurl reads first.
+extension EventLoop {
+    /// Keeps what has come on a socket that libcurl is about to close, for the transfer that goes out on it.
+    func saveUnread(on socket: Int32) {
+        if isShuttingDown || running.isEmpty { return }
+        let bytes = SavedAnswer.unread(on: socket)
+        guard bytes.starts(with: "HTTP/1.".utf8), let port = ConnectionLedger.localPort(of: socket) else { return }
+        let senders = running.values.filter { $0.mayBeAnsweredEarly && $0.evidence.localPort == port }
+        // Of two sockets with one port neither is known.
+        if senders.count == 1 { senders.first?.unread = bytes }
+    }
+
+    /// Goes on with the answer that a failed transfer left unread, if there is one.
+    ///
+    /// - Parameter error: How the transfer ends if the saved bytes are no answer.
+    func readSaved(_ transfer: Transfer, after error: TransportError) -> Bool {
+        guard let bytes = transfer.unread, transfer.facts.ownReason == nil, transfer.reception.isBetweenHeads,
+            !isShuttingDown, let origin = transfer.origin, let answer = SavedAnswer(bytes),
+            let shard = shardWithRoom(isShared: false), let easy = EasyHandle(loop: self)
+        else { return false }
+        transfer.unread = nil
+        transfer.sendFailure = error
+        // What is known of the request stays; why it failed is for the answer to say.
+        var facts = TransferFacts(code: 0)
+        facts.wireAttempts = transfer.facts.wireAttempts
+        transfer.facts = facts
+        transfer.isSendPaused = false
+        easy.begin(transfer, from: answer)
+        guard add(transfer, easy, to: shard, origin) else { return false }
+        if transfer.deadline != Monotonic.never { deadlines.insert(transfer) }
+        return true
+    }
+}
+
+extension Transfer {
+    /// Whether it sends a body where an answer can be saved.
+    fileprivate var mayBeAnsweredEarly: Bool {
+        request.sendsBody && !request.isTLS && facts.wireAttempts > 0 && sendFailure == nil
+            && loop.httpVersionOption(isTLS: false) == Int(CURL_HTTP_VERSION_1_1)
+    }
+}
