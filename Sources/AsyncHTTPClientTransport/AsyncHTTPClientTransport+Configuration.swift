@@ -57,6 +57,12 @@ extension AsyncHTTPClientTransport {
         /// The time an unused connection is kept; 50 seconds by default, less than what common servers keep them.
         public var maxIdleTime: Duration
 
+        /// Whether responses and errors tell what the transport has measured (`metrics`); false by default.
+        ///
+        /// The times of name lookup, connection and TLS handshake, and of the wait for a place, are not among it: the
+        /// client does not tell them. All others count from the moment the attempt was handed to the transport.
+        public var reportsMetrics = false
+
         /// Creates a configuration.
         public init(
             eventLoopGroup: (any EventLoopGroup)? = nil,

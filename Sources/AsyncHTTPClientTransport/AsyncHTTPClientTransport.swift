@@ -62,7 +62,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
         let stream = ResponseStream(hold: .init(transfer: transfer, transport: self))
         let length = hasBody ? ResponseHead.contentLength(of: head) : 0
-        return TransportResponse(head: head, body: MessageBody(once: stream, length: length))
+        // A body of a stated length has no trailers on HTTP/1, and seldom on HTTP/2.
+        let report = transfer.meter != nil || length == nil ? transfer : nil
+        return TransportResponse(head: head, body: MessageBody(once: stream, length: length), report: report)
     }
 
     /// Ends all transfers, and returns when the connections are closed; the event loops go on.

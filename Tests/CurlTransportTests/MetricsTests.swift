@@ -139,4 +139,28 @@ struct MetricsTests {
         #expect(response.metrics?.isConnectionReused == true)
         #expect(response.metrics?.total != nil)
     }
+
+    @Test
+    func anAttemptThatFailsIsMeasuredToo() async throws {
+        let server = try FaultServer(.reset, .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc").then(.close))
+        let transport = Self.transport()
+        let lost = try await transport.failure(.to(server.authority))
+        #expect(lost.code == .connectionLost)
+        let first = try #require(lost.metrics)
+        #expect(first.connectionsOpened == 1 && first.wireAttempts == 1 && first.remotePort == server.port)
+        #expect(first.firstByte == nil)
+        #expect(Self.areInOrder([first.connect, first.requestStart, first.total]), "\(first)")
+
+        let cut = try await transport.failure(.to(server.authority))
+        #expect(cut.code == .truncated)
+        #expect(cut.metrics?.bodyBytesReceived == 3)
+        #expect(cut.metrics?.firstByte != nil)
+
+        let port = try RefusingPort()
+        let refused = try await transport.failure(.to(port.authority))
+        #expect(refused.code == .cannotConnect)
+        #expect(refused.metrics?.wireAttempts == 0)
+        #expect(try await CurlTransport.patient().failure(.to(port.authority)).metrics == nil)
+        withExtendedLifetime(port) {}
+    }
 }

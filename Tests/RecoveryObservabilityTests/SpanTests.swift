@@ -143,5 +143,43 @@ import Tracing
         #expect(span.text("server.address") == "[::1]")
         #expect(span.text("server.port") == "8080")
     }
+
+    /// What it was measured on is told of an attempt that failed, too.
+    @Test(arguments: [false, true])
+    func theConnectionIsTold(fails: Bool) async throws {
+        struct Measuring: HTTPTransport {
+            let fails: Bool
+            let name = "measuring"
+
+            func send(_: HTTPRequest, body _: MessageBody?, options _: AttemptOptions) async throws -> TransportResponse
+            {
+                var metrics = History.AttemptMetrics()
+                (metrics.httpVersion, metrics.remoteAddress, metrics.remotePort) = ("2", "192.0.2.1", 443)
+                if fails {
+                    var error = TransportError(.cannotConnect, .neverSent)
+                    error.metrics = metrics
+                    throw error
+                }
+                return TransportResponse(head: HTTPResponse(status: .ok), report: Report(metrics: metrics))
+            }
+        }
+        final class Report: TransportResponse.Report {
+            let metrics: History.AttemptMetrics?
+            let trailers: HTTPFields? = nil
+
+            init(metrics: History.AttemptMetrics) { self.metrics = metrics }
+        }
+        let watched = Watched([])
+        let client = RecoveringClient(
+            transport: Measuring(fails: fails),
+            runtime: .manual(watched.clock),
+            observability: watched.observability
+        ) {}
+        _ = try? await client.send(Watched.get)
+        let attempt = try #require(watched.attempts.first)
+        #expect(attempt.text("network.protocol.version") == "2")
+        #expect(attempt.text("network.peer.address") == "192.0.2.1")
+        #expect(attempt.text("network.peer.port") == "443")
+    }
 }
 #endif

@@ -4,7 +4,7 @@ public import HTTPRecovery
 public struct Timings: Sendable {
     private let result: String
     private let elapsed: Duration
-    private let metrics: TransportResponse.Metrics?
+    private let metrics: History.AttemptMetrics?
 
     /// Takes what is known of an attempt.
     ///
@@ -12,7 +12,7 @@ public struct Timings: Sendable {
     ///   - result: What it came to, in a word or two.
     ///   - elapsed: How long it took until its head or its error was there.
     ///   - metrics: What the transport has measured; nil if nothing.
-    public init(result: String, elapsed: Duration, metrics: TransportResponse.Metrics?) {
+    public init(result: String, elapsed: Duration, metrics: History.AttemptMetrics?) {
         self.result = result
         self.elapsed = elapsed
         self.metrics = metrics

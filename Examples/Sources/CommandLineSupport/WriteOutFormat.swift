@@ -21,6 +21,12 @@ public struct WriteOutFormat: Sendable, Hashable {
 
     private let pieces: [Piece]
 
+    /// The first variable that tells when a connection was made, which not every transport knows; nil if there is none.
+    public var timeOfConnecting: String? {
+        for case .variable(let variable) in pieces where variable.isTimeOfConnecting { return variable.rawValue }
+        return nil
+    }
+
     /// Reads a format; none is wrong, and what means nothing stands for itself.
     public init(_ format: String) {
         var reader = Reader(format)

@@ -16,7 +16,7 @@ public struct WriteOutValues: Sendable {
     public var head: HTTPResponse?
 
     /// What was measured of the last attempt; nil if nothing was.
-    public var metrics: TransportResponse.Metrics?
+    public var metrics: History.AttemptMetrics?
 
     /// How long the last attempt took, where nothing was measured.
     public var elapsed: Duration?

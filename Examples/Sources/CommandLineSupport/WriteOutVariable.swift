@@ -51,6 +51,14 @@ enum WriteOutVariable: String, CaseIterable {
         }
     }
 
+    /// Whether it tells when a connection was made, or all that is known.
+    var isTimeOfConnecting: Bool {
+        switch self {
+        case .timeNameLookup, .timeConnect, .timeAppConnect, .json: true
+        default: false
+        }
+    }
+
     /// All of them as one object, in the order of their names; what there is nothing of is null.
     private static func object(_ values: WriteOutValues) -> String {
         let variables = allCases.filter { $0 != .json && $0 != .headerJSON }.sorted { $0.rawValue < $1.rawValue }

@@ -15,7 +15,10 @@ final class AttemptLog: ClientLayer {
         var head: HTTPResponse?
         var report: (any TransportResponse.Report)?
         var error: String?
+        /// What was measured of an attempt that failed.
+        var failureMetrics: History.AttemptMetrics?
 
+        var metrics: History.AttemptMetrics? { report?.metrics ?? failureMetrics }
         var target: HTTPRequest? { head.flatMap { Redirects.target(of: $0, from: request) } }
     }
 
@@ -46,7 +49,11 @@ final class AttemptLog: ClientLayer {
             return response
         } catch {
             let word = error is CancellationError ? "cancelled" : "failed"
-            end(index) { $0.error = (error as? TransportError)?.code.rawValue ?? word }
+            let failure = error as? TransportError
+            end(index) {
+                $0.error = failure?.code.rawValue ?? word
+                $0.failureMetrics = failure?.metrics
+            }
             throw error
         }
     }
@@ -64,7 +71,7 @@ final class AttemptLog: ClientLayer {
             Timings(
                 result: attempt.head.map { "HTTP \($0.status.code)" } ?? attempt.error ?? "unfinished",
                 elapsed: attempt.start.duration(to: attempt.end ?? time.now),
-                metrics: attempt.report?.metrics
+                metrics: attempt.metrics
             )
         }
     }
@@ -90,7 +97,7 @@ final class AttemptLog: ClientLayer {
             scheme: scheme
         )
         values.head = last?.head
-        values.metrics = last?.report?.metrics
+        values.metrics = last?.metrics
         values.elapsed = last.map { $0.start.duration(to: $0.end ?? time.now) }
         values.retries = max(0, attempts.count - 1 - hops.count)
         values.redirects = hops.count

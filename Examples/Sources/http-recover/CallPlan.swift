@@ -73,7 +73,7 @@ struct CallPlan: Sendable {
         self.telling = command.telling
         self.outputs = try OutputPlan(command, words)
         if outputs.resumes, settings.hedging != nil { throw InvalidOption("-C and --hedge contradict each other") }
-        self.measures = Self.measuring(command) != nil
+        self.measures = command.report.timings || command.report.writeOut != nil
         switch command.connection.transport {
         case .curl: self.transport = .curl(try Self.curl(command))
         case .ahc: self.transport = .ahc(try Self.ahc(command))
@@ -117,17 +117,11 @@ struct CallPlan: Sendable {
         }
     }
 
-    /// The first option that wants to know more of an attempt than its answer; nil for none.
-    private static func measuring(_ command: HTTPRecoverCommand) -> String? {
-        if command.report.timings { return "--timings" }
-        return command.report.writeOut.map { _ in "-w" }
-    }
-
-    /// The first option that writes heads, of which the version of HTTP is a part; nil for none.
-    private static func showingHeads(_ outputs: OutputOptions) -> String? {
-        if outputs.include { return "-i" }
-        if outputs.head { return "-I" }
-        return outputs.dumpHeader.map { _ in "-D" }
+    /// Whether somebody wants to know more of an attempt than its answer; of a head the version of HTTP is a part.
+    private static func needsMetrics(_ command: HTTPRecoverCommand) -> Bool {
+        let (report, outputs) = (command.report, command.outputs)
+        return report.timings || report.writeOut != nil || outputs.include || outputs.head || outputs.dumpHeader != nil
+            || command.telling.isVerbose
     }
 
     private static func check(_ command: HTTPRecoverCommand) throws(InvalidOption) {
@@ -173,8 +167,7 @@ struct CallPlan: Sendable {
         case .http3: configuration.httpVersion = .http3
         case nil: configuration.httpVersion = .automatic
         }
-        configuration.reportsMetrics =
-            measuring(command) != nil || showingHeads(command.outputs) != nil || command.telling.isVerbose
+        configuration.reportsMetrics = needsMetrics(command)
         try command.network.apply(to: &configuration)
         return configuration
     }
@@ -183,10 +176,13 @@ struct CallPlan: Sendable {
         let (options, network) = (command.connection, command.network)
         // What it cannot do is refused, and never left out in silence.
         let version = options.version == .http3 ? "--http3" : nil
-        if let name = network.firstOfCurlAlone ?? measuring(command) ?? showingHeads(command.outputs) ?? version {
+        let format = try command.report.writeOut.map { text in try RequestInput.format(text) }
+        let times = format?.timeOfConnecting.map { "-w with %{\($0)}" }
+        if let name = network.firstOfCurlAlone ?? times ?? version {
             throw InvalidOption("\(name) needs --transport curl")
         }
         var configuration = AsyncHTTPClientTransport.Configuration()
+        configuration.reportsMetrics = needsMetrics(command)
         configuration.maxConnectionsPerOrigin = max(64, command.calls.concurrency)
         configuration.isCertificateVerificationDisabled = options.insecure
         if let limit = network.connectTimeout { configuration.connectTimeout = limit.duration }

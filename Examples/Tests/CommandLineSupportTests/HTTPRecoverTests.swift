@@ -222,8 +222,8 @@ struct HTTPRecoverTests {
     @Test(arguments: [
         [], ["--unknown"], ["--deadline", "soon"], ["--deadline", "-1"], ["--hedge", "-1"], ["--breaker", "0.5"],
         ["--transport", "urlsession"], ["--transport", "ahc", "--proxy", "socks4://localhost:1080"],
-        ["--transport", "ahc", "--proxy", "https://localhost:3128"], ["--transport", "ahc", "--timings"],
-        ["--transport", "ahc", "-w", "%{http_code}"], ["--transport", "ahc", "--tlsv1.3"],
+        ["--transport", "ahc", "--proxy", "https://localhost:3128"],
+        ["--transport", "ahc", "-w", "%{time_connect}"], ["--transport", "ahc", "--tlsv1.3"],
         ["--transport", "ahc", "--pinnedpubkey", "sha256//AAAA"], ["--transport", "ahc", "--unix-socket", "/tmp/x"],
         ["--transport", "ahc", "--resolve", "a:80:127.0.0.1"],
         ["--transport", "ahc", "--proxy", "socks5://user:pass@localhost:1080"],

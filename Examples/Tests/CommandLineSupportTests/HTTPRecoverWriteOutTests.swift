@@ -89,11 +89,24 @@ struct HTTPRecoverWriteOutTests {
         let heads = lines.filter { $0.hasPrefix("attempt ") }
         try #require(heads.count == 3, "\(result.errors)")
         #expect(heads[0].hasPrefix("attempt 1: HTTP 503, HTTP/1.1, new connection to 127.0.0.1:\(server.port) from "))
-        #expect(heads[1].hasPrefix("attempt 2: connection_lost after "))
+        #expect(heads[1].hasPrefix("attempt 2: connection_lost, new connection to 127.0.0.1:\(server.port) from "))
         #expect(heads[2].hasPrefix("attempt 3: HTTP 200, HTTP/1.1, new connection to "))
         for name in ["waited", "name lookup", "connection", "request", "first byte", "end"] {
-            #expect(lines.filter { $0.hasPrefix("  \(name) ") && $0.hasSuffix(" ms") }.count == 2, "\(name)")
+            let count = name == "first byte" ? 2 : 3
+            #expect(lines.filter { $0.hasPrefix("  \(name) ") && $0.hasSuffix(" ms") }.count == count, "\(name)")
         }
         #expect(!result.errors.contains("TLS"))
+    }
+
+    @Test func whatAnotherTransportMeasuresIsToldToo() async throws {
+        let server = try FaultServer(.answer(503, headers: [("Retry-After", "0")]), .reset, .answer(body: "hello"))
+        let arguments = ["--transport", "ahc", "--timings", "--quiet", "-i", "-w", "%{http_version} %{size_download}"]
+        let result = try await Self.run(arguments + [Self.url(server)])
+        #expect(result.status == 0)
+        #expect(result.output.hasPrefix("HTTP/1.1 200") && result.output.hasSuffix("hello1.1 5"), "\(result.output)")
+        let heads = result.errors.split(separator: "\n").filter { $0.hasPrefix("attempt ") }
+        try #require(heads.count == 3, "\(result.errors)")
+        #expect(heads[0].hasPrefix("attempt 1: HTTP 503, HTTP/1.1, new connection to 127.0.0.1:\(server.port) from "))
+        #expect(heads[1].contains("connection_lost, HTTP/1.1, "))
     }
 }

@@ -10,7 +10,7 @@ struct WriteOutTests {
     private static let values: WriteOutValues = {
         var values = WriteOutValues(url: "https://a.example/x?y=1", method: "POST", scheme: "https")
         values.head = HTTPResponse(status: 204, headerFields: [.contentType: "text/\u{1B}[31mplain", .server: "s"])
-        var metrics = TransportResponse.Metrics()
+        var metrics = History.AttemptMetrics()
         metrics.nameLookup = .microseconds(1)
         metrics.connect = .microseconds(1_500)
         metrics.tlsHandshake = .milliseconds(20)

@@ -98,8 +98,8 @@ extension CurlHabit {
         CurlHabit("-b", ["-b", "", "URL/x"], status: 64, requests: 0, difference: "No cookies are kept."),
         CurlHabit("-D", ["-D", "", "URL/x"], status: 64, requests: 0, difference: "curl sends the request."),
         CurlHabit(
-            "-i",
-            ["--transport", "ahc", "-i", "URL/x"],
+            "-w",
+            ["--transport", "ahc", "-w", "%{time_connect}", "URL/x"],
             status: 64,
             requests: 0,
             difference: "curl knows no other transport."

@@ -40,10 +40,10 @@ final class BodyGuard: ChannelInboundHandler {
             }
             watched.transfer?.notePassed(bytes.readableBytes)
             context.fireChannelRead(data)
-        case .end:
+        case .end(let trailers):
             let transfer = watched.transfer
             watched.transfer = nil
-            transfer?.facts.sawEnd = true
+            transfer?.noteEnd(trailers)
             context.fireChannelRead(data)
             transfer?.endEarlyIfWhole()
         }

@@ -17,6 +17,7 @@ final class ByteWatch: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // Nothing more is read of what is too large; the connection is being closed.
         if isTooLarge { return }
+        watched.transfer?.meter?.noteAnswer()
         if watched.scanner.isActive {
             watched.scanner.read(unwrapInboundIn(data).readableBytesView)
             if watched.scanner.sawStatus { watched.transfer?.facts.sawStatus = true }

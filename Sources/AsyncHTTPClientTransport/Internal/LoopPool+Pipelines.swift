@@ -58,6 +58,9 @@ final class WatchedConnection {
     /// Finds the response's head among the bytes.
     var scanner: HeadScanner
 
+    /// Whether a request has gone out on the connection before.
+    var isReused = false
+
     init(pool: LoopPool, scansHead: Bool) {
         self.pool = pool
         scanner = HeadScanner(isActive: false)
@@ -69,6 +72,7 @@ final class WatchedConnection {
     /// A request goes out, and its response is expected.
     func begin(_ transfer: Transfer) {
         self.transfer = transfer
+        isReused = true
         scanner = HeadScanner(isActive: scansHead)
     }
 }

@@ -14,6 +14,8 @@ final class RefusalWatch: ChannelInboundHandler {
     /// The streams that are open.
     private var streams: [ObjectIdentifier: (channel: any Channel, watched: WatchedConnection)] = [:]
     private var frames = RefusalScanner()
+    /// Whether the connection has had a stream.
+    private var isUsed = false
 
     /// Puts one into the pipeline of a connection.
     static func add(to channel: any Channel) throws {
@@ -26,6 +28,8 @@ final class RefusalWatch: ChannelInboundHandler {
     func watch(_ channel: any Channel, _ watched: WatchedConnection) {
         let id = ObjectIdentifier(channel)
         streams[id] = (channel, watched)
+        watched.isReused = isUsed
+        isUsed = true
         channel.closeFuture.assumeIsolated().whenComplete { _ in self.streams[id] = nil }
     }
 

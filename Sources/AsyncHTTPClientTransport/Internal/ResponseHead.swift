@@ -11,15 +11,20 @@ enum ResponseHead {
         guard (100...999).contains(code) else { return nil }
         // The type accepts only printable text here, and replaces the rest itself.
         let status = HTTPResponse.Status(code: Int(code), reasonPhrase: head.status.reasonPhrase)
-        var response = HTTPResponse(status: status)
-        response.headerFields.reserveCapacity(head.headers.count)
-        for (name, value) in head.headers {
+        return HTTPResponse(status: status, headerFields: fields(head.headers))
+    }
+
+    /// The same fields, in their order.
+    static func fields(_ headers: HTTPHeaders) -> HTTPFields {
+        var fields = HTTPFields()
+        fields.reserveCapacity(headers.count)
+        for (name, value) in headers {
             guard let name = HTTPField.Name(name) else { continue }
             // Appended, so that fields of the same name all stay; the client's parser leaves blanks at the end.
             let value = Array(value.utf8)[...].trimming(\.isOWS)
-            response.headerFields.append(HTTPField(name: name, lenientValue: value))
+            fields.append(HTTPField(name: name, lenientValue: value))
         }
-        return response
+        return fields
     }
 
     /// The length of the body, if the head states it.

@@ -27,6 +27,8 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
         /// Body bytes that the consumer has not taken.
         var received: [UInt8] = []
         var ending: Ending?
+        /// The fields after a complete body.
+        var trailers = HTTPFields()
         var bodyWaiter: CheckedContinuation<[UInt8]?, any Error>?
         /// Whether the client waits with further bytes until some were taken.
         var isReceivePaused = false
@@ -36,6 +38,8 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
     let deadline: NIODeadline?
     let sendLimit: AttemptOptions.SendLimit?
     let isOnNewConnection: Bool
+    /// Measures the transfer; nil if nobody asks for it.
+    let meter: TransferMeter?
     let pool: LoopPool
     let shared = Locked(Shared())
 
@@ -60,6 +64,7 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
         self.deadline = options.timeout.map { .now() + .nanoseconds(Int64(clamping: Monotonic.nanoseconds($0))) }
         self.sendLimit = options.sendLimit
         self.isOnNewConnection = options.isOnNewConnection
+        self.meter = pool.configuration.reportsMetrics ? TransferMeter() : nil
         self.pool = pool
     }
 
@@ -195,13 +200,17 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
     /// Ends the transfer with an error, the first of which counts.
     func fail(_ error: any Error) {
         if isOver { return }
-        finish(.failed(Verdict.error(for: error, facts: facts)))
+        meter?.end()
+        var failure = Verdict.error(for: error, facts: facts)
+        if let meter { failure.metrics = meter.metrics }
+        finish(.failed(failure))
     }
 
     private func finish(_ ending: Ending) {
         if isOver { return }
         isOver = true
         if let number { pool.leave(number) }
+        meter?.end()
         let (head, body) = shared.withLock { shared in
             shared.isOver = true
             shared.ending = ending
@@ -299,6 +308,14 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
     /// So many bytes of the body are on their way to the delegate.
     func notePassed(_ count: Int) {
         passedBytes += count
+    }
+
+    /// The response is whole, with what stood behind its body.
+    func noteEnd(_ trailers: HTTPHeaders?) {
+        facts.sawEnd = true
+        guard let trailers, !trailers.isEmpty else { return }
+        let fields = ResponseHead.fields(trailers)
+        shared.withLock { $0.trailers = fields }
     }
 
     /// Ends the transfer when a refusal is whole although the request's body is not: the client sends no more of it then,

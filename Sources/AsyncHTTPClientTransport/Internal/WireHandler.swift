@@ -42,6 +42,7 @@ final class WireHandler: ChannelDuplexHandler {
                 try transfer.willWrite()
                 isRefusing = false
                 headerBytes = 0
+                transfer.meter?.begin(on: context.channel, isReused: watched.isReused)
                 watched.begin(transfer)
                 context.write(wrapOutboundOut(.head(transfer.request.wireHead(from: head))), promise: promise)
             } catch {
@@ -53,6 +54,9 @@ final class WireHandler: ChannelDuplexHandler {
             if isRefusing {
                 promise?.fail(TransportError.gone)
             } else {
+                if case .body(.byteBuffer(let bytes)) = unwrapOutboundIn(data) {
+                    watched.transfer?.meter?.noteSent(bytes.readableBytes)
+                }
                 context.write(data, promise: promise)
             }
         }
@@ -72,7 +76,12 @@ final class WireHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let transfer = watched.transfer
-        if case .head(let head) = unwrapInboundIn(data), let transfer {
+        let part = unwrapInboundIn(data)
+        if let meter = transfer?.meter {
+            meter.noteAnswer()
+            if case .body(let bytes) = part { meter.noteReceived(bytes.readableBytes) }
+        }
+        if case .head(let head) = part, let transfer {
             let isFinal = head.status.code >= 200 || head.status == .switchingProtocols
             headerBytes += head.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
             if isFinal { transfer.facts.sawStatus = true }

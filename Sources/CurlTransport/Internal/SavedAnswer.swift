@@ -1,3 +1,4 @@
+import CCurl
 import Glibc
 
 /// An answer that was taken out of a socket, behind a listener of its own that libcurl connects to.

@@ -2,7 +2,7 @@ import HTTPRecovery
 import HTTPTypes
 
 extension Transfer: TransportResponse.Report {
-    var metrics: TransportResponse.Metrics? { meter?.metrics }
+    var metrics: History.AttemptMetrics? { meter?.metrics }
 
     var trailers: HTTPFields? {
         let bytes: [UInt8] = shared.withLock { shared in

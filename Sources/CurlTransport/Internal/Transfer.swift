@@ -232,7 +232,9 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// Ends the transfer on the loop's side with its result.
-    func finish(_ error: TransportError?, _ resumptions: inout [Resumption]) {
+    func finish(_ failure: TransportError?, _ resumptions: inout [Resumption]) {
+        var error = failure
+        if let meter { error?.metrics = meter.metrics }
         shared.withLock { shared in
             shared.isOver = true
             // With the end come the last bytes: a reader between the two would take the body for complete without them.

@@ -7,9 +7,9 @@ import HTTPRecovery
 final class TransferMeter: Sendable {
     /// When the attempt was handed to the transport.
     private let submission = Monotonic.now()
-    private let values = Locked(TransportResponse.Metrics())
+    private let values = Locked(History.AttemptMetrics())
 
-    var metrics: TransportResponse.Metrics { values.withLock { $0 } }
+    var metrics: History.AttemptMetrics { values.withLock { $0 } }
 
     /// Notes that the transfer has its place.
     func begin() {

@@ -165,10 +165,27 @@ public struct MessageBody: Sendable, AsyncSequence {
 
     /// The same body, which tells what each reading of a piece comes to; one that is in memory tells nothing.
     package func noting(_ note: @escaping @Sendable (Result<Element?, any Error>) -> Void) -> MessageBody {
+        wrapping { $0.noting(note) }
+    }
+
+    /// The same body, each reading of which passes through another; one in memory stays as it is.
+    func wrapping(_ wrap: @escaping @Sendable (AsyncIterator) -> AsyncIterator) -> MessageBody {
         switch source {
         case .bytes: self
-        case .stream(let make): MessageBody(source: .stream({ make().noting(note) }), length: length)
-        case .oneShot(let shot, let make): MessageBody(source: .oneShot(shot, { make().noting(note) }), length: length)
+        case .stream(let make): MessageBody(source: .stream({ wrap(make()) }), length: length)
+        case .oneShot(let shot, let make): MessageBody(source: .oneShot(shot, { wrap(make()) }), length: length)
+        }
+    }
+
+    /// The same body; one that is in memory comes in pieces of so many bytes at most.
+    func cut(into size: Int) -> MessageBody {
+        guard let bytes = bytesInMemory else { return self }
+        return MessageBody(.replayable, length: length) {
+            var rest = bytes
+            return AsyncIterator {
+                defer { rest = rest.dropFirst(size) }
+                return rest.isEmpty ? nil : rest.prefix(size)
+            }
         }
     }
 
@@ -203,8 +220,8 @@ package protocol PatientIterator: AsyncIteratorProtocol where Element == ArraySl
 }
 
 extension MessageBody.AsyncIterator {
-    fileprivate func noting(
-        _ note: @escaping @Sendable (Result<MessageBody.Element?, any Error>) -> Void
+    func noting(
+        _ note: @escaping (Result<MessageBody.Element?, any Error>) -> Void
     ) -> MessageBody.AsyncIterator {
         var iterator = self
         return MessageBody.AsyncIterator(waiting: { count in

@@ -8,7 +8,7 @@ extension TransportResponse {
         var trailers: HTTPFields? { get }
 
         /// What the transport has measured until now; nil if it does not measure.
-        var metrics: Metrics? { get }
+        var metrics: History.AttemptMetrics? { get }
     }
 }
 
@@ -22,8 +22,8 @@ extension TransportResponse {
 
     /// What the transport has measured until now; nil if it does not measure.
     ///
-    /// ``Metrics/total`` and the counts of bytes are final when the body has ended.
-    public var metrics: Metrics? { report?.metrics }
+    /// ``History/AttemptMetrics/total`` and the counts of bytes are final when the body has ended.
+    public var metrics: History.AttemptMetrics? { report?.metrics }
 }
 
 extension RecoveredResponse {
@@ -37,6 +37,6 @@ extension RecoveredResponse {
     /// What the transport has measured about the attempt that brought the response, until now; nil if it does not
     /// measure.
     ///
-    /// ``TransportResponse/Metrics/total`` and the counts of bytes are final when the body has ended.
-    public var metrics: TransportResponse.Metrics? { report?.metrics }
+    /// ``History/AttemptMetrics/total`` and the counts of bytes are final when the body has ended.
+    public var metrics: History.AttemptMetrics? { report?.metrics }
 }

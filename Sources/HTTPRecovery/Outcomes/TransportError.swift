@@ -77,6 +77,14 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// Whether the same request may succeed later without a change at this side.
     public var isTransient: Bool
 
+    /// What the transport has measured of the attempt until it failed; nil, the default, if it does not measure.
+    public var metrics: History.AttemptMetrics? {
+        get { kept.optional }
+        set { kept = BoxedIfPresent(newValue) }
+    }
+
+    private var kept = BoxedIfPresent<History.AttemptMetrics>()
+
     /// Creates an error.
     ///
     /// - Parameters:

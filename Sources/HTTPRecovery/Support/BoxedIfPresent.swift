@@ -27,3 +27,6 @@ struct BoxedIfPresent<Value: Sendable>: Sendable {
     /// What is kept, as an optional.
     var optional: Value? { values.first }
 }
+
+extension BoxedIfPresent: Equatable where Value: Equatable {}
+extension BoxedIfPresent: Hashable where Value: Hashable {}

@@ -47,9 +47,7 @@ struct AttemptObserver: ClientLayer {
                 try await measured(traced, body, context, next)
             }
             span.note(response, nil)
-            if let version = response.metrics?.httpVersion {
-                span.updateAttributes { $0["network.protocol.version"] = version }
-            }
+            span.note(response.metrics)
             // A body that is still on its way ends the span, or whoever drops it.
             if response.body.bytesInMemory == nil {
                 response.body = response.body.noting(end.note)
@@ -59,6 +57,7 @@ struct AttemptObserver: ClientLayer {
             return response
         } catch {
             span.note(nil, error)
+            span.note((error as? TransportError)?.metrics)
             end.end()
             throw error
         }
@@ -134,11 +133,24 @@ private final class SpanEnd: Sendable {
         case .success(.none): end()
         case .failure(let error):
             span.note(nil, error)
+            span.note((error as? TransportError)?.metrics)
             end()
         }
     }
 
     deinit { end() }
+}
+
+extension Span {
+    /// Tells the connection by the names of OpenTelemetry's conventions, if the transport measures it.
+    fileprivate func note(_ metrics: History.AttemptMetrics?) {
+        guard let metrics else { return }
+        updateAttributes { attributes in
+            if let version = metrics.httpVersion { attributes["network.protocol.version"] = version }
+            if let address = metrics.remoteAddress { attributes["network.peer.address"] = address }
+            if let port = metrics.remotePort { attributes["network.peer.port"] = port }
+        }
+    }
 }
 
 /// Writes what belongs to the trace into the header fields of a request.

@@ -11,8 +11,8 @@ import Testing
 
         var trailers: HTTPFields? { isRead.withLock { $0 } ? [.server: "late"] : nil }
 
-        var metrics: TransportResponse.Metrics? {
-            var metrics = TransportResponse.Metrics()
+        var metrics: History.AttemptMetrics? {
+            var metrics = History.AttemptMetrics()
             metrics.bodyBytesReceived = isRead.withLock { $0 } ? 4 : 0
             return metrics
         }
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func whetherAConnectionWasUsedIsKnownByWhatWasOpened() {
-        var metrics = TransportResponse.Metrics()
+        var metrics = History.AttemptMetrics()
         #expect(metrics.isConnectionReused == nil)
         metrics.connectionsOpened = 0
         #expect(metrics.isConnectionReused == true)

@@ -1,9 +1,9 @@
-extension TransportResponse {
+extension History {
     /// When the phases of an attempt were over, and on what connection it was.
     ///
     /// Times count from the moment at which the transport had a free place for the attempt and began; a phase that did
     /// not happen, or is not over, is nil.
-    public struct Metrics: Sendable, Hashable {
+    public struct AttemptMetrics: Sendable, Hashable {
         /// The wait for a free place, which came before all that is counted here.
         public var waited: Duration?
 
