@@ -15,6 +15,8 @@ public final class Progress: Sendable {
 
     private struct State {
         var activities: [Int: Activity] = [:]
+        /// How much of the body that is under way has passed.
+        var transfers: [Int: MessageBody.Progress] = [:]
         var lastFailure: [Int: String] = [:]
         var done = 0
     }
@@ -62,6 +64,7 @@ public final class Progress: Sendable {
         let line: String? = state.withLock { state in
             // Of a single journey only what happens last is under way, whichever of its calls it belongs to.
             if total == 1 { state.activities = [:] }
+            state.transfers[event.call] = nil
             switch event.kind {
             case .attempt(let number, _, _, _):
                 state.activities[event.call] = .sending(attempt: number, since: event.time)
@@ -91,6 +94,11 @@ public final class Progress: Sendable {
         if case .done = event.kind, total == 1 { terminal.showStatus(nil) }
     }
 
+    /// Takes note of how much has passed of the body of a request or an answer.
+    public func note(_ transfer: MessageBody.Progress, of call: Int) {
+        state.withLock { $0.transfers[call] = transfer }
+    }
+
     /// Keeps the status line up to date until the task is cancelled.
     public func run() async {
         guard terminal.isInteractive else { return }
@@ -99,10 +107,13 @@ public final class Progress: Sendable {
     }
 
     private func update() {
-        let (activities, done) = state.withLock { (Array($0.activities.values), $0.done) }
+        let (activities, transfer, done) = state.withLock { state in
+            // Of several calls the sum would say nothing.
+            (Array(state.activities.values), total == 1 ? state.transfers.values.first : nil, state.done)
+        }
         let now = time.now
         terminal.showStatus(
-            Self.line(activities, done: done, of: total, now: now, wording: wording) { [time] in
+            Self.line(activities, transfer, done: done, of: total, now: now, wording: wording) { [time] in
                 HumanTime.clock(time.wallTime(at: $0), now: time.wallTime)
             }.map { ScreenText($0) }
         )
@@ -111,13 +122,16 @@ public final class Progress: Sendable {
     /// The status line; nil while there is nothing to say.
     static func line(
         _ activities: [Activity],
+        _ transfer: MessageBody.Progress? = nil,
         done: Int,
         of total: Int,
         now: TimeSource.Instant,
         wording: Wording = .requests,
         clock: (TimeSource.Instant) -> String
     ) -> String? {
-        if total == 1 { return activities.first.flatMap { line($0, now: now, wording: wording, clock: clock) } }
+        if total == 1 {
+            return activities.first.flatMap { line($0, transfer, now: now, wording: wording, clock: clock) }
+        }
         var waits: [TimeSource.Instant] = []
         for case .waiting(_, let until) in activities { waits.append(until) }
         var parts = ["\(done) of \(total) done"]
@@ -131,6 +145,7 @@ public final class Progress: Sendable {
 
     private static func line(
         _ activity: Activity,
+        _ transfer: MessageBody.Progress?,
         now: TimeSource.Instant,
         wording: Wording,
         clock: (TimeSource.Instant) -> String
@@ -140,11 +155,15 @@ public final class Progress: Sendable {
             let elapsed = since.duration(to: now)
             guard elapsed >= .seconds(1) else { return nil }
             if wording == .person { return "No answer yet, \(HumanTime.wholeSeconds(elapsed)) s" }
+            if let transfer, transfer.byteCount != transfer.length {
+                return "attempt \(attempt): \(amount(transfer)) sent, \(HumanTime.wholeSeconds(elapsed)) s"
+            }
             return "attempt \(attempt): no answer yet, \(HumanTime.wholeSeconds(elapsed)) s"
         case .receiving(let since):
             let elapsed = since.duration(to: now)
             guard elapsed >= .seconds(1) else { return nil }
-            return "receiving the answer, \(HumanTime.wholeSeconds(elapsed)) s"
+            let amount = transfer.map { ", \(amount($0))" } ?? ""
+            return "receiving the answer\(amount), \(HumanTime.wholeSeconds(elapsed)) s"
         case .waiting(let reason, let until):
             let left = HumanTime.text(.seconds(HumanTime.wholeSeconds(now.duration(to: until))))
             switch (wording, reason) {
@@ -155,6 +174,13 @@ public final class Progress: Sendable {
             case (.requests, _): return "\(words(reason)): \(left) left, until \(clock(until))"
             }
         }
+    }
+
+    /// How much has passed, and of how much if that is known.
+    private static func amount(_ transfer: MessageBody.Progress) -> String {
+        let passed = HumanSize.text(transfer.byteCount)
+        guard let length = transfer.length, let fraction = transfer.fraction else { return passed }
+        return "\(passed) of \(HumanSize.text(length)) (\(Int(fraction * 100)) %)"
     }
 
     /// A failure in a few words.

@@ -24,6 +24,7 @@ final class Runner: Sendable {
     private let time = TimeSource.system
     private let nextCall = Atomic(0)
     private let results: Results
+    private let progress: Progress
     private let store: any RecoveryStore
     /// What is to be ended before the program is, if tokens are renewed.
     private let ending = Locked<RenewalEnding?>(nil)
@@ -42,6 +43,12 @@ final class Runner: Sendable {
             isSilent: plan.report.silent
         )
         self.output = StandardOutput(terminal: terminal)
+        self.progress = Progress(
+            terminal: terminal,
+            time: time,
+            total: plan.total,
+            tellsWaits: !plan.telling.isVerbose
+        )
         self.deliveries = Deliveries(followsRedirects: plan.followsRedirects)
         self.heads = try plan.outputs.openHeads()
         self.single = try plan.total == 1 ? Self.place(0, plan.outputs, output) : nil
@@ -60,7 +67,6 @@ final class Runner: Sendable {
         let start = time.now
         tellOfBudget()
         let isVerbose = plan.telling.isVerbose
-        let progress = Progress(terminal: terminal, time: time, total: plan.total, tellsWaits: !isVerbose)
         let timeline = isVerbose ? Timeline(terminal: terminal, time: time, total: plan.total) : nil
         let runtime = Runtime(time: time, store: store, classifier: plan.recovery.provider.classifier)
         let transport = plan.transport.makeTransport()
@@ -70,7 +76,7 @@ final class Runner: Sendable {
             self.ending.withLock { $0 = ending }
         }
         let client = makeClient(transport, runtime, tokens)
-        runtime.events.observe { [log, summary, terminal] event in
+        runtime.events.observe { [log, summary, terminal, progress] event in
             if let notice = StoreNotice.line(event) { return terminal.tell(notice) }
             // What is done for a call, as a renewal is, appears under its number; its end is not the call's.
             var event = event
@@ -160,6 +166,9 @@ final class Runner: Sendable {
         let attempts = plan.measures ? AttemptLog(time) : nil
         if let attempts { options.attemptLayers.append(attempts) }
         if plan.telling.isVerbose { options.attemptLayers.append(Conversation(terminal: terminal)) }
+        if plan.total == 1, terminal.isInteractive {
+            options.attemptLayers.append(BodyMeter { [progress] in progress.note($0, of: index + 1) })
+        }
         var result: CallResult
         do {
             let place = try single ?? Self.place(index, plan.outputs, output)

@@ -84,6 +84,31 @@ struct TextTests {
         )
         #expect(Progress.line([], done: 0, of: 1, now: now, clock: clock) == nil)
     }
+
+    @Test func theStatusLineTellsHowMuchHasPassed() {
+        let now = TimeSource.Instant(sinceStart: .seconds(10))
+        let sending = Progress.Activity.sending(attempt: 1, since: .init(sinceStart: .seconds(7)))
+        let receiving = Progress.Activity.receiving(since: .init(sinceStart: .seconds(8)))
+        func line(_ activity: Progress.Activity, _ transfer: MessageBody.Progress?) -> String? {
+            Progress.line([activity], transfer, done: 0, of: 1, now: now) { _ in "" }
+        }
+        #expect(
+            line(sending, .init(byteCount: 1 << 20, length: 10 << 20)) == "attempt 1: 1 MiB of 10 MiB (10 %) sent, 3 s"
+        )
+        #expect(line(sending, .init(byteCount: 1 << 20)) == "attempt 1: 1 MiB sent, 3 s")
+        #expect(line(sending, .init(byteCount: 10, length: 10)) == "attempt 1: no answer yet, 3 s")
+        #expect(line(receiving, .init(byteCount: 812)) == "receiving the answer, 812 B, 2 s")
+        #expect(line(receiving, nil) == "receiving the answer, 2 s")
+    }
+
+    @Test(arguments: [
+        (-1, "0 B"), (0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.5 KiB"), (1_048_575, "1023 KiB"),
+        (1_048_576, "1 MiB"), (5_000_000, "4.7 MiB"), (125_829_120, "120 MiB"), (1 << 40, "1 TiB"),
+        (Int.max, "8388607 TiB"),
+    ])
+    func anAmountIsCutAndNotRounded(count: Int, text: String) {
+        #expect(HumanSize.text(count) == text)
+    }
 }
 
 @Suite("Files appear when they are complete")

@@ -85,10 +85,17 @@ extension CassetteTransport {
     private static func write(_ cassette: Cassette, to path: String) async throws {
         let text = Array(cassette.text.utf8)
         try await SerialThread.files.run {
-            guard let file = unsafe fopen(path, "we") else { throw Unwritable(path: path, errno: errno) }
+            // Beside it, and put in its place when it is whole: a run that is ended meanwhile leaves the old one.
+            let temporary = "\(path).\(getpid()).\(UInt64.random(in: 0...UInt64.max)).part"
+            guard let file = unsafe fopen(temporary, "wxe") else { throw Unwritable(path: path, errno: errno) }
             let count = unsafe text.withUnsafeBytes { unsafe fwrite($0.baseAddress, 1, $0.count, file) }
             // What is buffered may fail to be written only now.
-            guard unsafe fclose(file) == 0, count == text.count else { throw Unwritable(path: path, errno: errno) }
+            let isWritten = unsafe fclose(file) == 0 && count == text.count
+            guard isWritten, unsafe rename(temporary, path) == 0 else {
+                let failure = Unwritable(path: path, errno: errno)
+                _ = unsafe unlink(temporary)
+                throw failure
+            }
         }
     }
 }

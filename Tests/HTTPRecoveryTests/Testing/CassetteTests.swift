@@ -355,6 +355,7 @@ import Testing
         }
         #expect(try await use(.record, Self.items) && server.received.count == 3)
         #expect(try await use(.play, Self.items) == false)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["items.json"])
         let nowhere = directory.appending(path: "none/items.json").path
         await #expect(throws: CassetteTransport.Unwritable.self) {
             try await CassetteTransport.withFile(nowhere, recording: server) { _ in }
