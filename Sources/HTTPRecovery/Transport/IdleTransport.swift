@@ -40,16 +40,8 @@ struct IdleTransport: HTTPTransport {
 
     /// A request's body that tells of each piece that is taken from it.
     private func watched(_ body: MessageBody) -> MessageBody {
-        guard let bytes = body.bytesInMemory else { return body.noting { _ in note() } }
-        guard bytes.count > Self.pieceSize else { return body }
-        return MessageBody(.replayable, length: bytes.count) {
-            var rest = bytes
-            return MessageBody.AsyncIterator {
-                note()
-                defer { rest = rest.dropFirst(Self.pieceSize) }
-                return rest.isEmpty ? nil : rest.prefix(Self.pieceSize)
-            }
-        }
+        if let bytes = body.bytesInMemory, bytes.count <= Self.pieceSize { return body }
+        return body.cut(into: Self.pieceSize).noting { _ in note() }
     }
 
     private func note() {
