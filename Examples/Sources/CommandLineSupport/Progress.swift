@@ -156,13 +156,13 @@ public final class Progress: Sendable {
             guard elapsed >= .seconds(1) else { return nil }
             if wording == .person { return "No answer yet, \(HumanTime.wholeSeconds(elapsed)) s" }
             if let transfer, transfer.byteCount != transfer.length {
-                return "attempt \(attempt): \(amount(transfer)) sent, \(HumanTime.wholeSeconds(elapsed)) s"
+                return "attempt \(attempt): \(extent(of: transfer)) sent, \(HumanTime.wholeSeconds(elapsed)) s"
             }
             return "attempt \(attempt): no answer yet, \(HumanTime.wholeSeconds(elapsed)) s"
         case .receiving(let since):
             let elapsed = since.duration(to: now)
             guard elapsed >= .seconds(1) else { return nil }
-            let amount = transfer.map { ", \(amount($0))" } ?? ""
+            let amount = transfer.map { ", \(extent(of: $0))" } ?? ""
             return "receiving the answer\(amount), \(HumanTime.wholeSeconds(elapsed)) s"
         case .waiting(let reason, let until):
             let left = HumanTime.text(.seconds(HumanTime.wholeSeconds(now.duration(to: until))))
@@ -177,7 +177,7 @@ public final class Progress: Sendable {
     }
 
     /// How much has passed, and of how much if that is known.
-    private static func amount(_ transfer: MessageBody.Progress) -> String {
+    private static func extent(of transfer: MessageBody.Progress) -> String {
         let passed = HumanSize.text(transfer.byteCount)
         guard let length = transfer.length, let fraction = transfer.fraction else { return passed }
         return "\(passed) of \(HumanSize.text(length)) (\(Int(fraction * 100)) %)"

@@ -90,7 +90,7 @@ final class Runner: Sendable {
             summary.note(event)
         }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await progress.run() }
+            group.addTask { await self.progress.run() }
             await self.work(client)
             group.cancelAll()
         }
