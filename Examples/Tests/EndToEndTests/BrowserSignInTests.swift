@@ -12,12 +12,12 @@ import Testing
 )
 struct BrowserSignInTests {
     /// The program's options, with a browser that writes down where it is sent.
-    private static func withBrowser(_ bench: Bench, _ options: [String]) throws -> Bench {
+    private static func withBrowser(_ bench: Bench, _ options: [String]) async throws -> Bench {
         var bench = bench
         let place = bench.directory + "/visited"
         let program = bench.directory + "/browser"
-        try write("#!/bin/sh\nprintf '%s' \"$1\" > '\(place).part' && mv '\(place).part' '\(place)'\n", to: program)
-        try #require(unsafe chmod(program, 0o700) == 0)
+        let script = "#!/bin/sh\nprintf '%s' \"$1\" > '\(place).part' && mv '\(place).part' '\(place)'\n"
+        try await BuiltProgram.make(script, at: program)
         bench.environment["BROWSER"] = program
         bench.options += options.contains("--return-uri") ? [] : ["--redirect-uri", "http://127.0.0.1/callback"]
         bench.options += options
@@ -45,13 +45,15 @@ struct BrowserSignInTests {
             let url = contents(of: bench.directory + "/visited")
             if !url.isEmpty { return url }
             try bench.requireRunning()
+            let hasStarted = !contents(of: bench.directory + "/err").contains("open this address")
+            try #require(hasStarted, "no browser was started")
             try await Task.sleep(for: .milliseconds(10))
         }
     }
 
     @Test func clerkSendsToAnotherProvider() async throws {
         try await Bench.run { bench in
-            let bench = try Self.withBrowser(bench, ["--at", "google"])
+            let bench = try await Self.withBrowser(bench, ["--at", "google"])
             let run = try await Self.signIn(bench) { try await $0.click("#allow") }
             #expect(run.status == 0, "\(run.errors)")
             #expect(run.session?.isEmpty == false)
@@ -61,7 +63,7 @@ struct BrowserSignInTests {
 
     @Test func whoDeclinesAtTheOtherProviderIsNotSignedIn() async throws {
         try await Bench.run { bench in
-            let bench = try Self.withBrowser(bench, ["--at", "google"])
+            let bench = try await Self.withBrowser(bench, ["--at", "google"])
             let run = try await Self.signIn(bench) { try await $0.click("#deny") }
             #expect(run.status == 77)
             #expect(run.kind == "declined")
@@ -71,7 +73,7 @@ struct BrowserSignInTests {
 
     @Test func facebookShowsItsDialog() async throws {
         try await Bench.facebook { bench in
-            let bench = try Self.withBrowser(bench.withSecret, ["--scope", "public_profile,email,user_posts"])
+            let bench = try await Self.withBrowser(bench.withSecret, ["--scope", "public_profile,email,user_posts"])
             let run = try await Self.signIn(bench) { browser in
                 try await browser.type(Bench.ada, into: "#user")
                 try await browser.type("open-sesame-42", into: "#password")
@@ -89,7 +91,7 @@ struct BrowserSignInTests {
 
     @Test func whoCancelsAtFacebookIsNotSignedIn() async throws {
         try await Bench.facebook { bench in
-            let bench = try Self.withBrowser(bench.withSecret, [])
+            let bench = try await Self.withBrowser(bench.withSecret, [])
             let run = try await Self.signIn(bench) { try await $0.click("#cancel") }
             #expect(run.status == 77)
             #expect(run.kind == "declined")
@@ -102,7 +104,7 @@ struct BrowserSignInTests {
         try await AM.run {
             ($0.providerUser, $0.redirectURI, $0.redirectMethod) = ("grace", back, "POST")
         } _: { bench in
-            let bench = try Self.withBrowser(bench, ["--journey", "SAML", "--return-uri", back])
+            let bench = try await Self.withBrowser(bench, ["--journey", "SAML", "--return-uri", back])
             let run = try await Self.signIn(bench) { _ in }
             #expect(run.status == 0, "\(run.errors)")
             #expect(run.output.contains("grace"))
@@ -112,7 +114,7 @@ struct BrowserSignInTests {
 
     @Test func auth0ShowsItsLoginPage() async throws {
         try await Bench.run { bench in
-            var bench = try Self.withBrowser(
+            var bench = try await Self.withBrowser(
                 bench,
                 ["--base-url", bench.sandbox.url + "/auth0", "--client-id", "cli", "--way", "browser"]
             )

@@ -92,6 +92,15 @@ struct BuiltProgram: Sendable {
         return try #require(end)
     }
 
+    /// Makes a program of a script.
+    ///
+    /// By another process: what this one has open for writing, a process that starts at the same moment has too, and the system
+    /// runs no program that somebody may be writing.
+    static func make(_ script: String, at path: String) async throws {
+        let end = try await run("/bin/sh", ["-c", #"cat > "$1" && chmod 700 "$1""#, "sh", path], input: script)
+        try #require(end.status == 0, "\(end.errors)")
+    }
+
     /// Waits for the end.
     func end() async -> End {
         let status = await exitStatus()
@@ -187,7 +196,7 @@ func contents(of path: String) -> String {
 
 /// Writes a file.
 func write(_ text: String, to path: String) throws {
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     try #require(descriptor >= 0)
     defer { close(descriptor) }
     let bytes = Array(text.utf8)

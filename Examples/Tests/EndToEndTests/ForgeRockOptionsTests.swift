@@ -116,8 +116,8 @@ struct ForgeRockOptionsTests {
         } _: { bench in
             var bench = bench
             let program = bench.directory + "/browser"
-            try write(method == "POST" ? Self.posting : "#!/bin/sh\nexec curl -s -L -o /dev/null \"$1\"\n", to: program)
-            try #require(unsafe chmod(program, 0o700) == 0)
+            let script = method == "POST" ? Self.posting : "#!/bin/sh\nexec curl -s -L -o /dev/null \"$1\"\n"
+            try await BuiltProgram.make(script, at: program)
             bench.environment["BROWSER"] = program
             let provider = "sandbox=\(bench.sandbox.url)/idp/authorize"
             // A page for SAML does not say where it comes back.
